@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.rows import Made
 from benchmarks.timing import markdown
-from mlcli.core.registry import MODELS
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent
@@ -34,6 +33,8 @@ LEARNERS = {
     "svm": "SVC",
 }
 """Our models, and what they are called in SKLL."""
+MODELS = {"five": [name for name in LEARNERS if name != "svm"], "six": list(LEARNERS)}
+"""Those of before there was an SVM, for which the goals were set, and all."""
 FIXED = {"RandomForestClassifier": {"n_estimators": 100}, "LogisticRegression": {"max_iter": 1000}}
 LIMITS = """Warm, about 0.4 s are imports (Numba with what it loads at its first kernel 0.15, pandas and NumPy
 0.12), 0.8 s of processor time are growing 2,000 trees, and two blocks of each method are judged before workers
@@ -54,16 +55,19 @@ class Spent(NamedTuple):
 
 
 def table() -> str:
-    """One row for each program, warm and cold."""
-    names = [name for name in LEARNERS if name in MODELS]
+    """One row for each program, by models, warm and cold."""
     with tempfile.TemporaryDirectory() as folder:
-        commands = prepared(Path(folder), names)
-        rows = [row for state, turns in TURNS.items() for row in rows_of(commands, state, turns)]
-    header = ("state", "program", "wall seconds", "processor seconds", "ratio of wall", "ratio of processor")
-    missing = [] if "SKLL" in commands else ["SKLL is not here: `make bench ONLY=shell` makes its environment."]
-    absent = [name for name in LEARNERS if name not in names]
-    missing += [f"Left out for all, since they are not here yet: {', '.join(absent)}."] if absent else []
-    return "\n\n".join([LEGEND, f"Models: {', '.join(names)}.", markdown(header, rows), *missing])
+        programs = {models: prepared(Path(folder, models), names) for models, names in MODELS.items()}
+        rows = [
+            (state, models, *row)
+            for state, turns in TURNS.items()
+            for models, commands in programs.items()
+            for row in rows_of(commands, state, turns)
+        ]
+    measures = ("wall seconds", "processor seconds", "ratio of wall", "ratio of processor")
+    missing = [] if SKLL.exists() else ["SKLL is not here: `make bench ONLY=shell` makes its environment."]
+    models = f"Models: {', '.join(MODELS['five'])}; the sixth is svm, which came after the goals were set."
+    return "\n\n".join([LEGEND, models, markdown(("state", "models", "program", *measures), rows), *missing])
 
 
 def rows_of(commands: Mapping[str, Sequence[str]], state: str, turns: int) -> Iterator[tuple[object, ...]]:
@@ -80,7 +84,6 @@ def rows_of(commands: Mapping[str, Sequence[str]], state: str, turns: int) -> It
     for name, runs in found.items():
         walls = [run.wall for run in runs]
         yield (
-            state,
             name,
             f"{statistics.median(walls):.2f} ({min(walls):.2f} to {max(walls):.2f})",
             f"{statistics.median(run.processor for run in runs):.2f}",
@@ -117,6 +120,7 @@ def environment(state: str) -> Iterator[dict[str, str]]:
 
 def prepared(folder: Path, names: Sequence[str]) -> dict[str, Sequence[str]]:
     """Write the files that each program is to be given, and say its command."""
+    folder.mkdir()
     shutil.copy(ROOT / "datasets" / "iris.csv", folder)
     write_made(folder / "made.csv")
     (folder / "experiment.yaml").write_text(our_file(names), encoding="utf-8")

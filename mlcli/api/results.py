@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
+from mlcli.core.files import replacing
 from mlcli.report.as_json import results_as_json
 from mlcli.report.cells import cells_of
 from mlcli.report.document import Document, Grid
@@ -50,7 +51,9 @@ class Report:
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise UsageError(f"no report ends in '{path.suffix}'", hint=f"one of {', '.join(SUFFIXES)}")
-        path.write_text(self.to(SUFFIXES[path.suffix]), encoding="utf-8")
+        text = self.to(SUFFIXES[path.suffix])
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8")
 
     def __str__(self) -> str:
         return renderer_of("text")(self.document, Page(WIDTH))

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.checks.trial import RIVALS
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
@@ -24,6 +23,8 @@ from mlcli.protocols._few_judged import warn_of_few_judged
 
 SAMPLE = 10_000
 """Of longer files so many rows, drawn at random, are looked at where a check takes long."""
+RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
+"""A strong and simple method for each kind of task: what is worse or slower needs a reason."""
 FEWEST_ROWS = 20
 """In fewer rows nothing can be told from chance."""
 

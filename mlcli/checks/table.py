@@ -1,12 +1,9 @@
-"""The checks: each a function whose name is its code and whose first line says what it looks for."""
+"""The checks of data: each a function whose name is its code and whose first line says what it looks for."""
 
 from __future__ import annotations
 
 from mlcli.checks.audited import Audited
-from mlcli.checks.data import columns, leaks, missing, numbers, rows, spellings, splits, weights
-from mlcli.checks.models import columns as model_columns
-from mlcli.checks.models import fitting, scores, tuning
-from mlcli.checks.trial import Trial
+from mlcli.checks.data import columns, copies, leaks, missing, numbers, rows, spellings, splits, weights
 from mlcli.core.issues import Check
 
 AT_A_GLANCE: tuple[Check[Audited], ...] = (
@@ -15,7 +12,7 @@ AT_A_GLANCE: tuple[Check[Audited], ...] = (
     leaks.leaks,
     splits.groups_cut,
     splits.time_ignored,
-    rows.duplicates,
+    copies.duplicates,
     weights.unused_weights,
     weights.odd_weights,
     columns.given_parts,
@@ -53,21 +50,3 @@ OF_DATA: tuple[Check[Audited], ...] = (
     missing.imputing,
 )
 """What is looked for in a dataset, in the order in which issues of one gravity are listed."""
-
-OF_MODELS: tuple[Check[Trial], ...] = (
-    scores.no_better_than_baseline,
-    fitting.overfitting,
-    fitting.underfitting,
-    scores.worse_than_rival,
-    tuning.tuned_to_the_edge,
-    fitting.more_rows_help,
-    scores.unsteady_splits,
-    scores.slower_than_rival,
-    scores.one_column_is_enough,
-    model_columns.unscaled_coefficients,
-    model_columns.misleading_importances,
-    model_columns.correlated_columns,
-    model_columns.useless_columns,
-    tuning.nothing_tuned,
-)
-"""What is looked for in a model that was judged, in the same order."""

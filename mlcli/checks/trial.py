@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.audited import RIVALS
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array
@@ -24,9 +25,6 @@ from mlcli.report.differences import difference_between
 from mlcli.report.scored import Scored, judged, scored
 from mlcli.report.scores import badness
 from mlcli.report.worth import Worth, worth_of_columns
-
-RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
-"""A strong and simple method for each kind of task: what is worse or slower needs a reason."""
 
 
 @dataclass(frozen=True)

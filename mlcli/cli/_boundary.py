@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -32,8 +33,7 @@ def reported() -> Iterator[None]:
         _detach_stdout()
         raise typer.Exit(ExitCode.DONE) from closed
     except OSError as error:
-        remark(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
-        raise typer.Exit(ExitCode.STORE) from error
+        raise typer.Exit(print_system_error(error)) from error
     except (typer.TyperException, typer.Exit, typer.Abort):
         raise  # Typer ends with these by itself: a usage error, or a command that is done
     except Exception as error:
@@ -55,6 +55,15 @@ def print_problems(error: MlcliError) -> int:
     if len(error.problems) > MOST_PROBLEMS:
         remark(f"... and {len(error.problems) - MOST_PROBLEMS:,} more problems of this kind or others")
     return error.exit_code
+
+
+def print_system_error(error: OSError) -> int:
+    """Say what the system refuses; return the exit code. A disk that is full without a name is that of stdout."""
+    if error.filename is None and error.errno == errno.ENOSPC:
+        _detach_stdout()
+        error.filename = "standard output"
+    remark(f"Error: {error.filename or 'the system'}: {error.strerror or error}")
+    return ExitCode.STORE
 
 
 def _detach_stdout() -> None:

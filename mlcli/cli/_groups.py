@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from mlcli.cli._completion import column_names
+from mlcli.cli._declaring import flag, option
 from mlcli.cli._options import Target, Task
 
 if TYPE_CHECKING:
@@ -25,16 +24,9 @@ class Columns:
 
     target: Target = None
     task: Task = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--drop",
-            "--ignore",
-            metavar="COLUMN",
-            autocompletion=column_names,
-            help="Leave a column out, so that no model sees it; repeatable.",
-        ),
-    ] = None
+    drop: list[str] | None = option(
+        "--drop --ignore", "COLUMN", "Leave a column out, so that no model sees it; repeatable.", column_names
+    )
 
     def of(self, reference: str) -> DataSpec:
         """The dataset that is asked for."""
@@ -47,23 +39,12 @@ class Columns:
 class JudgedColumns(Columns):
     """And by which columns and of which class answers are judged."""
 
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sensitive",
-            metavar="COLUMN",
-            autocompletion=column_names,
-            help="A column by whose groups fairness is judged; repeatable.",
-        ),
-    ] = None
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            "--positive",
-            metavar="CLASS",
-            help="The class that is looked for: f1, precision, recall are those of it.",
-        ),
-    ] = None
+    sensitive: list[str] | None = option(
+        "--sensitive", "COLUMN", "A column by whose groups fairness is judged; repeatable.", column_names
+    )
+    positive: str | None = option(
+        "--positive", "CLASS", "The class that is looked for: f1, precision, recall are those of it."
+    )
 
     def of(self, reference: str) -> DataSpec:
         """The dataset that is asked for."""
@@ -76,22 +57,10 @@ class JudgedColumns(Columns):
 class Tuning:
     """How models are tuned."""
 
-    tune: Annotated[
-        bool,
-        typer.Option("--tune", help="Tune models by inner splits of their training rows: see docs/tuning.md."),
-    ] = False
-    search: Annotated[
-        str | None,
-        typer.Option("--search", metavar="NAME", help="Tune by grid, random, or halving. [default: grid]"),
-    ] = None
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", min=1, metavar="N", help="Tune with so many candidates. [default: 20]"),
-    ] = None
-    rule: Annotated[
-        str | None,
-        typer.Option("--rule", metavar="NAME", help="Tune by best or one-standard-error. [default: best]"),
-    ] = None
+    tune: bool = flag("--tune", "Tune models by inner splits of their training rows: see docs/tuning.md.")
+    search: str | None = option("--search", "NAME", "Tune by grid, random, or halving. [default: grid]")
+    trials: int | None = option("--trials", "N", "Tune with so many candidates. [default: 20]", min=1)
+    rule: str | None = option("--rule", "NAME", "Tune by best or one-standard-error. [default: best]")
 
     def settings(self) -> dict[str, str | int] | None:
         """What was asked for, if anything: what belongs to tuning asks for it, too."""
@@ -104,24 +73,11 @@ class Tuning:
 class Views:
     """What is shown beside the tables of results."""
 
-    classes: Annotated[
-        bool,
-        typer.Option("--classes", help="Show each class against the rest: precision, recall, specificity, ..."),
-    ] = False
-    spread: Annotated[
-        bool, typer.Option("--spread", help="Show how scores spread over the splits, and whether these agree.")
-    ] = False
-    curves: Annotated[
-        bool,
-        typer.Option("--curves", help="Draw ROC, precision against recall, and calibration of the probabilities."),
-    ] = False
-    fair: Annotated[
-        bool, typer.Option("--fair", help="Show how groups are answered, and what fairness costs in accuracy.")
-    ] = False
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", "-v", help="Show the answers of every model, and how intervals were made."),
-    ] = False
+    classes: bool = flag("--classes", "Show each class against the rest: precision, recall, specificity, ...")
+    spread: bool = flag("--spread", "Show how scores spread over the splits, and whether these agree.")
+    curves: bool = flag("--curves", "Draw ROC, precision against recall, and calibration of the probabilities.")
+    fair: bool = flag("--fair", "Show how groups are answered, and what fairness costs in accuracy.")
+    verbose: bool = flag("--verbose -v", "Show the answers of every model, and how intervals were made.")
 
     def parts(self) -> Parts:
         """The same as parts of a report."""
@@ -134,22 +90,18 @@ class Views:
 class Gates:
     """What must hold, and where CI reads whether it did."""
 
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-under",
-            metavar="METRIC=VALUE",
-            help="Exit 8 where the worse end of an interval is worse, or accuracy.mean=0.9: the score;"
-            " repeatable.",
-        ),
-    ] = None
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write cells and gates as JUnit XML, for CI.")
-    ] = None
-    summary: Annotated[
-        Path | None,
-        typer.Option("--summary", metavar="FILE", help="Append tables and gates as Markdown, for CI."),
-    ] = None
+    fail_under: list[str] | None = option(
+        "--fail-under",
+        "METRIC=VALUE",
+        "Exit 8 where the worse end of an interval is worse, or accuracy.mean=0.9: the score; repeatable.",
+    )
+    junit: Path | None = option("--junit", "FILE", "Write cells and gates as JUnit XML, for CI.")
+    summary: Path | None = option("--summary", "FILE", "Append tables and gates as Markdown, for CI.")
+
+    def __post_init__(self) -> None:
+        from mlcli.cli._outputs import refuse_unlike
+
+        refuse_unlike(self.junit, "JUnit XML", instead="name another file")
 
     def bounds(self) -> tuple[Bound, ...]:
         """The scores that are asked for."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mlcli.cli._completion import column_names, data_names, parameter_values, task_names
+from mlcli.cli._declaring import shared
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 
@@ -23,80 +24,40 @@ Data = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target",
-        metavar="COLUMN",
-        autocompletion=column_names,
-        help="The column to predict. [default: sidecar, else guessed]",
-    ),
+    shared("--target", "COLUMN", "The column to predict. [default: sidecar, else guessed]", column_names),
 ]
 Task = Annotated[
-    str | None,
-    typer.Option(
-        "--task",
-        metavar="KIND",
-        autocompletion=task_names,
-        help="The kind of task. [default: by models, sidecar, target]",
-    ),
+    str | None, shared("--task", "KIND", "The kind of task. [default: by models, sidecar, target]", task_names)
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option(
-        "--param",
-        "-p",
-        metavar="NAME=VALUE",
-        autocompletion=parameter_values,
-        help="A parameter of the model, such as k=3; repeatable.",
-    ),
+    shared("--param -p", "NAME=VALUE", "A parameter of the model, such as k=3; repeatable.", parameter_values),
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="The random seed: the same one gives the same numbers.")
-]
+Seed = Annotated[int, shared("--seed", "N", "The random seed: the same one gives the same numbers.", min=0)]
 Plugins = Annotated[
-    list[Path] | None,
-    typer.Option("--plugin", metavar="FILE", help="A Python file with methods of your own; repeatable."),
+    list[Path] | None, shared("--plugin", "FILE", "A Python file with methods of your own; repeatable.")
 ]
 ProtocolName = Annotated[
     str | None,
-    typer.Option(
+    shared(
         "--protocol",
-        metavar="NAME",
-        autocompletion=PROTOCOLS.names,
-        help="How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
+        "NAME",
+        "How rows are split: an id, or '{use: good-only, repeats: 3}'. [default: by the task]",
+        PROTOCOLS.names,
     ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Leave with exit code 8 if something serious is found.")]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Worker processes. [default: one per core]")
-]
+Strict = Annotated[bool, shared("--strict", None, "Leave with exit code 8 if something serious is found.")]
+Jobs = Annotated[int | None, shared("--jobs -j", "N", "Worker processes. [default: one per core]", min=1)]
 NoShortcut = Annotated[
-    bool,
-    typer.Option("--no-shortcut", help="Fit each split in turn, also where a shortcut gives the same answers."),
+    bool, shared("--no-shortcut", None, "Fit each split in turn, also where a shortcut gives the same answers.")
 ]
-Store = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FILE", help="Keep answers here; what it holds is not run again."),
-]
-StoreToRead = Annotated[
-    Path | None, typer.Option("--store", metavar="FILE", help="The store. [default: .mlcli/runs.db, here]")
-]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        callback=known_format,
-        autocompletion=lambda: list(FORMATS),
-        help=f"How to print it: {', '.join(FORMATS)}; --json is short for the last.",
-    ),
-]
-RowFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        callback=known_format,
-        autocompletion=lambda: list(FORMATS),
-        help=f"How rows are written: {', '.join(FORMATS)}.",
-    ),
-]
+Store = Annotated[Path | None, shared("--store", "FILE", "Keep answers here; what it holds is not run again.")]
+StoreToRead = Annotated[Path | None, shared("--store", "FILE", "The store. [default: .mlcli/runs.db, here]")]
+
+
+def _format(help: str) -> Any:
+    return shared("--format", "NAME", help, lambda: list(FORMATS), callback=known_format)
+
+
+Format = Annotated[str, _format(f"How to print it: {', '.join(FORMATS)}; --json is short for the last.")]
+RowFormat = Annotated[str, _format(f"How rows are written: {', '.join(FORMATS)}.")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from mlcli.cli._declaring import shared
 from mlcli.core.errors import StoreError, UsageError
 
 
@@ -20,19 +20,37 @@ def in_a_folder(output: Path | None) -> Path | None:
 
 
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Write here instead of standard output."
-    ),
+    Path | None, shared("--output -o", "FILE", "Write here instead of standard output.", callback=in_a_folder)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")]
-INSTEAD = "name another file with -o FILE, or replace it with --force"
+Force = Annotated[bool, shared("--force", None, "Replace FILE if it is there.")]
+INSTEAD = "name another file, or replace it with --force"
+EARLIER = {
+    "answers of mlcli predict": rb"row,|\| *row\b|\[\s*{\s*\"row\":",
+    "page of mlcli": rb"\s*<!DOCTYPE html>.*?<meta name=\"generator\" content=\"mlcli ",
+    "picture of mlcli": rb".*?Matplotlib v|%PDF-1\.\d\n%\xac\xdc \xab\xba",
+    "JUnit XML": rb"<\?xml[^>]*>\s*<testsuites\b",
+}
+"""How files begin that may be replaced by another of their kind."""
+BEGINNING = 2048
 
 
 def refuse_to_replace(output: Path | None, force: bool) -> None:
     """Refuse a file that is there, unless it is to be replaced."""
     if output is not None and output.exists() and not force:
         raise UsageError(f"{output} exists: it was left alone", hint=INSTEAD)
+
+
+def refuse_unlike(output: Path | None, what: str, force: bool = False, instead: str = INSTEAD) -> None:
+    """Refuse a file that is nothing earlier of the same kind, and whatever a link leads to."""
+    if output is None or force:
+        return
+    if output.is_symlink() and (output.is_file() or not output.exists()):
+        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=instead)
+    if output.is_file():
+        with output.open("rb") as file:
+            beginning = file.read(BEGINNING)
+        if beginning and not re.match(EARLIER[what], beginning, re.DOTALL):
+            raise UsageError(f"{output} exists and holds no {what}: it was left alone", hint=instead)
 
 
 def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:

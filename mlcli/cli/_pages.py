@@ -7,26 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from mlcli.cli._console import remark
+from mlcli.cli._declaring import flag, option, shared
+from mlcli.cli._outputs import refuse_unlike
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.report.document import Document
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
 
-Pictures = Annotated[
-    Path | None, typer.Option("--pictures", metavar="DIR", help="Write each picture of the report as a file.")
-]
+Pictures = Annotated[Path | None, shared("--pictures", "DIR", "Write each picture of the report as a file.")]
 PictureFormat = Annotated[
-    str,
-    typer.Option(
-        "--picture-format",
-        metavar="NAME",
-        autocompletion=lambda: list(PICTURE_FORMATS),
-        help=f"One of {', '.join(PICTURE_FORMATS)}.",
-    ),
+    str, shared("--picture-format", "NAME", f"One of {', '.join(PICTURE_FORMATS)}.", lambda: list(PICTURE_FORMATS))
 ]
 
 
@@ -34,12 +26,10 @@ PictureFormat = Annotated[
 class Pages:
     """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
 
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write all of it as one page of HTML, with pictures."),
-    ] = None
+    html: Path | None = option("--html", "FILE", "Write all of it as one page of HTML, with pictures.")
     pictures: Pictures = None
     picture_format: PictureFormat = PICTURE_FORMATS[0]
+    force: bool = flag("--force", "Replace such files whatever they are, not only earlier ones.")
 
     def __post_init__(self) -> None:
         if self.picture_format not in PICTURE_FORMATS:
@@ -57,6 +47,9 @@ class Pages:
                 )
         if self.html is not None and self.html.is_dir():
             raise StoreError(f"{self.html} is a folder", hint="name the file, such as report.html")
+        refuse_unlike(self.html, "page of mlcli", self.force)
+        for path in self.pictures.glob(f"[0-9]*-*.{self.picture_format}") if self.pictures else ():
+            refuse_unlike(path, "picture of mlcli", self.force)
 
     @property
     def wanted(self) -> bool:
@@ -69,10 +62,13 @@ class Pages:
             return
         document = make()
         if self.html is not None:
+            from mlcli.core.files import replacing
             from mlcli.report.html import html_of
             from mlcli.report.page import Page
 
-            self.html.write_text(html_of(document, Page()), encoding="utf-8")
+            page = html_of(document, Page())
+            with replacing(self.html) as beside:
+                beside.write_text(page, encoding="utf-8")
             say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
             from mlcli.report.numbers import counted

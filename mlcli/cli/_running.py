@@ -66,10 +66,7 @@ def _document(outcome: Outcome, parts: Parts) -> Document:
 def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.found]
-    return {
-        **results_as_json(found, curves=parts.curves, fair=parts.fair),
-        **({"gates": gates} if gates else {}),
-    }
+    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **({"gates": gates} if gates else {})}
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:

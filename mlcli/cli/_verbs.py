@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mlcli import __version__
-from mlcli.cli._boundary import reported
+from mlcli.cli._boundary import print_system_error, reported
 from mlcli.cli._commands import Verb, VerbOfParts, read_plainly
 
 VERBS = (
@@ -123,7 +123,10 @@ class Verbs(TyperGroup):
         from mlcli.cli._completion import join_words
 
         join_words(os.environ)
-        return super().main(*args, **settings)
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:  # while --help or --version is written
+            raise SystemExit(print_system_error(error)) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; whatever goes wrong in it is reported in one place."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from mlcli.cli._declaring import argument, flag
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Format, ProtocolName, Seed, Strict
 
@@ -14,24 +15,17 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
 
 SPEC_SUFFIXES = (".yaml", ".yml")
-Subjects = Annotated[
-    list[str], typer.Argument(metavar="DATA|SPEC", help="CSV files, shipped datasets, or experiment files (YAML).")
-]
-Everything = Annotated[bool, typer.Option("--all", help="Show advice, too: what could be better.")]
 
-EXAMPLES = (
-    "mlcli audit cpu",
-    "mlcli audit penguins --all",
-    "mlcli audit my.csv --target price --strict",
-)
+EXAMPLES = ("mlcli audit cpu", "mlcli audit penguins --all", "mlcli audit my.csv --target price --strict")
 
 
 def audit_command(
-    subjects: Subjects,
+    *,
+    subjects: list[str] = argument("DATA|SPEC", "CSV files, shipped datasets, or experiment files (YAML)."),
     columns: Columns,
     protocol: ProtocolName = None,
     seed: Seed = 1,
-    everything: Everything = False,
+    everything: bool = flag("--all", "Show advice, too: what could be better."),
     strict: Strict = False,
     format: Format = "text",
 ) -> None:

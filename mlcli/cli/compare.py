@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from mlcli.cli._completion import metric_names, run_numbers
+from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
-Sources = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RUN|FILE",
-        autocompletion=run_numbers,
-        help="Runs by number, an experiment file, or a CSV of scores.",
-    ),
-]
-MetricNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        autocompletion=metric_names,
-        help="What is compared; repeatable, or all. [default: the first of the run]",
-    ),
-]
-Rope = Annotated[
-    float, typer.Option("--rope", min=0, metavar="SIZE", help="Differences within this size count as none.")
-]
-Against = Annotated[str, typer.Option("--against", metavar="MODEL", help="Compare each model with this one only.")]
-TestName = Annotated[
-    str,
-    typer.Option("--test", metavar="NAME", help="mcnemar or 5x2. [default: what suits the metric and the splits]"),
-]
-Lower = Annotated[bool, typer.Option("--lower-is-better", help="The scores of the CSV are errors.")]
 
 EXAMPLES = (
     "mlcli compare experiments/several_datasets.yaml --store several.db",
@@ -48,13 +20,19 @@ EXAMPLES = (
 
 
 def compare_command(
-    sources: Sources,
+    sources: list[str] = argument(
+        "RUN|FILE", "Runs by number, an experiment file, or a CSV of scores.", run_numbers
+    ),
     store: StoreToRead = None,
-    metrics: MetricNames = None,
-    rope: Rope = 0.01,
-    against: Against = "",
-    test: TestName = "",
-    lower_is_better: Lower = False,
+    metrics: list[str] | None = option(
+        "--metric", "NAME", "What is compared; repeatable, or all. [default: the first of the run]", metric_names
+    ),
+    rope: float = option("--rope", "SIZE", "Differences within this size count as none.", default=0.01, min=0),
+    against: str = option("--against", "MODEL", "Compare each model with this one only.", default=""),
+    test: str = option(
+        "--test", "NAME", "mcnemar or 5x2. [default: what suits the metric and the splits]", default=""
+    ),
+    lower_is_better: bool = flag("--lower-is-better", "The scores of the CSV are errors."),
     format: Format = "text",
 ) -> None:
     """Test the models of runs against each other, on each dataset and over all.

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from mlcli.cli._completion import metric_names
+from mlcli.cli._declaring import argument, option
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Data, Format, Jobs, Params, Seed
 from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
-
-Kind = Annotated[
-    str,
-    typer.Argument(metavar="CURVE", help=f"One of {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS)),
-]
-Models = Annotated[
-    list[str],
-    typer.Option(
-        "--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or mapping; repeatable."
-    ),
-]
-Sizes = Annotated[
-    str | None,
-    typer.Option("--sizes", metavar="LIST", help="Shares of the training rows, or numbers of them: 0.1,0.5,1."),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--folds", metavar="N", help="Folds, each judged once. [default: 5 of learning curves, else by the task]"
-    ),
-]
-Repeats = Annotated[
-    int | None, typer.Option("--repeats", metavar="N", help="Times that rows are split, or training sets drawn.")
-]
-Metric = Annotated[
-    str | None,
-    typer.Option(
-        "--metric", metavar="NAME", autocompletion=metric_names, help="The score. [default: the first of the task]"
-    ),
-]
 
 EXAMPLES = (
     "mlcli curve learning wdbc -m naive-bayes",
@@ -52,15 +19,18 @@ EXAMPLES = (
 
 
 def curve_command(
-    kind: Kind,
+    *,
+    kind: str = argument("CURVE", f"One of {', '.join(KINDS)}.", lambda: list(KINDS)),
     data: Data,
-    models: Models,
+    models: list[str] = option("--model -m", "MODEL", "An id or mapping; repeatable.", MODELS.names, default=...),
     columns: Columns,
     params: Params = None,
-    sizes: Sizes = None,
-    folds: Folds = None,
-    repeats: Repeats = None,
-    metric: Metric = None,
+    sizes: str | None = option("--sizes", "LIST", "Shares of the training rows, or numbers of them: 0.1,0.5,1."),
+    folds: int | None = option(
+        "--folds", "N", "Folds, each judged once. [default: 5 of learning curves, else by the task]"
+    ),
+    repeats: int | None = option("--repeats", "N", "Times that rows are split, or training sets drawn."),
+    metric: str | None = option("--metric", "NAME", "The score. [default: the first of the task]", metric_names),
     seed: Seed = 1,
     jobs: Jobs = None,
     format: Format = "text",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Format
 from mlcli.cli._pages import Pages
@@ -18,33 +17,6 @@ if TYPE_CHECKING:
 Make = Callable[[], Any]
 """What makes a document, or plain values."""
 
-Reference = Annotated[
-    str | None,
-    typer.Argument(metavar="NAME|FILE", help="A shipped dataset, or a CSV file.", autocompletion=data_names),
-]
-Write = Annotated[
-    bool, typer.Option("--write-sidecar", help="Write what was inferred beside the CSV file, for review.")
-]
-
-Plot = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--plot",
-        metavar="COLUMN",
-        autocompletion=column_names,
-        help="Draw a column; two columns against each other; repeatable.",
-    ),
-]
-
-Against = Annotated[
-    str | None,
-    typer.Option(
-        "--against",
-        metavar="FILE",
-        autocompletion=data_names,
-        help="Compare with the rows of another file: is it like this one?",
-    ),
-]
 
 EXAMPLES = (
     "mlcli data iris",
@@ -58,10 +30,14 @@ EXAMPLES = (
 def data_command(
     columns: Columns,
     pages: Pages,
-    reference: Reference = None,
-    plot: Plot = None,
-    against: Against = None,
-    write_sidecar: Write = False,
+    reference: str | None = argument("NAME|FILE", "A shipped dataset, or a CSV file.", data_names, default=None),
+    plot: list[str] | None = option(
+        "--plot", "COLUMN", "Draw a column; two columns against each other; repeatable.", column_names
+    ),
+    against: str | None = option(
+        "--against", "FILE", "Compare with the rows of another file: is it like this one?", data_names
+    ),
+    write_sidecar: bool = flag("--write-sidecar", "Write what was inferred beside the CSV file, for review."),
     format: Format = "text",
 ) -> None:
     """List the shipped datasets, profile one or a CSV file, or compare one with another.

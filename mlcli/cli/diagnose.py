@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from mlcli.cli._completion import metric_names
+from mlcli.cli._declaring import flag, option
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict
 from mlcli.core.registry import MODELS
 
-Model = Annotated[
-    str,
-    typer.Option("--model", "-m", metavar="MODEL", autocompletion=MODELS.names, help="An id or a mapping."),
-]
-Metric = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        autocompletion=metric_names,
-        help="The score that decides. [default: by the task]",
-    ),
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show the tables behind each issue, and the curve.")
-]
-
-EXAMPLES = (
-    "mlcli diagnose wine -m knn -p k=120",
-    "mlcli diagnose abalone -m linear-regression --strict",
-)
+EXAMPLES = ("mlcli diagnose wine -m knn -p k=120", "mlcli diagnose abalone -m linear-regression --strict")
 
 
 def diagnose_command(
+    *,
     data: Data,
-    model: Model,
+    model: str = option("--model -m", "MODEL", "An id or a mapping.", MODELS.names, default=...),
     columns: Columns,
     params: Params = None,
     protocol: ProtocolName = None,
-    metric: Metric = None,
+    metric: str | None = option(
+        "--metric", "NAME", "The score that decides. [default: by the task]", metric_names
+    ),
     seed: Seed = 1,
     jobs: Jobs = None,
-    verbose: Verbose = False,
+    verbose: bool = flag("--verbose -v", "Show the tables behind each issue, and the curve."),
     strict: Strict = False,
     format: Format = "text",
 ) -> None:

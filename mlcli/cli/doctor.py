@@ -6,10 +6,7 @@ import typer
 
 from mlcli.cli._options import Format, StoreToRead
 
-EXAMPLES = (
-    "mlcli doctor",
-    "mlcli doctor --store runs.db",
-)
+EXAMPLES = ("mlcli doctor", "mlcli doctor --store runs.db")
 
 
 def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from mlcli.cli._completion import data_names, metric_names
+from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._groups import Gates, JudgedColumns, Tuning, Views
 from mlcli.cli._options import Format, Jobs, NoShortcut, Params, ProtocolName, Seed, Store
 from mlcli.cli._pages import Pages
@@ -16,37 +15,24 @@ from mlcli.core.registry import MODELS
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
 
-Data = Annotated[
-    list[str],
-    typer.Argument(metavar="DATA", autocompletion=data_names, help="CSV files, or shipped datasets such as iris."),
-]
-
 
 @dataclass(frozen=True)
 class Models:
     """Which models, and how they decide."""
 
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="MODEL",
-            autocompletion=MODELS.names,
-            help="An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable."
-            " [default: a panel for the task]",
-        ),
-    ] = None
+    models: list[str] | None = option(
+        "--model -m",
+        "MODEL",
+        "An id, '{use: knn, params: {k: 3}}', or a saved model; repeatable. [default: a panel for the task]",
+        MODELS.names,
+    )
     params: Params = None
-    decide: Annotated[
-        str | None,
-        typer.Option(
-            "--decide",
-            metavar="RULE",
-            help="How classes are decided: f1, youden, cost, expected-cost, equalised-odds,"
-            " or '{by: f1, folds: 10}'; which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
-        ),
-    ] = None
+    decide: str | None = option(
+        "--decide",
+        "RULE",
+        "How classes are decided: f1, youden, cost, expected-cost, equalised-odds,"
+        " or '{by: f1, folds: 10}'; which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
+    )
 
     def specs(self) -> tuple[ModelSpec, ...] | None:
         """The models that are asked for, if any."""
@@ -60,16 +46,9 @@ class Splits:
     """How rows are split."""
 
     protocol: ProtocolName = None
-    folds: Annotated[
-        int | None, typer.Option("--folds", metavar="N", help="Folds, each tested once. [default: 10]")
-    ] = None
-    repeats: Annotated[
-        int | None, typer.Option("--repeats", metavar="N", help="How many times rows are split anew.")
-    ] = None
-    test_share: Annotated[
-        float | None,
-        typer.Option("--test-share", metavar="SHARE", help="The share of rows that a holdout tests on."),
-    ] = None
+    folds: int | None = option("--folds", "N", "Folds, each tested once. [default: 10]")
+    repeats: int | None = option("--repeats", "N", "How many times rows are split anew.")
+    test_share: float | None = option("--test-share", "SHARE", "The share of rows that a holdout tests on.")
 
     def spec(self) -> ProtocolSpec | None:
         """The protocol that is asked for, if any."""
@@ -84,25 +63,13 @@ class Splits:
 class Scores:
     """What is measured."""
 
-    average: Annotated[
-        str | None,
-        typer.Option("--average", metavar="HOW", help="folds: the mean over splits; pooled: all answers at once."),
-    ] = None
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME",
-            autocompletion=metric_names,
-            help="A score; repeatable, the first decides. [default: by the task]",
-        ),
-    ] = None
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            "--cost", metavar="COSTS", help="What answers cost: '{actual: {predicted: value}}'; adds a score."
-        ),
-    ] = None
+    average: str | None = option("--average", "HOW", "folds: the mean over splits; pooled: all answers at once.")
+    metrics: list[str] | None = option(
+        "--metric", "NAME", "A score; repeatable, the first decides. [default: by the task]", metric_names
+    )
+    cost: str | None = option(
+        "--cost", "COSTS", "What answers cost: '{actual: {predicted: value}}'; adds a score."
+    )
 
 
 @dataclass(frozen=True)
@@ -111,15 +78,9 @@ class Fits:
 
     seed: Seed = 1
     no_shortcut: NoShortcut = False
-    stages: Annotated[
-        bool,
-        typer.Option("--stages", help="Judge models at stages of their fits, too, such as rounds of boosting."),
-    ] = False
-    training: Annotated[bool, typer.Option("--training", help="Judge models on their training rows, too.")] = False
-    nested: Annotated[
-        bool,
-        typer.Option("--nested", help="Judge the best of the models, too, chosen in each split for itself."),
-    ] = False
+    stages: bool = flag("--stages", "Judge models at stages of their fits, too, such as rounds of boosting.")
+    training: bool = flag("--training", "Judge models on their training rows, too.")
+    nested: bool = flag("--nested", "Judge the best of the models, too, chosen in each split for itself.")
 
 
 EXAMPLES = (
@@ -132,7 +93,8 @@ EXAMPLES = (
 
 
 def eval_command(
-    data: Data,
+    *,
+    data: list[str] = argument("DATA", "CSV files, or shipped datasets such as iris.", data_names),
     models: Models,
     columns: JudgedColumns,
     splits: Splits,

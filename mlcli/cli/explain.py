@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format
 from mlcli.core.errors import UsageError
 
@@ -14,23 +13,18 @@ if TYPE_CHECKING:
     from mlcli.data.new_rows import NewRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
-Data = Annotated[
-    list[str],
-    typer.Argument(metavar="DATA", help="A CSV file, - for standard input, or one row as column=value ..."),
-]
-Row = Annotated[
-    list[int] | None,
-    typer.Option("--row", metavar="N", help="A row of the file, from 1; repeatable. [default: the first 20]"),
-]
-
 EXAMPLES = (
     "mlcli explain bayes.mlcli outlook=sunny temperature=hot humidity=high windy=TRUE",
     "mlcli explain tree.mlcli penguins --row 3 --row 200",
 )
 
 
-def explain_command(file: File, data: Data, row: Row = None, format: Format = "text") -> None:
+def explain_command(
+    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
+    data: list[str] = argument("DATA", "A CSV file, - for standard input, or one row as column=value ..."),
+    row: list[int] | None = option("--row", "N", "A row of the file, from 1; repeatable. [default: the first 20]"),
+    format: Format = "text",
+) -> None:
     """Show how a saved model comes to its answers about single rows.
 
     Neighbours with their votes, factors, the path through a tree, a score

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from mlcli.cli._declaring import option
 from mlcli.cli._options import Data, Target, Task
 from mlcli.cli._outputs import in_a_folder
-
-Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", callback=in_a_folder, help="The file to write.")
-]
 
 SCHEMA = Path(".mlcli") / "experiment.schema.json"
 """The schema of experiment files, relative to one that init has written."""
 
-EXAMPLES = (
-    "mlcli init penguins",
-    "mlcli init my.csv --target price -o prices.yaml",
-)
+EXAMPLES = ("mlcli init penguins", "mlcli init my.csv --target price -o prices.yaml")
 
 
 def init_command(
-    reference: Data, output: Output = Path("experiment.yaml"), target: Target = None, task: Task = None
+    reference: Data,
+    output: Path = option(
+        "--output -o", "FILE", "The file to write.", default=Path("experiment.yaml"), callback=in_a_folder
+    ),
+    target: Target = None,
+    task: Task = None,
 ) -> None:
     """Write a first experiment file for a dataset; one that is there is never overwritten.
 

@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
+from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._outputs import Force, Output, refuse_to_replace
 from mlcli.core.errors import UsageError
 from mlcli.report.formats import FORMATS, known_format
-
-First = Annotated[str, typer.Argument(metavar="A", help="A CSV file, or a shipped dataset: its rows are kept.")]
-Second = Annotated[str, typer.Argument(metavar="B", help="Another: what it says of each key is added.")]
-On = Annotated[
-    list[str], typer.Option("--on", metavar="COLUMN", help="The key, or A's=B's name of it; repeatable.")
-]
-How = Annotated[
-    str, typer.Option("--how", metavar="left|inner|outer", help="Rows of A; those with a match; all rows of both.")
-]
-JoinFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        callback=lambda name: name and known_format(name),
-        autocompletion=lambda: list(FORMATS),
-        help=f"How rows, or with -o the report, are printed: {', '.join(FORMATS)}. [default: csv, or text]",
-    ),
-]
-Many = Annotated[bool, typer.Option("--many", help="Let keys that B has twice multiply rows of A.")]
 
 EXAMPLES = (
     "mlcli join orders.csv customers.csv --on customer",
@@ -37,14 +14,23 @@ EXAMPLES = (
 
 
 def join_command(
-    first: First,
-    second: Second,
-    on: On,
+    first: str = argument("A", "A CSV file, or a shipped dataset: its rows are kept."),
+    second: str = argument("B", "Another: what it says of each key is added."),
+    on: list[str] = option("--on", "COLUMN", "The key, or A's=B's name of it; repeatable.", default=...),
     output: Output = None,
-    how: How = "left",
-    many: Many = False,
+    how: str = option(
+        "--how", "left|inner|outer", "Rows of A; those with a match; all rows of both.", default="left"
+    ),
+    many: bool = flag("--many", "Let keys that B has twice multiply rows of A."),
     force: Force = False,
-    format: JoinFormat = "",
+    format: str = option(
+        "--format",
+        "NAME",
+        f"How rows, or with -o the report, are printed: {', '.join(FORMATS)}. [default: csv, or text]",
+        lambda: list(FORMATS),
+        default="",
+        callback=lambda name: name and known_format(name),
+    ),
 ) -> None:
     """Put the columns of two CSV files together by a key, and say which rows found no match.
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from mlcli.cli._console import show_as
+from mlcli.cli._declaring import argument
 from mlcli.cli._options import Format, model_and_step_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
 from mlcli.core.registry import IMPORT_PATH, MODELS, STEPS, Entry
 
-EXAMPLES = (
-    "mlcli models",
-    "mlcli models knn",
-    "mlcli models standardise",
-)
+EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise")
 
 
 def models_command(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ID", help="A method or step, such as knn or impute.", autocompletion=model_and_step_names
-        ),
-    ] = None,
+    name: str | None = argument(
+        "ID", "A method or step, such as knn or impute.", model_and_step_names, default=None
+    ),
     format: Format = "text",
 ) -> None:
     """List the methods and steps, or show all that is known of one."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from mlcli.cli._declaring import argument, option
 
 NOUNS = ("model",)
-What = Annotated[str, typer.Argument(metavar="WHAT", help="What to write: model.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Its id, such as nearest-mean.")]
-Folder = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Write the files here.")]
 
-EXAMPLES = (
-    "mlcli new model nearest-mean",
-    "mlcli eval iris -m nearest-mean --plugin nearest_mean.py",
-)
+EXAMPLES = ("mlcli new model nearest-mean", "mlcli eval iris -m nearest-mean --plugin nearest_mean.py")
 
 
-def new_command(what: What, name: Name, output: Folder = Path()) -> None:
+def new_command(
+    what: str = argument("WHAT", "What to write: model."),
+    name: str = argument("NAME", "Its id, such as nearest-mean."),
+    output: Path = option("--output -o", "FOLDER", "Write the files here.", default=Path()),
+) -> None:
     """Write a method of your own to start from, with its test.
 
     The file works as it stands: change what it learns and answers.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from mlcli.cli._console import remark
+from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
-from mlcli.cli._outputs import INSTEAD, Output, refuse_to_overwrite
+from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 from mlcli.report.numbers import counted
@@ -22,19 +21,6 @@ ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
 MOST_LISTED = 8
 """Columns with unusual numbers of which each has a line of its own."""
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file; - reads standard input.")]
-Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add one column per class.")]
-Density = Annotated[
-    bool, typer.Option("--log-density", help="Add log p(x): how probable a generative model finds the row itself.")
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace FILE whatever it is: the data, the model, a file of something else."),
-]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="In place of CSV, show how answers come about; see mlcli explain.")
-]
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -43,13 +29,15 @@ EXAMPLES = (
 
 
 def predict_command(
-    file: File,
-    data: Data,
+    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
+    data: str = argument("DATA", "A CSV file; - reads standard input."),
     output: Output = None,
-    probabilities: Probabilities = False,
-    log_density: Density = False,
-    explain: Explain = False,
-    force: Force = False,
+    probabilities: bool = flag("--probabilities", "Add one column per class."),
+    log_density: bool = flag(
+        "--log-density", "Add log p(x): how probable a generative model finds the row itself."
+    ),
+    explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
+    force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
     format: RowFormat = "csv",
 ) -> None:
     """Ask a saved model about new rows; the answers are CSV.
@@ -65,7 +53,8 @@ def predict_command(
     if explain and (output is not None or probabilities or log_density):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
-        _refuse_to_replace(output, data, file)
+        refuse_to_overwrite(output, data, file)
+        refuse_unlike(output, "answers of mlcli predict")
     if Path(data).suffix == ".mlcli":
         raise UsageError(f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {file}")
     saved = load_model(file)
@@ -84,20 +73,6 @@ def predict_command(
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     give(_with_input_columns(rows, answers), output, format)
-
-
-def _refuse_to_replace(output: Path, data: str, model: Path) -> None:
-    """Only earlier answers are replaced, and nothing behind a link: who wants more says so."""
-    refuse_to_overwrite(output, data, model)
-    if output.is_symlink() and (output.is_file() or not output.exists()):
-        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=INSTEAD)
-    if output.is_file() and not _begins_as_answers(output):
-        raise UsageError(f"{output} exists and holds no answers of mlcli predict: it was left alone", hint=INSTEAD)
-
-
-def _begins_as_answers(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(ROW) + 1) in (b"", ROW.encode() + b",")
 
 
 def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

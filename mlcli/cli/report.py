@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
+from mlcli.cli._outputs import Force
 from mlcli.cli._pages import Pages, PictureFormat, Pictures
 from mlcli.report.document import Document
-
-Source = Annotated[
-    str,
-    typer.Argument(metavar="RUN|FILE", help="A run by number, its experiment file, or a model that was saved."),
-]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the page is written.")]
 
 HTML = "html"
 Shown = tuple[Callable[[], Document], Callable[[], Any]]
@@ -29,11 +23,12 @@ EXAMPLES = (
 
 
 def report_command(
-    source: Source,
-    output: Output = Path("report.html"),
+    source: str = argument("RUN|FILE", "A run by number, its experiment file, or a model that was saved."),
+    output: Path = option("--output -o", "FILE", "Where the page is written.", default=Path("report.html")),
     pictures: Pictures = None,
     picture_format: PictureFormat = "svg",
     store: StoreToRead = None,
+    force: Force = False,
     format: Format = "html",
 ) -> None:
     """Write a stored run, or a saved model, as one page of HTML.
@@ -48,7 +43,7 @@ def report_command(
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.named_runs import SUFFIXES
 
-    pages = Pages(output if format == HTML else None, pictures, picture_format)
+    pages = Pages(output if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES

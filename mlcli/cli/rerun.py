@@ -10,10 +10,7 @@ from mlcli.cli._options import Format, Jobs, StoreToRead
 from mlcli.cli.verify import RunName
 from mlcli.core.errors import ExitCode
 
-EXAMPLES = (
-    "mlcli rerun 1 --store runs.db",
-    "mlcli rerun experiments/weather.yaml --jobs 4",
-)
+EXAMPLES = ("mlcli rerun 1 --store runs.db", "mlcli rerun experiments/weather.yaml --jobs 4")
 
 
 def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, format: Format = "text") -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from mlcli.cli._declaring import flag, option
 from mlcli.cli._groups import Gates, Views
 from mlcli.cli._options import Format, Jobs, NoShortcut, Specs, Store
 from mlcli.cli._pages import Pages
@@ -14,32 +13,6 @@ from mlcli.cli._pages import Pages
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.expectations import Bound
-
-Budget = Annotated[
-    str | None,
-    typer.Option(
-        "--budget",
-        metavar="LIMIT",
-        help="What a cell may take, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'.",
-    ),
-]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what is in the store, too.")]
-Backend = Annotated[str | None, typer.Option("--backend", metavar="NAME", help="Work on a cluster: dask, ray.")]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address", metavar="URL", help="Where it is, such as tcp://host:8786. [default: made here, of --jobs]"
-    ),
-]
-Part = Annotated[
-    str | None,
-    typer.Option(
-        "--shard",
-        metavar="PART/PARTS",
-        help="Run only this part of the cells, such as 2/8, in a store of its own.",
-    ),
-]
-Retry = Annotated[bool, typer.Option("--retry", help="Run again what is in the store as failed.")]
 
 EXAMPLES = (
     "mlcli run experiments/weather.yaml --store runs.db",
@@ -54,12 +27,18 @@ def run_command(
     pages: Pages,
     store: Store = None,
     jobs: Jobs = None,
-    budget: Budget = None,
-    fresh: Fresh = False,
-    retry: Retry = False,
-    shard: Part = None,
-    backend: Backend = None,
-    address: Address = None,
+    budget: str | None = option(
+        "--budget", "LIMIT", "What a cell may take, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'."
+    ),
+    fresh: bool = flag("--fresh", "Run again what is in the store, too."),
+    retry: bool = flag("--retry", "Run again what is in the store as failed."),
+    shard: str | None = option(
+        "--shard", "PART/PARTS", "Run only this part of the cells, such as 2/8, in a store of its own."
+    ),
+    backend: str | None = option("--backend", "NAME", "Work on a cluster: dask, ray."),
+    address: str | None = option(
+        "--address", "URL", "Where it is, such as tcp://host:8786. [default: made here, of --jobs]"
+    ),
     no_shortcut: NoShortcut = False,
     format: Format = "text",
 ) -> None:

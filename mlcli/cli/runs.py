@@ -8,20 +8,13 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import run_numbers
+from mlcli.cli._declaring import argument
 from mlcli.cli._groups import Views
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
 
-Name = Annotated[
-    str | None,
-    typer.Argument(metavar="RUN", autocompletion=run_numbers, help="A run by its number, or its experiment file."),
-]
-Number = Annotated[
-    list[int], typer.Argument(metavar="ID", autocompletion=run_numbers, help="Runs, by their numbers in the list.")
-]
 SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
-Files = Annotated[list[Path], typer.Argument(metavar="STORE", help="Stores, such as those of shards.")]
 
 PARTS = ("show", "rm", "gc", "export", "import", "merge", "check")
 EXAMPLES = (
@@ -41,7 +34,7 @@ def runs_command() -> None:
 
 def show_command(
     views: Views,
-    run: Name = None,
+    run: str | None = argument("RUN", "A run by its number, or its experiment file.", run_numbers, default=None),
     store: StoreToRead = None,
     format: Format = "text",
 ) -> None:
@@ -74,7 +67,11 @@ def show_command(
     )
 
 
-def rm_command(numbers: Number, store: StoreToRead = None, format: Format = "text") -> None:
+def rm_command(
+    numbers: list[int] = argument("ID", "Runs, by their numbers in the list.", run_numbers),
+    store: StoreToRead = None,
+    format: Format = "text",
+) -> None:
     """Remove runs from the list.
 
     Their answers stay, for whoever asks the same again, until gc removes them.
@@ -143,7 +140,11 @@ def import_command(
     show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
 
 
-def merge_command(stores: Files, store: StoreToRead = None, format: Format = "text") -> None:
+def merge_command(
+    stores: list[Path] = argument("STORE", "Stores, such as those of shards."),
+    store: StoreToRead = None,
+    format: Format = "text",
+) -> None:
     """Bring stores together, and join shards.
 
     All answers and runs of other stores come here. Shards come from

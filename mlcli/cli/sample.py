@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Force, Output, refuse_to_replace
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A model that mlcli train -o has saved.")]
-Rows = Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows; of a tagger, how many sequences.")]
-Seed = Annotated[int, typer.Option("--seed", help="The random seed.")]
-
-EXAMPLES = (
-    "mlcli sample bayes.mlcli -n 5",
-    "mlcli sample mixture.mlcli -n 1000 --seed 1 -o drawn.csv",
-)
+EXAMPLES = ("mlcli sample bayes.mlcli -n 5", "mlcli sample mixture.mlcli -n 1000 --seed 1 -o drawn.csv")
 
 
 def sample_command(
-    file: File,
-    rows: Rows = 10,
-    seed: Seed = 0,
+    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
+    rows: int = option("--rows -n", None, "How many rows; of a tagger, how many sequences.", default=10, min=1),
+    seed: int = option("--seed", None, "The random seed.", default=0),
     output: Output = None,
     force: Force = False,
     format: RowFormat = "csv",

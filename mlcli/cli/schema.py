@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-EXAMPLES = (
-    "mlcli schema",
-    "mlcli schema > experiment.schema.json",
-)
+EXAMPLES = ("mlcli schema", "mlcli schema > experiment.schema.json")
 
 
 def schema_command() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from mlcli.cli._declaring import option
 from mlcli.cli._groups import JudgedColumns, Tuning
 from mlcli.cli._options import Data, Format, Params, Seed
 from mlcli.cli._outputs import in_a_folder
@@ -15,31 +14,6 @@ from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
-
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        autocompletion=MODELS.names,
-        help="An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", callback=in_a_folder, help="Save the model here, for predict and eval."
-    ),
-]
-Questions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ask",
-        metavar="QUESTION",
-        help="Of bayes-net and mrf: 'P(a | b=x)', 'argmax a | b=x', or 'a _||_ b | c' (may be repeated).",
-    ),
-]
 
 EXAMPLES = (
     "mlcli train weather_nominal -m naive-bayes",
@@ -50,15 +24,28 @@ EXAMPLES = (
 
 
 def train_command(
+    *,
     data: Data,
-    model: Model,
+    model: str = option(
+        "--model -m",
+        "MODEL",
+        "An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
+        MODELS.names,
+        default=...,
+    ),
     columns: JudgedColumns,
     tuning: Tuning,
     pages: Pages,
     params: Params = None,
-    output: Output = None,
+    output: Path | None = option(
+        "--output -o", "FILE", "Save the model here, for predict and eval.", callback=in_a_folder
+    ),
     seed: Seed = 1,
-    ask: Questions = None,
+    ask: list[str] | None = option(
+        "--ask",
+        "QUESTION",
+        "Of bayes-net and mrf: 'P(a | b=x)', 'argmax a | b=x', or 'a _||_ b | c' (may be repeated).",
+    ),
     format: Format = "text",
 ) -> None:
     """Train a method on all rows, show what it learned, save it.

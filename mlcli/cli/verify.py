@@ -15,10 +15,7 @@ RunName = Annotated[
     typer.Argument(metavar="RUN", autocompletion=run_numbers, help="A run by its number, or its experiment file."),
 ]
 
-EXAMPLES = (
-    "mlcli verify 1 --store runs.db",
-    "mlcli verify experiments/weather.yaml",
-)
+EXAMPLES = ("mlcli verify 1 --store runs.db", "mlcli verify experiments/weather.yaml")
 
 
 def verify_command(run: RunName, store: StoreToRead = None, format: Format = "text") -> None:

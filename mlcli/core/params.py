@@ -118,6 +118,8 @@ class Parameter:
 
     def from_text(self, text: str) -> Any:
         """A value typed in a shell (``-p k=3``), read by the declared types."""
+        if self.many and text.startswith("["):
+            return yaml_from_text(text, self.name)
         if self.many:
             return [self._one_from_text(part.strip()) for part in text.split(",") if part.strip()]
         return self._one_from_text(text)

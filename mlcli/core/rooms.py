@@ -7,9 +7,11 @@ with the process.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import re
+import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
@@ -68,7 +70,7 @@ class Room:
         elif self._file is None:
             self.cells.resize((rows, self.columns), refcheck=False)
         elif size:
-            os.ftruncate(self._file.fileno(), size)
+            _reserve(self._file.fileno(), size)
             mapped = mmap.mmap(self._file.fileno(), size)
             _mapped.add(mapped)
             self.cells = np.ndarray((rows, self.columns), self.dtype, buffer=mapped)
@@ -82,6 +84,16 @@ class Room:
         del flat
         self.columns = len(places)
         self.resize(rows)
+
+
+def _reserve(file: int, size: int) -> None:
+    """Give a file its length; a disk too full for it is told of now, since a write to a map could not tell."""
+    folder = tempfile.gettempdir()
+    if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+    os.ftruncate(file, size)
+    if size and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
 
 
 def filled(shape: tuple[int, ...], dtype: type[Cell], part: Callable[[slice], NDArray[Any]]) -> NDArray[Cell]:

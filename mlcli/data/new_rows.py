@@ -247,7 +247,7 @@ def absent_features(needed: Sequence[str], names: Sequence[str], where: str) -> 
     """One problem for all columns that are not there, with those that may be meant; none where all are."""
     absent = [name for name in needed if name not in names]
     if absent:
-        what = f"lacks {len(absent)} of the {len(needed)} columns that the model needs: {listed(absent)}"
+        what = f"lacks {len(absent)} of the {len(needed)} needed columns: {listed(absent)}"
         meant = [f"'{close}' for '{name}'" for name in absent if (close := nearest(name, names))]
         hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(names)}"
         yield Problem(what, where=where, hint=hint)

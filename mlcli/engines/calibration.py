@@ -77,12 +77,14 @@ def _where_mean_is(
 
     It comes near ``most`` by powers of e, so that Newton's steps are for the logarithm of what it lacks of that.
     """
+    target = min(target, most * (1 - np.finfo(float).eps))
     low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
     for _ in range(STEPS):
         mean, curve = moments(at)
         left = most - mean
         low, high = (low, at) if mean > target else (at, high)
-        step = at + left * np.log(left / (most - target)) / curve if curve > 0 and left > 0 else np.inf
+        rising = curve > 0 and left > 0 and target < most
+        step = at + left * np.log(left / (most - target)) / curve if rising else np.inf
         if abs(step - at) <= 1e-12 * at:
             break
         between = (low + high) / 2 if np.isfinite(high) else 2 * low

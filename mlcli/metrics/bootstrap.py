@@ -27,11 +27,27 @@ FEWEST = 200
 MOST_DRAWS = 20_000_000
 BLOCK = 1 << 17
 """Rows drawn at once: what fits into the cache."""
+KEPT = 500
+"""So many metrics of answers are kept: an interval and every comparison ask for the same."""
+_kept: dict[tuple[Metric, str], Array] = {}
 
 
 def replicates(metric: Metric, answers: Answers) -> Array:
     """The metric of every resample of the rows, NaN where it is undefined."""
-    return np.concatenate([_under(metric, answers, block) for block in weightings(answers)])
+    asked = metric, _digest(answers)
+    if asked not in _kept:
+        if len(_kept) == KEPT:
+            _kept.clear()
+        _kept[asked] = np.concatenate([_under(metric, answers, block) for block in weightings(answers)])
+    return _kept[asked]
+
+
+def _digest(answers: Answers) -> str:
+    arrays = answers.arrays()
+    found = hashlib.sha256(repr((type(answers), answers.facts(), list(arrays))).encode())
+    for array in arrays.values():
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 def percentile_interval(values: Array, how: str) -> Interval:

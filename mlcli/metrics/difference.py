@@ -169,7 +169,7 @@ def _drawn_alike(pair: Pair) -> bool:
 
 def _over_units(units: OverUnits, doubt: float) -> Difference:
     """Student's t over differences of units; where all differ by the same amount, a coin is thrown for each."""
-    test = f"paired t over {units.count:.10g} {units.noun}" + f", variance × {doubt}" * (doubt != 1)
+    test = f"paired t over {units.counted}" + f", variance × {doubt}" * (doubt != 1)
     scale = float(np.abs(units.shares).max(initial=0.0)) + abs(units.value)
     if units.freedom <= 0:
         return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")

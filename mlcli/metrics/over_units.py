@@ -39,6 +39,12 @@ class OverUnits:
     spread: float
 
     @property
+    def counted(self) -> str:
+        """How many units there are, in words; weights make a row count for less than one."""
+        whole = self.noun == "groups" or self.count == int(self.count)
+        return f"{self.count:.0f} {self.noun}" if whole else f"{self.count:.1f} effective rows (weighted)"
+
+    @property
     def freedom(self) -> float:
         """The degrees of freedom of the error."""
         return self.count - 1

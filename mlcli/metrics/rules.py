@@ -132,7 +132,7 @@ def _freedom(judged: Judged, units: OverUnits) -> float:
 
 
 def _how(units: OverUnits) -> str:
-    return f"t over {units.count:.10g} {units.noun}"
+    return f"t over {units.counted}"
 
 
 def _trusted(judged: Judged) -> str:
@@ -197,7 +197,7 @@ def _rate(judged: Judged, units: OverUnits) -> Interval:
 
 
 def _counted(units: OverUnits) -> str:
-    return counted(units.count) if units.noun == "rows" else f"{units.count:.10g} groups"
+    return counted(units.count) if units.noun == "rows" else units.counted
 
 
 def _rows_of_a_share(judged: Judged, width: float) -> float:

@@ -13,10 +13,9 @@ Cost:
 Choices:
     Columns are centred always, and standardised unless `standardise` is false: in columns of different units the
     largest numbers would decide (the notes do both). Gaps are filled, and levels become numbers, in steps inserted
-    before it. There are never more components than columns. How many there are does not depend on cells, so all
-    splits have the same; the method `pca` chooses them by their share of the variance. A direction in which the
-    training rows do not vary is 0 in all rows. σ² divides by N unless `ddof` is 1, as that of standardised columns
-    and of the method `pca` does.
+    before it. There are never more components than columns. With a `share` each split keeps as many components as
+    its training rows need. A direction in which the training rows do not vary is 0 in all rows. σ² divides by N
+    unless `ddof` is 1, as that of standardised columns and of the method `pca` does.
     `by` is that of the method `pca`, whose page says when the ways differ.
 """
 
@@ -40,6 +39,7 @@ from mlcli.engines.principal import (
     check_axes,
     component_findings,
     component_names,
+    count_for_share,
     principal_axes,
 )
 
@@ -50,6 +50,9 @@ class PrincipalComponents(Step):
 
     components: int | None = param(
         2, "how many are kept; none: as many as there are columns", ge=1, tune=Range(1, 10, simpler="low")
+    )
+    share: float | None = param(
+        None, "the share of the variance that is kept, in the place of a number of components", gt=0, le=1
     )
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
     by: str = param(
@@ -74,13 +77,13 @@ class PrincipalComponents(Step):
         self.directions_, self.variances_ = axes.directions, axes.variances
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The components."""
-        return tuple(map(Column, component_names(self._kept(columns))))
+        """The components, by a share all that may be kept."""
+        return _named(self._most(columns))
 
     def transform(self, table: Table) -> Table:
         """The table along the components."""
-        numbers = self._axes().coordinates(table.numbers, self._kept(table.columns))
-        return Table(self.columns_after(table.columns), numbers, table.codes)
+        kept = self._kept(table.columns)
+        return Table(_named(kept), self._axes().coordinates(table.numbers, kept), table.codes)
 
     def log_stretch(self) -> float:
         """Turning keeps volumes, but for the units; in fewer columns there is no such volume."""
@@ -100,8 +103,17 @@ class PrincipalComponents(Step):
             self._axes(), [column.name for column in self.columns_], self._kept(self.columns_)
         )
 
+    def _most(self, columns: tuple[Column, ...]) -> int:
+        every = self.components is None or self.share is not None
+        return len(columns) if every else min(self.components or 0, len(columns))
+
     def _kept(self, columns: tuple[Column, ...]) -> int:
-        return len(columns) if self.components is None else min(self.components, len(columns))
+        most = self._most(columns)
+        return most if self.share is None else min(most, max(1, count_for_share(self.variances_, self.share)))
 
     def _axes(self) -> Axes:
         return Axes(self.middle_, self.unit_, self.directions_, self.variances_)
+
+
+def _named(count: int) -> tuple[Column, ...]:
+    return tuple(map(Column, component_names(count)))

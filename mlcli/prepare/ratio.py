@@ -42,6 +42,11 @@ class Ratio(Step):
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Nothing to learn."""
 
+    def seen_of(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns that it is for, and the one that they are divided by."""
+        seen = super().seen_of(columns)
+        return tuple(column for column in columns if column in seen or column.name == self.by)
+
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns, then the ratios."""
         numeric = [column for column in columns if not column.coded]

@@ -156,10 +156,7 @@ def _step(step: StepSpec) -> dict[str, Any]:
 
 
 def _seconds(result: CellResult) -> dict[str, float]:
-    return {
-        "fit": sum(each(result.splits, "fit_seconds")),
-        "predict": sum(each(result.splits, "predict_seconds")),
-    }
+    return {"fit": sum(each(result.splits, "fit_seconds")), "predict": sum(each(result.splits, "predict_seconds"))}
 
 
 def summary_as_json(summary: Summary) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
-from mlcli.report.document import Content, Document, Element, Field, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Sentence, grid, notes
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -21,6 +21,8 @@ TAKEN = {
     "unlabelled": "rows without a class",
 }
 STEPS_FAMILY = "steps"
+INDENTED = " " * 8
+"""How a paragraph begins that keeps its lines, within a section."""
 
 
 def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
@@ -157,5 +159,7 @@ def _sections(text: str) -> Iterator[Element]:
         lines = paragraph.strip("\n").splitlines()
         if not lines[0].startswith(" ") and lines[0].endswith(":"):
             yield Heading(lines.pop(0).rstrip(":"))
-        if lines:
+        if lines and all(line.startswith(INDENTED) for line in lines):
+            yield Lines(tuple(line.removeprefix("    ") for line in lines))
+        elif lines:
             yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,11 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Field
+from mlcli.report.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
 from mlcli.report.numbers import fixed, short_p
-from mlcli.report.scored import Scored, judged, rounds_of, training_parts
+from mlcli.report.scored import Scored, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
-from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
-
-LARGEST_CLASS = "the largest class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ def differences_of(group: Sequence[Scored], metric: Metric) -> Differences | Non
     baseline = baseline_of(known)
     others = [one for one in known if one is not best]
     models = [one for one in known if one is not baseline]
-    beside = [] if baseline is None else [difference_to_baseline(one, baseline, metric) for one in models]
+    beside = [] if baseline is None else [difference_between(one, baseline, metric) for one in models]
     return Differences(
         metric,
         best,
@@ -63,30 +61,9 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
         first, second = _row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
-    answers = judged(one.result), judged(other.result)
+    answers = compared_answers(one), compared_answers(other)
     unsteady = one.unsteady or other.unsteady
     return compare(metric, *answers, training_parts(one.result), pooled, rounds, test, unsteady)
-
-
-def difference_to_baseline(one: Scored, baseline: Scored, metric: Metric) -> Difference:
-    """The same; beside the largest class, where each row that is left out makes its own class rarer."""
-    if not stands_for_largest_class(baseline):
-        return difference_between(one, baseline, metric)
-    answers = joined(judged(one.result))
-    return compare(metric, [answers], [largest_class(answers)], training_parts(one.result), pooled=True)
-
-
-def stands_for_largest_class(baseline: Scored) -> bool:
-    """Whether a baseline is judged one by one, which makes it look worse than it is."""
-    splits = judged(baseline.result)
-    return len(splits) > 1 and type(splits[0]) is LabelAnswers and max(map(len, splits)) == 1
-
-
-def largest_class(answers: LabelAnswers) -> LabelAnswers:
-    """What would be answered by who knows the shares of the classes, and nothing else."""
-    shares = np.bincount(answers.truth, answers.weights, len(answers.classes)) / answers.weights.sum()
-    everywhere = np.full(len(answers), shares.argmax(), np.int32)
-    return replace(answers, predicted=everywhere, probabilities=np.tile(shares, (len(answers), 1)))
 
 
 def beside_best(found: Differences | None) -> dict[Scored, Field]:
@@ -164,7 +141,7 @@ def badness_of(one: Scored, metric: Metric) -> float:
 
 def _row_by_row(one: Scored, other: Scored) -> tuple[Any, Any]:
     """The first answer to each row, in the order in which the first was asked: sequences stay whole."""
-    first, second = (distinct(joined(judged(scored.result))) for scored in (one, other))
+    first, second = (distinct(joined(compared_answers(scored))) for scored in (one, other))
     if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):
         return first, second
     return first, second.take(second.rows.argsort()[first.rows.argsort().argsort()])

@@ -111,10 +111,7 @@ Document = tuple[Element, ...]
 
 
 def grid(
-    header: Iterable[str],
-    rows: Iterable[Iterable[Content]],
-    right: Iterable[int] = (),
-    keys: int = 1,
+    header: Iterable[str], rows: Iterable[Iterable[Content]], right: Iterable[int] = (), keys: int = 1
 ) -> Grid:
     """A grid from plain text or fields; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from mlcli.core.files import replacing
 from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.gates import Gate, gates_as_elements
@@ -20,7 +21,8 @@ from mlcli.report.scored import Scored
 def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:
     """Write a file of JUnit XML in place of what was there."""
     _make_folder(file)
-    file.write_text(junit_of(outcomes), encoding="utf-8")
+    with replacing(file) as beside:
+        beside.write_text(junit_of(outcomes), encoding="utf-8")
 
 
 def append_summary(file: Path, outcomes: Sequence[Outcome]) -> None:

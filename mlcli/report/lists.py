@@ -90,7 +90,8 @@ def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Con
     if known.seconds is None:
         return "?", "?", "nothing yet"
     over = cell.budget is not None and known.seconds > cell.budget
-    seconds = Field(duration(known.seconds), "bad" if over else "")
+    about = duration(known.seconds) if known.seconds >= 1 else "under a second"
+    seconds = Field(about, "bad" if over else "")
     return seconds, "?" if known.memory is None else size(known.memory), _source(known, over)
 
 

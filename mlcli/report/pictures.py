@@ -13,6 +13,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from mlcli.core.files import replacing
 from mlcli.core.findings import (
     Bars,
     Boxplots,
@@ -89,7 +90,8 @@ def save(picture: Any, path: Path) -> None:
     """A picture as a file, of the format that its suffix names."""
     out: BytesIO = BytesIO()
     _write(picture, out, path.suffix[1:], path.stem)
-    path.write_bytes(out.getvalue())
+    with replacing(path) as beside:
+        beside.write_bytes(out.getvalue())
 
 
 def save_all(document: Document, folder: Path, suffix: str) -> list[Path]:

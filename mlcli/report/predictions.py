@@ -19,7 +19,7 @@ from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.reasons import Asked
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered, order_of_texts
+from mlcli.tasks.stretches import numbered, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -137,10 +137,12 @@ def group_columns(model: Any, request: Request) -> Columns:
 
 def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
-    request.refuse_probabilities("a density is no probability")
     columns = {"log_density": _numbers(model.log_density_in_file(request.table))}
     shares = model.responsibilities(request.table)
-    return columns if shares is None else columns | _share_columns(shares, model.group_names())
+    if shares is None:
+        request.refuse_probabilities("a density is no probability")
+        return columns
+    return columns | _share_columns(shares, model.group_names())
 
 
 def component_columns(model: Any, request: Request) -> Columns:
@@ -190,7 +192,7 @@ def score_columns(model: Any, request: Request) -> Columns:
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = Asked.about(model, request.table, sequence, order)
+    asked = Asked.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
     columns = {"score": _numbers(asked.score)}
     return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
 

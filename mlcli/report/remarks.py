@@ -12,8 +12,8 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.metrics.base import Summary
-from mlcli.report.differences import stands_for_largest_class
 from mlcli.report.document import Notes, notes
+from mlcli.report.largest_class import share_of_largest, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored, judged, swept_over
 
@@ -55,7 +55,11 @@ def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[s
 
 
 def _warned(done: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    return (f"warning from {who}: {text}" for text, who in _gathered(_warnings(done, names), names))
+    gathered = _gathered(_warnings(done, names), names)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for text, who in gathered:
+        alike.setdefault((who, text.partition(": ")[0]), []).append(text)
+    return chain.from_iterable(_in_short(f"warning from {who}", texts) for (who, _), texts in alike.items())
 
 
 def steps_of(cell: Cell) -> str:
@@ -100,9 +104,14 @@ def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
     for (who, text), metrics in together.items():
         alike.setdefault(f"{who}: {', '.join(metrics)}", []).append(text)
     for whose, texts in alike.items():
-        yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
-        if len(texts) > MOST_ALIKE:
-            yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
+        yield from _in_short(whose, texts)
+
+
+def _in_short(whose: str, texts: Sequence[str]) -> Iterator[str]:
+    """The first of remarks that are alike, and how many more there are."""
+    yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
+    if len(texts) > MOST_ALIKE:
+        yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
 
 
 def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
@@ -122,16 +131,13 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
 
 
 def _below_chance(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
-    """A baseline that leave-one-out makes look worse than it is, so that no gain over it is believed."""
+    """A baseline that splits make look worse than it is, so that no gain over it is believed."""
     for one in scored:
-        if not one.is_baseline or one.confusion is None or not stands_for_largest_class(one):
-            continue
-        counts = one.confusion.counts
-        right, largest = counts.trace() / counts.sum(), counts.sum(axis=1).max() / counts.sum()
-        if right < largest / 2:
+        if stands_for_largest_class(one):
+            largest = fixed(share_of_largest(one), RATE_DECIMALS)
             yield (
-                f"{names[one]}: the row that is left out makes its own class rarer, so the most frequent class is "
-                f"another one; judge gains by the share of the largest class, {fixed(largest, RATE_DECIMALS)}"
+                f"{names[one]}: what is left out makes its own class rarer, so the most frequent class is another "
+                f"one; judge gains by the share of the largest class, {largest}"
             )
 
 

@@ -52,10 +52,7 @@ def table_of_models(
 
 
 def _scores(
-    done: Sequence[Scored],
-    names: Mapping[Scored, str],
-    metrics: Sequence[Metric],
-    beside: Mapping[Scored, Field],
+    done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric], beside: Mapping[Scored, Field]
 ) -> Grid:
     columns = [_column(metric, done) for metric in metrics]
     titles = [metric.name for metric in metrics]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mlcli.metrics.base import Metric
 from mlcli.report.differences import (
-    LARGEST_CLASS,
     Differences,
     badness_of,
     baseline_of,
@@ -14,8 +13,8 @@ from mlcli.report.differences import (
     difference_between,
     differences_of,
     score_of,
-    stands_for_largest_class,
 )
+from mlcli.report.largest_class import LARGEST_CLASS, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Scored
 from mlcli.report.scores import badness, decimals_of

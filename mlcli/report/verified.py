@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.names import listed
-from mlcli.experiment.run.again import CellAgain
 from mlcli.experiment.run.fingerprint import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
 from mlcli.report.numbers import counted, short
 from mlcli.report.scored import Scored
+
+if TYPE_CHECKING:
+    from mlcli.experiment.run.again import CellAgain
 
 SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""

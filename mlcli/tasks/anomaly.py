@@ -130,7 +130,7 @@ class Detector(Unsupervised):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        asked = Asked.about(model, data.table, data.sequence, data.order)
+        asked = Asked.about(model, data.table, data.stretches)
         refuse_impossible(model, asked.score, (len(data),))
         columns, reasons, shares = asked.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
@@ -233,6 +233,8 @@ class ScreenedRows(UnlabelledRows):
 
     sequence: Codes | None = None
     """The sequence that each row belongs to, where a column says."""
+    piece: Codes | None = None
+    """Where splits cut sequences, the piece that each row belongs to, numbered along them."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
@@ -267,7 +269,7 @@ class ScreenedRows(UnlabelledRows):
                 if pieces == 1 or min(good, odd) >= ENOUGH:
                     break
             pieces *= 2
-        return self if best is None else replace(self, sequence=best, groups=best)
+        return self if best is None else replace(self, piece=best, groups=best)
 
     def _pieces_with_and_without(self, piece: Codes) -> tuple[int, int]:
         """How many pieces there are without anomalies, and how many others; where none is known, both are all."""
@@ -277,11 +279,16 @@ class ScreenedRows(UnlabelledRows):
         return len(np.setdiff1d(piece[self.labels == GOOD], odd)), len(odd)
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {**super()._taken(rows), "sequence": None if self.sequence is None else self.sequence[rows]}
+        cells = {"sequence": self.sequence, "piece": self.piece}
+        return super()._taken(rows) | {name: None if c is None else c[rows] for name, c in cells.items()}
 
     def stretches(self) -> list[Rows]:
-        """The rows of each sequence in their order."""
-        return stretches(len(self), self.sequence, self.order)
+        """The rows of each sequence in their order, ended where a piece is missing."""
+        found = stretches(len(self), self.sequence, self.order)
+        if self.piece is None:
+            return found
+        missing = [np.flatnonzero(np.diff(self.piece[rows]) > 1) + 1 for rows in found]
+        return [rows for whole, ends in zip(found, missing, strict=True) for rows in np.split(whole, ends)]
 
     def to_learn_from(self) -> ScreenedRows:
         """The rows that are known to be good; all where there are none."""

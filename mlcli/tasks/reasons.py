@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.tasks.stretches import stretches
 
 REASONS = 3
 """How many columns are named for a row."""
@@ -43,11 +42,11 @@ class Asked:
     score: Array
 
     @classmethod
-    def about(cls, model: Any, table: Table, sequence: Codes | None, order: Array | None) -> Asked:
+    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> Asked:
         """Ask the model; one that looks at the rows beside a row meets them in their order."""
         if not model.in_sequence:
             return cls(model, table, [], model.score_rows(table))
-        score, parts = np.empty(len(table)), stretches(len(table), sequence, order)
+        score, parts = np.empty(len(table)), stretches()
         for rows in parts:
             score[rows] = model.score_rows(table.take(rows))
         return cls(model, table, parts, score)

@@ -43,8 +43,10 @@ BETWEEN = 0.381966
 """Keeps simple fractions away from the border between two roundings, where platforms would disagree."""
 FOR_STEPS = {"penguins": slice(0, 344, 3), "housing_satisfaction": slice(0, 72)}
 """Numbers, empty cells, and levels with and without an order."""
-SMALL = {"rounds": 10, "trees": 10, "bags": 5, "epochs": 20}
-"""What would take long, in kernels that are not compiled above all."""
+SMALL = {"rounds": 10, "trees": 10, "bags": 5, "epochs": 20, "steps": 20}
+"""What would take long, in kernels that are not compiled above all, or double the rounding of each step."""
+CLOSE = {name: {"tolerance": 1e-9} for name in ("svm", "svm-regression", "one-class-svm", "svdd")}
+"""What otherwise stops where processors with other roundings would not."""
 NEVER = {"revision": 0}
 HEADER = {field.name for field in fields(Answers)}
 
@@ -98,7 +100,10 @@ def _digest(answer: Any) -> str:
 
 
 def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
-    small = {parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL}
+    small: dict[str, Any] = {
+        parameter.name: SMALL[parameter.name] for parameter in parameters(cls) if parameter.name in SMALL
+    }
+    small |= CLOSE.get(cls.id, {})
     for kind in (one for one in kinds_of(cls) if can_do(build(cls, small), one.base)):
         for said, chosen, weighted in _configurations(cls):
             params = small | chosen

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.checks.diagnosis import issues_of_trial
+from mlcli.checks.diagnosis import OF_MODELS, issues_of_trial
 from mlcli.checks.models.fitting import learning_curve_of
-from mlcli.checks.table import OF_MODELS
 from mlcli.checks.trial import Trial, cells_of_trial, tried
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table

@@ -79,6 +79,16 @@ def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
     assert "above the baseline zero-r" in pooled
 
 
+def test_no_gain_over_a_baseline_that_few_groups_belittle(tmp_path: Path) -> None:
+    """Of six groups of either class the fold of one makes the other class the most frequent."""
+    lines = [f"p{group},{row * 7 % 5},{'ab'[group % 2]}" for group in range(12) for row in range(10)]
+    (tmp_path / "few.csv").write_text("\n".join(["patient,x,y", *lines]) + "\n")
+    (tmp_path / "few.yaml").write_text("roles: {group: patient}\n")
+    shown = typed("eval", str(tmp_path / "few.csv"), "-m", "one-r", "--metric", "accuracy").stdout
+    assert "judge gains by the share of the largest class, 0.500" in shown
+    assert "no model is better than the baseline: the largest class" in shown
+
+
 def test_the_baseline_stands_first_in_every_table() -> None:
     lines = typed("eval", "iris", "-m", "naive-bayes").stdout.splitlines()
     rule = next(place for place, line in enumerate(lines) if line.startswith("───") and "  ───" in line)

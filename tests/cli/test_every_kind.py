@@ -65,7 +65,7 @@ def test_it_is_learned_saved_and_asked(kind: str, data: str, method: str, folder
     assert answers.stdout.startswith("row,")
     refused = typed("predict", "one.mlcli", "zoo")
     assert refused.exit_code == 4
-    assert "columns that the model needs" in refused.stderr
+    assert "needed columns" in refused.stderr
 
 
 @EACH

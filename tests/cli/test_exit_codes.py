@@ -184,7 +184,7 @@ def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(
     monkeypatch.setattr("mlcli.experiment.spec.doubt.MOST_FOR_A_GUESS", 0.0)
     (folder / "plain.csv").write_text("u,v\n" + "".join(f"{row}.5,{row * 7 % 11}.25\n" for row in range(20)))
     asked = ("plain.csv", "-m", "svm-regression")
-    for verb in (("eval",), ("train",), ("diagnose",), ("curve", "learning")):
+    for verb in (("eval",), ("diagnose",), ("curve", "learning")):
         result = typed(*verb, *asked)
         assert result.exit_code == 2
         assert "the target was guessed: 'v', the last column; 'u' may be meant" in result.stderr

@@ -196,7 +196,7 @@ def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
         (["iris", "--row", "151"], "there is no row 151"),
         (["sepal_length=1", "petal_width"], "'petal_width' is no cell"),
         (["sepal_length=1", "sepal_length=2"], "column 'sepal_length' is given twice"),
-        (["sepal_length=1"], "lacks 3 of the 4 columns that the model needs"),
+        (["sepal_length=1"], "lacks 3 of the 4 needed columns"),
     ],
 )
 def test_what_is_no_row_is_refused(folder: Path, words: list[str], said: str) -> None:

@@ -13,7 +13,14 @@ ALIASED = "x: &a {" + ", ".join(f"k{i}: {i}" for i in range(900)) + "}\ny: [" + 
 FILES = {
     "99 aliases of 900 values": (HEAD + ALIASED, "there is no key 'y' here"),
     "60,000 keys": (HEAD + "".join(f"key{i}: {i}\n" for i in range(60_000)), "59,980 more keys are wrong here"),
-    "a dataset 49,000 times": ("data: [" + ", ".join(["iris"] * 49_000) + "]\nmodels: [zero-r]\n", "48,949 more"),
+    "a dataset 49,000 times": (
+        "data: [" + ", ".join(["iris"] * 49_000) + "]\nmodels: [zero-r]\n",
+        "48,958 more were not looked at",
+    ),
+    "20,000 models that nobody knows": (
+        "data: [iris]\nmodels: [" + ", ".join(f"modelx{i}" for i in range(20_000)) + "]\n",
+        "19,959 more stand here that were not looked at",
+    ),
     "100,000,000 repeats": (
         HEAD + "protocol: {use: repeated-holdout, repeats: 100000000}\n",
         "repeats must be at most 10000",

@@ -126,6 +126,27 @@ def test_a_file_of_something_else_is_replaced_on_demand_only(folder: Path) -> No
     assert Path("thesis.txt").read_text() == typed("predict", "model.mlcli", "rows.csv").stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("data", "rows.csv", "--html", "page.html"), "page.html"),
+        (("data", "rows.csv", "--plot", "a", "--pictures", "."), "01-a-30-of-30-rows.svg"),
+        (("report", "model.mlcli", "-o", "page.html"), "page.html"),
+    ],
+)
+def test_a_report_replaces_an_earlier_one_and_nothing_else(
+    folder: Path, words: tuple[str, ...], file: str
+) -> None:
+    Path(file).write_text("<!DOCTYPE html><title>ten years of work</title>")
+    before = contents(folder)
+    refused = typed(*words)
+    assert (refused.exit_code, contents(folder)) == (2, before)
+    assert f"{file} exists and holds no p" in refused.stderr
+    assert typed(*words, "--force").exit_code == 0
+    assert {*contents(folder)} == {*before}
+    assert typed(*words).exit_code == 0
+
+
 def test_answers_may_go_to_a_device_behind_a_link(folder: Path) -> None:
     Path("link").symlink_to("/proc/self/fd/1")
     words = [sys.executable, "-m", "mlcli", "predict", "model.mlcli", "rows.csv", "-o", "link"]

@@ -66,7 +66,7 @@ def test_predict_gives_each_row_its_place_in_its_group(folder: Path) -> None:
     assert [row["who"] for row in rows] == ["x", "y", "x", "x", "y"]
     lacking = typed("predict", "order.mlcli", "-", given="price\n4\n")
     assert lacking.exit_code == 4
-    assert "lacks 1 of the 2 columns that the model needs: who" in lacking.stderr
+    assert "lacks 1 of the 2 needed columns: who" in lacking.stderr
     refused = typed("predict", "order.mlcli", "offers.csv", "--probabilities")
     assert refused.exit_code == 4
     assert "an order has no probabilities" in refused.stderr

@@ -77,7 +77,7 @@ def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Pa
     result = typed("eval", "iris", "-m", "near.mlcli")
     assert result.exit_code == 7
     assert result.stdout == ""
-    assert "near.mlcli on iris: lacks 3 of the 3 columns that the model needs: size, noise, level" in result.stderr
+    assert "near.mlcli on iris: lacks 3 of the 3 needed columns: size, noise, level" in result.stderr
 
 
 def test_a_model_that_breaks_when_it_is_asked_is_the_fault_of_its_file(folder: Path) -> None:

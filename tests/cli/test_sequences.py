@@ -59,8 +59,8 @@ def test_a_tag_is_written_for_every_row_in_the_order_of_the_file(folder: Path) -
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ("place,word\n1,the\n", "lacks 1 of the 3 columns that the model needs: sentence"),
-        ("sentence,word\n1,the\n", "lacks 1 of the 3 columns that the model needs: place"),
+        ("place,word\n1,the\n", "lacks 1 of the 3 needed columns: sentence"),
+        ("sentence,word\n1,the\n", "lacks 1 of the 3 needed columns: place"),
         ("sentence,place,word\n1,first,the\n", "the order of rows in their sequences is not in numbers"),
     ],
 )

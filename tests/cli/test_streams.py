@@ -48,7 +48,9 @@ def test_all_streams_closed_still_end_with_the_right_code(tmp_path: Path) -> Non
 
 def test_a_full_device_is_the_disks_matter(tmp_path: Path) -> None:
     assert FULL.exists()
-    assert ended(f"mlcli {EVAL} > {FULL}", tmp_path).returncode == 6
+    for words in (EVAL, "--help"):
+        done = ended(f"mlcli {words} > {FULL}", tmp_path)
+        assert (done.returncode, done.stderr) == (6, "Error: standard output: No space left on device\n")
     assert ended(f"mlcli {EVAL} 2> {FULL}", tmp_path).returncode == 0
     assert ended(f"mlcli eval nothing 2> {FULL}", tmp_path).returncode == 4
 

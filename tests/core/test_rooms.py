@@ -65,6 +65,11 @@ def test_rooms_keep_what_is_in_them() -> None:
     assert not isinstance(check_room().cells.base, mmap.mmap)
 
 
+def test_a_disk_that_is_too_full_for_a_room_is_told_of_before_anything_is_written() -> None:
+    with pytest.raises(OSError, match="No space left on device"):
+        Room(1 << 40, 1)
+
+
 def test_large_rooms_do_so_in_a_file(little_memory: None) -> None:
     assert isinstance(check_room().cells.base, mmap.mmap)
     cells = np.arange(300.0).reshape(100, 3)

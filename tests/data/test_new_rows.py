@@ -38,7 +38,7 @@ def test_missing_columns_are_named_together(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         new_rows(str(write("siez,code\n1,1\n")), COLUMNS)
     (problem,) = caught.value.problems
-    assert problem.what == "lacks 2 of the 3 columns that the model needs: size, colour"
+    assert problem.what == "lacks 2 of the 3 needed columns: size, colour"
     assert problem.hint == "did you mean 'siez' for 'size'?"
 
 

@@ -13,6 +13,9 @@ from tests.experiment import toy
 ENDINGS = {
     "stops generating": ("failed", "GeneratorExit"),
     "says half a character": ("failed", "a lone surrogate: \\ud83d"),
+    "cannot say why": ("failed", "_WordlessError: without words"),
+    "breaks its process": ("died", "exit code 1"),
+    "presses Ctrl-C": ("died", "exit code 1"),
     "exits": ("failed", "SystemExit: 4"),
     "leaves in silence": ("died", "exit code 0"),
     "killed": ("died", "signal 9"),

@@ -295,7 +295,7 @@ def test_everything_that_does_not_fit_is_named_at_once(path: Path) -> None:
         load_model(path).table_of(wrong)
     assert len(problem.value.problems) == 2
     lacking = changed(changed(data, "a", Column("A"), np.zeros(40)), "b", Column("c"), np.zeros(40))
-    with pytest.raises(ModelFileError, match="lacks 2 of the 3 columns that the model needs: a, b") as problem:
+    with pytest.raises(ModelFileError, match="lacks 2 of the 3 needed columns: a, b") as problem:
         load_model(path).table_of(lacking)
     assert len(problem.value.problems) == 1
     assert problem.value.problems[0].hint == "did you mean 'A' for 'a'?"

@@ -109,6 +109,8 @@ def test_the_baseline_needs_no_steps() -> None:
 
 def test_namesakes_add_the_parameters_in_which_they_differ() -> None:
     assert labels_of(KNN, ModelSpec("knn", {"k": 3})) == ["zero-r", "knn k=5", "knn k=3"]
+    pruned = ModelSpec("decision-tree", {"prune": "none"})  # nothing is said of it elsewhere
+    assert labels_of(ModelSpec("decision-tree"), pruned)[1:] == ["decision-tree", "decision-tree prune=none"]
     grid = [ModelSpec("knn", {"k": k, "weights": w}, label="near") for k in (1, 3) for w in ("uniform", "inverse")]
     assert labels_of(*grid)[1:] == [
         "near k=1 weights=uniform",

@@ -47,6 +47,7 @@ def test_features_are_expected_as_often_as_they_occur(conjunctions: tuple[str, .
     assert (model.weights_ == 0)[~seen].all()
     assert (observed - expected)[seen] == pytest.approx(0.3 * model.weights_[seen], abs=1e-8)
     assert len(names) == X.shape[1] == (11 if not conjunctions else 11 + 6 + 4)
+    assert model.explain()
 
 
 def test_cells_that_are_empty_or_new_have_no_feature() -> None:

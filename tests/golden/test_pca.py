@@ -112,6 +112,10 @@ def test_ninety_percent_of_the_variance_needs_three(before: Any) -> None:
     pipeline = Pipeline(steps=before, model=PrincipalComponents(share=0.9))
     learn(pipeline, unlabelled(HAEMATOLOGY, "projection"), np.random.default_rng(1))
     assert pipeline.model.kept_ == 3
+    table = unlabelled(HAEMATOLOGY, "projection").table
+    step = fitted_step(PcaStep(share=0.9), table)
+    assert len(step.apply(table).columns) == 3
+    assert len(step.columns_left(table.columns)) == len(table.columns)
 
 
 @both_ways

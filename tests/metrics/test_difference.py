@@ -156,7 +156,7 @@ def test_the_interval_of_paired_shares_is_agresti_and_mins() -> None:
 def test_weighted_shares_are_compared_as_means_of_rows() -> None:
     good, poor = _two_models(weighted=True)
     found = compared("accuracy", [good], [poor])
-    assert found.test == "paired t over 121.0891814 rows"  # Kish's number
+    assert found.test == "paired t over 121.1 effective rows (weighted)"  # Kish's number
     assert found.mean == pytest.approx(number("accuracy", good) - number("accuracy", poor))
 
 

@@ -77,6 +77,7 @@ def test_ratios() -> None:
     assert changed.numbers[:2, 3:].tolist() == [[0.5, 2.0], [-1.0, -1.0]]
     assert np.isnan(changed.numbers[2, 3:]).all()
     assert names(prepared(Ratio(columns=("a", "c")), table)) == ["a", "b", "c", "a/c"]
+    assert names(prepared(Ratio(columns=("c",), by="b"), table)) == ["a", "b", "c", "c/b"]
     with pytest.raises(UsageError, match="no numeric column 'bb' to divide by"):
         prepared(Ratio(by="bb"), table)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
 from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.data.rows import numbered_by_content
+from mlcli.checks.data.copies import numbered_by_content
 from mlcli.checks.repairs import with_role
 from mlcli.core.issues import Issue
 from mlcli.core.schema import Column

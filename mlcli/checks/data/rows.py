@@ -1,72 +1,20 @@
-"""Rows: repeated, contradicting one another, without a target, or too few."""
+"""Rows: contradicting one another, without a target, or too few."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.data.copies import numbered_by_content
 from mlcli.checks.repairs import by_hand, step, with_role
 from mlcli.core.issues import Issue, Repair
-from mlcli.core.tables import Codes, Rows, Table
+from mlcli.core.tables import Codes
 from mlcli.report.numbers import counted
 
 ROWS_PER_FEATURE = 5
-MANY_COPIES = 0.01
-"""The share of rows from which copies move a score by as much as is worth speaking of."""
-BEYOND_CHANCE = 10
-"""How many times as many copies as columns that have nothing to do with one another would make by chance."""
-NEARLY_ALL_TWICE = 0.45
-FINE = 20
-"""With fewer values in each column, different cases are often equal."""
 MANY_CONTRADICTIONS = 0.05
-
-
-def duplicates(audited: Audited) -> Iterator[Issue]:
-    """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
-    if audited.schema.the("count") is not None:  # these copies are cases of their own
-        return
-    same = numbered_by_content(audited, with_target=True)
-    copies = len(same) - int(same.max(initial=-1)) - 1
-    if not copies:
-        return
-    share, expected = copies / len(same), _copies_by_chance(audited, np.unique(same, return_index=True)[1])
-    least = MANY_COPIES if _is_fine(audited) else NEARLY_ALL_TWICE
-    many = share >= least and copies > BEYOND_CHANCE * expected
-    sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
-    what = f"{copies} {sentence}; a split may put one in training and its twin in the test"
-    group = "number equal rows alike in a column of their own, and give it the role group: no split parts twins"
-    yield Issue(
-        "warning" if many else "advice",
-        what,
-        f"{share:.1%} of the rows, such as {_an_example(same)}{_on_both_sides(audited, same)}; "
-        f"were columns independent, chance would make about {expected:.2g}",
-        (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
-    )
-
-
-def _is_fine(audited: Audited) -> bool:
-    """Whether some column is measured so finely that equal rows are the same case."""
-    return any(len(np.unique(audited.present(column))) >= FINE for column in audited.numeric())
-
-
-def _an_example(same: Codes) -> str:
-    """Two rows that are the same, by their numbers in the file."""
-    numbers, counts = np.unique(same, return_counts=True)
-    rows = np.flatnonzero(same == numbers[counts > 1][0])
-    return f"rows {rows[0] + 1} and {rows[1] + 1}"
-
-
-def _on_both_sides(audited: Audited, same: Codes) -> str:
-    """How many judged rows have a twin among those that are learned from."""
-    splits = audited.some_splits
-    if not splits or audited.planned is None or len(same) != audited.planned.strata.rows:
-        return ""
-    judged = sum(len(split.test) for split in splits)
-    twins = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
-    return f"; {twins} of {counted(judged, 'judged row')} have a twin in training"
 
 
 def contradictions(audited: Audited) -> Iterator[Issue]:
@@ -138,46 +86,3 @@ def scattered(audited: Audited) -> Iterator[Issue]:
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
         repair = with_role(audited.dataset, "order", "COLUMN")
         yield Issue("warning", f"{what}: they are taken as they stand", repairs=(repair,), columns=(column.name,))
-
-
-def numbered_by_content(audited: Audited, *, with_target: bool) -> Codes:
-    """A number for each row, the same for equal rows: by features, target, and whom or what they are about."""
-    roles = ["sequence", "order", "user", "item", "group", *(["target"] if with_target else [])]
-    places = [audited.schema.the(role) for role in roles]
-    names = {column.name for column in (*audited.features(), *places) if column}
-    part = audited.dataset.table.select(names)
-    if not names:
-        return np.arange(len(part), dtype=np.int32)
-    _, first, which = np.unique(_hashed(part), return_index=True, return_inverse=True)
-    if not all(np.array_equal(cells, cells[first[which]], equal_nan=True) for _, cells in part.parts()):
-        first, which = _by_bytes(part)  # two rows that differ have one hash
-    return np.argsort(np.argsort(first)).astype(np.int32)[which]
-
-
-def _hashed(table: Table) -> NDArray[np.uint64]:
-    """A number of 64 bits for each row, column by column, so that a large table is not copied."""
-    hashed = np.full(len(table), 14695981039346656037, np.uint64)
-    for column, cells in table.parts():
-        bits = cells.astype(np.int64) if column.coded else np.ascontiguousarray(cells).view(np.int64)
-        hashed ^= bits.view(np.uint64)
-        hashed *= np.uint64(0x9E3779B97F4A7C15)
-        hashed ^= hashed >> np.uint64(29)
-    return hashed
-
-
-def _by_bytes(table: Table) -> tuple[Rows, Rows]:
-    """The first row of each content, and which content each row has."""
-    content = np.concatenate([table.numbers.view(np.uint8), table.codes.view(np.uint8)], axis=1)
-    rows = np.ascontiguousarray(content).view(np.dtype((np.void, content.shape[1]))).ravel()
-    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-    return first, which
-
-
-def _copies_by_chance(audited: Audited, different: Rows) -> float:
-    """How many pairs of rows would be equal, were the columns independent; values occur as in rows that differ."""
-    chance, columns = 1.0, [*audited.features(), *([audited.target] if audited.target else [])]
-    for column in columns:
-        _, counts = np.unique(audited.cells(column)[different], return_counts=True, equal_nan=True)
-        chance *= float((counts * (counts - 1)).sum()) / max(len(different) * (len(different) - 1), 1)
-    rows = len(audited.dataset)
-    return rows * (rows - 1) / 2 * chance

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 LEAF = -1
 STOPS = -1
 """In place of a child: rows that no branch fits stop at the node, whose own value answers them."""
-FEW = 500
-"""So many walks of a row through a tree are made without compiled loops, which take longer to load."""
 INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")
 NOTES = ("weight", "impurity", "gain")
@@ -138,12 +136,6 @@ class Trees:
 
     def add_to(self, sums: Array, cells: Array, ordered: Flags) -> None:
         """Add what the trees say of each row of cells to sums (n × outputs·K); outputs take turns."""
-        width = self.value.shape[1]
-        if len(cells) * len(self) <= FEW:
-            for tree, reached in enumerate(self._reached_by_steps(cells, ordered)):
-                first = tree * width % sums.shape[1]
-                sums[:, first : first + width] += self.value[reached]
-            return
         from mlcli.kernels.trees.walking import BLOCK, add_answers
 
         cells = cells_to_walk(cells)
@@ -159,28 +151,6 @@ class Trees:
         reached = np.empty((len(self), len(rows)), np.int32)
         walk(self._wood(cells, ordered, plain), self.roots, cells, rows, reached)
         return reached
-
-    def _reached_by_steps(self, cells: Array, ordered: Flags) -> Codes:
-        """The same row by row, in plain words."""
-        reached = np.repeat(self.roots[:, None], len(cells), axis=1)
-        for tree, row in np.ndindex(reached.shape):
-            node, following = STOPS, int(reached[tree, row])
-            while following != STOPS:
-                node, following = following, self._following(following, cells[row], ordered)
-            reached[tree, row] = node
-        return reached
-
-    def _following(self, node: int, cells: Array, ordered: Flags) -> int:
-        """The next node of a row, or STOPS."""
-        if self.leaves[node]:
-            return STOPS
-        feature, left = self.feature[node], int(self.left[node])
-        cell, threshold = cells[feature], self.threshold[node]
-        if np.isnan(cell):
-            return int(self.missing[node])
-        if self.offset[node] >= 0:
-            return int(self.child_of[self.offset[node] + int(cell)])
-        return left + int(cell > threshold if ordered[feature] else cell != threshold)
 
     def _wood(self, cells: Array, ordered: Flags, plain: bool | None = None) -> Wood:
         """The nodes as compiled walks read them."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from errno import ENOSPC
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.errors import MlcliError
+from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.learning import answers_of, ask, judged
@@ -30,6 +32,8 @@ from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
 """How many rows or lines of a finding are kept of what the model of one split says of itself."""
+MOST_CALLS = 50
+"""How many of the innermost calls a trace shows: a recursion without end has a million."""
 MANTISSAS = (1, 2, 3, 5, 7)
 """Stages are closer where a fit begins: 1, 2, 3, 5, 7, 10, 20, ...; they are the same for fits of any length."""
 MOST_REFUSED = 0.1
@@ -102,8 +106,15 @@ class WorkerResult:
 
 def worker_result(block: Block) -> WorkerResult:
     """Judge a block where it lies, and encode the answers there too."""
-    outcome = judge(block)
     try:
+        return _encoded_outcome(block)
+    except BaseException:  # a method has broken what its process needs, or raised what Ctrl-C raises elsewhere
+        os._exit(ExitCode.BUG)  # whoever waits hears of that, and sets its cell apart
+
+
+def _encoded_outcome(block: Block) -> WorkerResult:
+    try:
+        outcome = judge(block)
         payload = encoded(outcome.results)
     except Exception as problem:  # a method of somebody else's may warn of or explain what no file can hold
         failure = Failure(block.first, f"{block.splits[0].label}: {message_of(problem)}", trace_of(problem))
@@ -118,14 +129,20 @@ def message_of(problem: BaseException, whose: str = "the method") -> str:
         return _storable(str(problem))
     if isinstance(problem, MemoryError):
         return _storable(f"not enough memory: {problem}" if str(problem) else "not enough memory")
-    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {problem}")
+    if isinstance(problem, OSError) and problem.errno == ENOSPC:
+        return _storable(f"the disk is full: {problem.filename or 'a file of the method'}")
+    try:
+        said = str(problem)
+    except Exception:
+        said = "without words"
+    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {said}")
 
 
 def trace_of(problem: BaseException) -> str:
     """Where it went wrong, for whoever repairs it."""
     import traceback
 
-    return _storable("".join(traceback.format_exception(problem)))
+    return _storable("".join(traceback.format_exception(problem, limit=-MOST_CALLS)))
 
 
 def _storable(text: str) -> str:

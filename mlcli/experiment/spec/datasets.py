@@ -14,7 +14,7 @@ from mlcli.core.rows import Strata
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
-from mlcli.experiment.spec.written import Faults
+from mlcli.experiment.spec.written import MOST_FOUND, Faults
 from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
@@ -63,7 +63,10 @@ def planned_datasets(
     """
     datasets: list[PlannedDataset] = []
     seen: set[DataSpec] = set()
-    for spec in data:
+    for place, spec in enumerate(data):
+        if len(faults.errors) > MOST_FOUND:
+            faults.errors.append(UsageError(f"{len(data) - place:,} more were not looked at", where=spec.where))
+            break
         with faults.collected(spec.where):
             if spec in seen:
                 raise UsageError(f"{spec.reference} stands here twice")
@@ -81,13 +84,18 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
     try:
-        strata = kind.rows.from_table(dataset.table, dataset.schema).strata()
+        rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
         raise DataError(
             *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)
         ) from None
+    judged = rows if rows.stay_whole or not rows.weights.any() else rows.counted()
+    strata, notes = judged.strata(), list(dataset.notes)
     if kind.protocol_without_labels and strata.strata is None:
-        dataset = replace(dataset, notes=(*dataset.notes, NO_LABELS.format(kind.protocol_without_labels)))
+        notes.append(NO_LABELS.format(kind.protocol_without_labels))
+    if len(judged) < len(rows):
+        notes.append(f"rows of weight 0 are left out: {len(rows) - len(judged)} of {len(rows)}")
+    dataset = dataset if len(notes) == len(dataset.notes) else replace(dataset, notes=tuple(notes))
     return PlannedDataset(spec, dataset, kind, strata)
 
 

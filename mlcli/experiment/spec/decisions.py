@@ -14,7 +14,6 @@ from mlcli.experiment.spec.cells import Experiment, ModelSpec
 from mlcli.experiment.spec.tuning import plain_model
 from mlcli.experiment.spec.written import Written, placed
 from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
-from mlcli.metrics.fairness import CRITERIA
 from mlcli.tasks.table import kind_named
 
 RULE, FAIR_RULE = "decision-rule", "fair-thresholds"
@@ -104,6 +103,8 @@ def _with_own_costs(model: ModelSpec, costs: Costs) -> ModelSpec:
 
 def _rule_of(asked: Mapping[str, Any]) -> str:
     """The method that decides: thresholds by group where a criterion of fairness is named."""
+    from mlcli.metrics.fairness import CRITERIA
+
     return FAIR_RULE if asked.get("by") in CRITERIA else RULE
 
 

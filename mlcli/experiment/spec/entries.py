@@ -13,7 +13,7 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
-from mlcli.experiment.spec.written import Entry, Written, placed
+from mlcli.experiment.spec.written import Entry, Written, placed, while_few
 
 MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "decide", "as")
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
@@ -28,7 +28,7 @@ def models_of(entries: Sequence[Written], found: list[Problem], base: Path | Non
     """The models of those entries that are legal; whatever is wrong with the others is added to ``found``."""
     legal: list[ModelSpec] = []
     named: dict[str, Named] = {}
-    for written in entries:
+    for written in while_few(entries, found):
         specs = model_of(written, found, base)
         name_taken = _name_taken((written, specs[0]), named) if specs else None
         if name_taken is not None:

@@ -16,7 +16,7 @@ from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
-from mlcli.experiment.spec.written import Written, placed
+from mlcli.experiment.spec.written import Written, placed, while_few
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
@@ -131,7 +131,8 @@ def _add_plugins(parts: dict[str, Written], base: Path | None, found: list[Probl
 
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:
     task = _task(parts, found)
-    specs = [_dataset(item, task, found) for item in (parts["data"].items() if "data" in parts else ())]
+    items = parts["data"].items() if "data" in parts else []
+    specs = [_dataset(item, task, found) for item in while_few(items, found)]
     return tuple(spec for spec in specs if spec is not None)
 
 
@@ -156,13 +157,7 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
     return DataSpec(
-        reference,
-        values.get("target"),
-        own_task,
-        sensitive,
-        drop,
-        values.get("positive"),
-        where=written.where,
+        reference, values.get("target"), own_task, sensitive, drop, values.get("positive"), where=written.where
     )
 
 

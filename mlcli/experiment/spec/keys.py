@@ -100,19 +100,20 @@ DATASET: Keys = {
 def legal_parts(keys: Keys, written: Written, found: list[Problem]) -> dict[str, Written]:
     """Those parts of a mapping that are as its keys say; what is wrong with the others is added to ``found``."""
     parts = written.named()
-    wrong = {key: problem for key, part in parts.items() if (problem := _problem_with(keys, key, part))}
+    legal = {key: part for key, part in parts.items() if key in keys and not keys[key].problem_with(part.value)}
+    wrong = [key for key in parts if key not in legal]
     missing = [key for key, one in keys.items() if one.required and key not in parts]
     found += [written.problem(f"the key '{key}' is missing", keys[key].help) for key in missing]
-    found += list(wrong.values())[:MOST_NAMED]
+    found += [_problem_with(keys, key, parts[key]) for key in wrong[:MOST_NAMED]]
     if len(wrong) > MOST_NAMED:
         found.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
-    return {key: part for key, part in parts.items() if key not in wrong}
+    return legal
 
 
-def _problem_with(keys: Keys, key: str, part: Written) -> Problem | None:
+def _problem_with(keys: Keys, key: str, part: Written) -> Problem:
     if key not in keys:
         elsewhere = ELSEWHERE.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
         return part.problem(f"there is no key '{key}' here", elsewhere or did_you_mean(key, keys, "keys"))
     wrong = keys[key].problem_with(part.value)
     in_a_list = f"such as {key}: [{part.value}]" if keys[key].type is list and "a list, " in wrong else ""
-    return part.problem(f"'{key}' {wrong}", in_a_list or keys[key].help) if wrong else None
+    return part.problem(f"'{key}' {wrong}", in_a_list or keys[key].help)

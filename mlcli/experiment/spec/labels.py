@@ -137,6 +137,8 @@ def settings_text(model: ModelSpec) -> dict[str, str]:
 
 
 def _differing(namesakes: Sequence[Mapping[str, str]]) -> set[str]:
-    """The settings in which namesakes differ; what only some have goes with another in which they do."""
+    """The settings in which namesakes differ, or that only some have, but for those of models that others lack."""
     keys = {key for its in namesakes for key in its}
-    return {key for key in keys if len({its[key] for its in namesakes if key in its}) > 1}
+    differing = {key for key in keys if len({its[key] for its in namesakes if key in its}) > 1}
+    of_some = {key for key in keys if any(key not in its for its in namesakes)}
+    return differing | {key for key in of_some if key.partition(".")[0] not in differing}

@@ -19,6 +19,8 @@ IGNORED = "x-"
 """Keys that begin so are the user's own."""
 UNKNOWN = "no parameter"
 """What is said of a name, and not of each of its values."""
+MOST_FOUND = 40
+"""Fewer than the shell shows, so that it is seen how much was not looked at."""
 LINE = re.compile(r":\d+(:\d+)?$")
 """How a place ends that is more than a file."""
 
@@ -85,6 +87,16 @@ def _placed(problem: Problem, where: str) -> Problem:
         return problem
     what = f"{problem.where}: {problem.what}" if problem.where else problem.what
     return replace(problem, what=what, where=where)
+
+
+def while_few(items: Sequence[Written], found: list[Problem]) -> Iterator[Written]:
+    """The items of a list, until so much is wrong with them that nobody reads on."""
+    before = len(found)
+    for place, item in enumerate(items):
+        if len(found) - before > MOST_FOUND:
+            found.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
+            return
+        yield item
 
 
 @dataclass(frozen=True)

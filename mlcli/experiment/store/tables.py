@@ -52,6 +52,6 @@ MIGRATIONS = {
 CREATE INDEX run_cells_by_cell ON run_cells (cell);
 ALTER TABLE cells ADD COLUMN memory INTEGER;
 ALTER TABLE endings ADD COLUMN memory INTEGER
-""",
+"""
 }
 """By the format that a store has: the statements that make it one of the next."""

@@ -124,9 +124,9 @@ def arrow_table(columns: Sequence[Column], pairs: Sequence[tuple[int, int]]) -> 
 
 
 def chance_tables(
-    columns: Sequence[Column], families: Sequence[tuple[int, ...]], chances: Sequence[Array]
+    columns: Sequence[Column], families: Sequence[tuple[int, ...]], chances: Sequence[Array], note: str
 ) -> Iterator[findings.Table]:
-    """The conditional probabilities of each variable, where they are not too many."""
+    """The conditional probabilities of each variable, where they are not too many; the first with a note."""
     for *parents, child in families:
         table = chances[child]
         lines: list[tuple[Entry, ...]] = []
@@ -135,7 +135,8 @@ def chance_tables(
             lines.append((*known, *table[place].tolist()))
         header = (*(columns[one].name for one in parents), *columns[child].levels)
         if len(lines) <= MOST_SHOWN:
-            yield findings.Table(_title(columns, (*parents, child)), header, tuple(lines))
+            yield findings.Table(_title(columns, (*parents, child)), header, tuple(lines), note=note)
+            note = ""
 
 
 def edge_table(columns: Sequence[Column], potentials: Sequence[tuple[tuple[int, int], Array]]) -> findings.Table:

@@ -74,6 +74,11 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 GAPS = ("known", "em")
 ARROW = "->"
 STRUCTURES = ("naive", "tree-augmented", "hill-climbing")
+HOW_SMOOTHED = {
+    "laplace": "In every table {:g} is added to the count of every level (alpha).",
+    "bdeu": "In every table {:g} is spread evenly over the counts (alpha).",
+}
+"""How an explanation puts each."""
 MOST_CHANCES = 10_000_000
 """A table of more conditional probabilities is refused."""
 
@@ -94,7 +99,7 @@ class BayesNet(Classifier):
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
     edges: tuple[str, ...] = param((), "arrows, as rain -> wet, in the place of a structure", if_given=True)
     gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
-    smoothing: str = param("laplace", "how chances are smoothed", choices=("laplace", "bdeu"))
+    smoothing: str = param("laplace", "how chances are smoothed", choices=HOW_SMOOTHED)
     alpha: float = param(
         1.0,
         "rows added to each level, or to each table (bdeu); 0 for plain shares",
@@ -241,11 +246,13 @@ class BayesNet(Classifier):
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""
         columns, order = variables_of(self), in_order(self.arrows_)
         pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]
-        tables = chance_tables(columns, [(*self._parents(child), child) for child in order], self.chances_)
+        families = [(*self._parents(child), child) for child in order]
+        how = HOW_SMOOTHED[self.smoothing] if self.alpha else "The chances are as counted, not smoothed."
+        tables = chance_tables(columns, families, self.chances_, how.format(self.alpha))
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
         climbed = findings.Curve("EM", "round", rounds, (("log-likelihood", tuple(self.path_.tolist())),))
         return (
-            factorisation(columns, [(*self._parents(child), child) for child in order]),
+            factorisation(columns, families),
             *picture(columns, order, pairs, directed=True),
             arrow_table(columns, pairs),
             *tables,

@@ -53,7 +53,7 @@ Features = tuple[tuple[str, ...], Array]
 """Names of features, and what they are for each row."""
 
 
-@register("log-linear", reference="Berger, Della Pietra & Della Pietra 1996")
+@register("log-linear", revision=2, reference="Berger, Della Pietra & Della Pietra 1996")
 class LogLinear(Classifier):
     """Conditional maximum entropy."""
 
@@ -65,7 +65,7 @@ class LogLinear(Classifier):
     )
     conjunctions: tuple[str, ...] = param((), "columns that make features together, such as outlook*windy")
     least: float = param(1.0, "in how many training rows a feature and a class must occur together", ge=0)
-    tolerance: float = param(1e-8, "the gradient per row at which to stop", gt=0)
+    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
     weights_: Array = learned()
@@ -149,7 +149,7 @@ def _block(column: Column, cells: NDArray[Any]) -> Features:
 def _together(one: Features, other: Features) -> Features:
     """Each feature of one with each of the other."""
     names = tuple(f"{first} & {second}" for first in one[0] for second in other[0])
-    return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), -1)
+    return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), len(names))
 
 
 def _no_rows(columns: Sequence[Column]) -> Table:

@@ -20,6 +20,7 @@ OF_SCORES = (
     "the tags taken are read back from the best of the last row."
 )
 UNKNOWN, BOUNDARY, END = "(unknown)", "(start)", "(end)"
+AS_COUNTED = "The shares are as counted, not smoothed."
 NOTE = (
     "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
     "the tags taken are read back from the best of the last row."
@@ -45,7 +46,14 @@ def _entries(column: Column, cells: NDArray[Any]) -> list[Entry]:
     return [column.levels[code] if code >= 0 else UNKNOWN for code in cells]
 
 
-def transition_table(transitions: Array, classes: Sequence[str], stop: bool) -> findings.Table:
+def how_smoothed(alpha: float, what: str = "tag", smoothing: str = "alpha") -> str:
+    """How shares came from counts."""
+    if smoothing == "interpolation":
+        return "The shares after histories of every length are mixed (interpolation)."
+    return f"{alpha:g} is added to the count of every {what} (alpha)." if alpha else AS_COUNTED
+
+
+def transition_table(transitions: Array, classes: Sequence[str], stop: bool, note: str) -> findings.Table:
     """The probability of each tag, and where it is an outcome of the end, after each history."""
     symbols, shares = (*classes, BOUNDARY), np.exp(transitions)
     outcomes = (*classes, END) if stop else tuple(classes)
@@ -54,7 +62,8 @@ def transition_table(transitions: Array, classes: Sequence[str], stop: bool) -> 
         if _can_be(history, boundary=len(classes)):
             after = " ".join(symbols[tag] for tag in history)
             rows.append((after, *shares[history][: len(outcomes)].tolist()))
-    return findings.Table("How probable each tag is after those before it", ("after", *outcomes), tuple(rows))
+    title = "How probable each tag is after those before it"
+    return findings.Table(title, ("after", *outcomes), tuple(rows), note=note)
 
 
 def _can_be(history: tuple[int, ...], boundary: int) -> bool:

@@ -53,7 +53,7 @@ from mlcli.engines.sequences import (
 )
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, observations, observed_columns
 from mlcli.models.sequences._hidden import Learning, hidden_counts
-from mlcli.models.sequences._tables import NOTE, transition_table, viterbi_table
+from mlcli.models.sequences._tables import NOTE, how_smoothed, transition_table, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
@@ -221,7 +221,8 @@ class HiddenMarkovModel(Tagger):
     def explain(self) -> Explanation:
         """The tags that follow each history, what each tag emits most often, and the rounds of Baum-Welch."""
         emitted = self._emission_table() if self.levels_ else self._normal_table()
-        follows = transition_table(self.transitions_, self.classes_, self.stop)
+        how = how_smoothed(self.alpha, smoothing=self.smoothing)
+        follows = transition_table(self.transitions_, self.classes_, self.stop, how)
         if not len(self.path_):
             return (follows, emitted)
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
@@ -235,9 +236,9 @@ class HiddenMarkovModel(Tagger):
             (tag, ", ".join(f"{self.levels_[level]} {shares[level, code]:.3f}" for level in levels))
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
         )
-        return findings.Table(
-            f"What each tag emits most often in {self.observed_[0]}", header=("tag", "most often"), rows=rows
-        )
+        once = " Levels met once count for those never met, too (unknown)." if self.unknown == "once" else ""
+        title, note = f"What each tag emits most often in {self.observed_[0]}", how_smoothed(self.alpha, "level")
+        return findings.Table(title, ("tag", "most often"), rows, note=note + once)
 
     def _normal_table(self) -> findings.Table:
         deviations = np.sqrt(self.variances_)

@@ -36,7 +36,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
 from mlcli.engines.sequences import drawn_tags, logarithm, most_probable_tags, tag_probabilities
 from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, histories
-from mlcli.models.sequences._tables import transition_table
+from mlcli.models.sequences._tables import how_smoothed, transition_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 MOST_HISTORIES = 5_000_000
@@ -138,7 +138,8 @@ class MarkovChain(Tagger):
         note = f"perplexity of the training rows: {self.perplexity_:.6g}, of {len(self.classes_)} symbols"
         header = (self.target_, "share")
         shares = tuple(self.stationary().tolist())
+        how = how_smoothed(self.alpha, smoothing=self.smoothing)
         return (
-            transition_table(self.transitions_, self.classes_, stop=False),
+            transition_table(self.transitions_, self.classes_, False, how),
             findings.Bars("Stationary distribution", header, tuple(self.classes_), shares, note=note),
         )

@@ -11,7 +11,7 @@ Cost:
 
 Choices:
     Of equally frequent tags, the one with most training rows, then the first. A level that was never met, and an
-    empty cell, get the tag that is most frequent of all.
+    empty cell, get the tag that is most frequent of all; so does every row where all columns are numbers.
 """
 
 from __future__ import annotations
@@ -43,23 +43,29 @@ class MostFrequentTag(Tagger):
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count tags by level; the last row of the counts is that of all levels together."""
-        column = observed_column(data.table, self.column, self.name)
-        codes, levels, tags = observations(data.table, column.name), len(column.levels), len(data.classes)
-        counts = counted(codes, data.y, data.weights, levels, tags)
+        self.observed_, self.levels_ = "", ()
+        if self.column is not None or data.table.code_columns:
+            column = observed_column(data.table, self.column, self.name)
+            self.observed_, self.levels_ = column.name, column.levels
+        codes = self._codes(data.table)
+        counts = counted(codes, data.y, data.weights, len(self.levels_), len(data.classes))
         met = counts.sum(axis=1, keepdims=True) > 0
         counts = np.vstack([np.where(met, counts, data.class_totals), data.class_totals])
         order = np.argsort(-data.class_totals, kind="stable")
-        self.observed_, self.levels_ = column.name, column.levels
         self.tags_ = order[first_of_the_largest(counts[:, order])].astype(np.int32)
         self.shares_ = counts / counts.sum(axis=1, keepdims=True)
 
+    def _codes(self, table: Table) -> Codes:
+        """The level of each row, -1 where none is observed."""
+        return observations(table, self.observed_) if self.observed_ else np.full(len(table), -1, np.int32)
+
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The tag of each row's level; -1 looks up the last row."""
-        return np.asarray(self.tags_[observations(table, self.observed_)])
+        return np.asarray(self.tags_[self._codes(table)])
 
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
         """The share of each tag at the row's level."""
-        return np.asarray(self.shares_[observations(table, self.observed_)])
+        return np.asarray(self.shares_[self._codes(table)])
 
     def check_learned(self) -> None:
         """One known tag for each level, and one for all others."""
@@ -73,4 +79,4 @@ class MostFrequentTag(Tagger):
             (name, self.classes_[tag], float(share))
             for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
         )
-        return (findings.Table("The tag of each level", (self.observed_, self.target_, "share"), rows),)
+        return (findings.Table("The tag of each level", (self.observed_ or "level", self.target_, "share"), rows),)

@@ -70,9 +70,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-SMALL = 700
-"""Trees of so many cells are grown by recursion, which need not load compiled loops; both give the same."""
-
 STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
@@ -160,7 +157,7 @@ class DecisionTree(Classifier, Regressor):
         """The tree of some rows before any pruning."""
         grower = self._grower(data)
         rows, algorithm = grower.binned, grower.algorithm
-        if rows.bins.size <= SMALL or self.algorithm == "c45" or (algorithm.each_level and grower.levels.any()):
+        if self.algorithm == "c45" or (algorithm.each_level and grower.levels.any()):
             return grower.grow()
         words = packed(grower.targets, *in_units(data.weights))
         return Grower(rows, grower.targets, grower.criterion, grower.limits).grow(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import time
@@ -45,6 +46,23 @@ def _interrupt_its_parent() -> None:
     time.sleep(3600.0)
 
 
+class _WordlessError(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def _cannot_say_why() -> None:
+    raise _WordlessError
+
+
+def _break_what_answers_are_written_by() -> None:
+    json.dumps = None  # type: ignore[assignment]
+
+
+def _press_ctrl_c() -> None:
+    raise KeyboardInterrupt
+
+
 def _stop_generating() -> None:
     raise GeneratorExit
 
@@ -73,6 +91,9 @@ TROUBLES: dict[str, Callable[[], object]] = {
     "breaks": _break_down,
     "warns": _warn,
     "stops generating": _stop_generating,
+    "cannot say why": _cannot_say_why,
+    "breaks its process": _break_what_answers_are_written_by,
+    "presses Ctrl-C": _press_ctrl_c,
     "says half a character": _refuse_in_half_a_character,
     "warns in half a character": _warn_in_half_a_character,
     "leaves in silence": lambda: os._exit(0),

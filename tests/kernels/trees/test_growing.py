@@ -12,7 +12,7 @@ import pytest
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array
 from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.models.trees import decision_tree
+from mlcli.engines.trees.structure import Trees
 from mlcli.models.trees.decision_tree import DecisionTree
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -69,14 +69,19 @@ def impurity(data: Any, criterion: str, which: Any) -> float:
     return float(CRITERIA[criterion].impurity(mean[None], np.array([spread]))[0])
 
 
-def both(data: Any, monkeypatch: pytest.MonkeyPatch, **params: Any) -> tuple[Any, Any]:
+class ByRecursion(DecisionTree):
+    """Grown as trees of many branches are."""
+
+    def grown(self, data: Any) -> Trees:
+        """By recursion, whatever it is."""
+        return self._grower(data).grow()
+
+
+def both(data: Any, **params: Any) -> tuple[Any, Any]:
     """The tree grown by recursion, and by compiled loops."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MlcliWarning)
-        monkeypatch.setattr(decision_tree, "SMALL", 10**9)
-        plain = fitted(DecisionTree(**params), data)
-        monkeypatch.setattr(decision_tree, "SMALL", 0)
-        return plain, fitted(DecisionTree(**params), data)
+        return fitted(ByRecursion(**params), data), fitted(DecisionTree(**params), data)
 
 
 def assert_same(plain: Any, quick: Any) -> None:
@@ -93,20 +98,16 @@ def assert_same(plain: Any, quick: Any) -> None:
 @pytest.mark.parametrize("criterion", CASES)
 @pytest.mark.parametrize("share_missing", [0.0, 0.3])
 @pytest.mark.parametrize("limits", [{}, {"min_leaf": 5, "min_split": 12}, {"max_depth": 3}], ids=str)
-def test_both_grow_the_same_tree(
-    criterion: str, share_missing: float, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain, quick = both(
-        rows(criterion, n=200, share_missing=share_missing), monkeypatch, criterion=criterion, **limits
-    )
+def test_both_grow_the_same_tree(criterion: str, share_missing: float, limits: dict[str, Any]) -> None:
+    plain, quick = both(rows(criterion, n=200, share_missing=share_missing), criterion=criterion, **limits)
     assert_same(plain, quick)
     assert len(plain.nodes_["feature"]) > 7
 
 
 @pytest.mark.parametrize("criterion", ["gini", "squared-error"])
-def test_more_values_than_a_byte_can_number(criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_values_than_a_byte_can_number(criterion: str) -> None:
     """Nodes of many rows are sorted by digits, those of few by comparing each with each."""
-    plain, quick = both(rows(criterion, n=700, decimals=6), monkeypatch, min_leaf=3)
+    plain, quick = both(rows(criterion, n=700, decimals=6), min_leaf=3)
     assert_same(plain, quick)
 
 
@@ -123,16 +124,14 @@ PARAMS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("params", PARAMS, ids=str)
 @pytest.mark.parametrize("weights", ["none", "whole", "any"])
-def test_columns_of_all_kinds_grow_the_same_tree(
-    kind: str, params: dict[str, Any], weights: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_columns_of_all_kinds_grow_the_same_tree(kind: str, params: dict[str, Any], weights: str) -> None:
     """Rows like those of the contract (numbers, ranks and levels, with gaps) of which nothing can be learned."""
     rng = np.random.default_rng(4)
     data = rows_for(kind, EVERYTHING, 250)
     data = replace(data, y=rng.permutation(data.y))
     drawn = {"none": None, "whole": rng.integers(0, 4, len(data)) * 1.0, "any": rng.random(len(data)) + 0.1}
     data = replace(data, weight=drawn[weights])
-    plain, quick = both(data, monkeypatch, **params)
+    plain, quick = both(data, **params)
     assert_same(plain, quick)
 
 

@@ -1,0 +1,133 @@
+"""Copies: rows that equal earlier ones, or nearly, so that a split may part twins.
+
+Near rows come to stand beside one another where rows are sorted by a sum of all columns; no rounding parts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.checks.audited import Audited
+from mlcli.checks.repairs import by_hand
+from mlcli.core.issues import Issue
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Rows
+from mlcli.report.numbers import counted
+
+MANY_COPIES = 0.01
+"""The share of rows from which copies move a score by as much as is worth speaking of."""
+BEYOND_CHANCE = 10
+"""How many times as many copies as columns that have nothing to do with one another would make by chance."""
+NEARLY_ALL_TWICE = 0.45
+FINE = 20
+"""With fewer values in each column, different cases are often equal."""
+NEARLY = 1e-6
+"""Cells are nearly equal within this part of the median distance from their median."""
+
+
+def duplicates(audited: Audited) -> Iterator[Issue]:
+    """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
+    if audited.schema.the("count") is not None:  # these copies are cases of their own
+        return
+    same = numbered_by_content(audited, with_target=True)
+    copies = _copies(same)
+    if not copies:
+        return
+    share, expected = copies / len(same), _copies_by_chance(audited, np.unique(same, return_index=True)[1])
+    least = MANY_COPIES if _is_fine(audited) else NEARLY_ALL_TWICE
+    many = share >= least and copies > BEYOND_CHANCE * expected
+    sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
+    nearly = ", or nearly" * (copies > _copies(numbered_by_content(audited, with_target=True, nearly=0.0)))
+    what = f"{copies} {sentence}{nearly}; a split may put one in training and its twin in the test"
+    group = "number equal rows alike in a column of their own, and give it the role group: no split parts twins"
+    yield Issue(
+        "warning" if many else "advice",
+        what,
+        f"{share:.1%} of the rows, such as {_an_example(same)}{_on_both_sides(audited, same)}; "
+        f"were columns independent, chance would make about {expected:.2g}",
+        (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
+    )
+
+
+def numbered_by_content(audited: Audited, *, with_target: bool, nearly: float = NEARLY) -> Codes:
+    """A number for each row, the same for equal rows: by features, target, and whom or what they are about."""
+    roles = ["sequence", "order", "user", "item", "group", *(["target"] if with_target else [])]
+    places = [audited.schema.the(role) for role in roles]
+    names = {column.name for column in (*audited.features(), *places) if column}
+    part = audited.dataset.table.select(names)
+    if not names:
+        return np.arange(len(part), dtype=np.int32)
+    rng, along = np.random.default_rng(0), np.zeros(len(part))
+    for column in part.columns:
+        cells = audited.cells(column)
+        finite = np.where(np.isfinite(cells), cells, -3.0)
+        along += finite * (rng.uniform(1, 2) / (np.abs(finite).max(initial=0.0) or 1.0))
+    order = np.argsort(along, kind="stable")
+    twins = np.arange(1, len(order))
+    for column in part.columns:
+        cells = audited.cells(column)
+        before, now = cells[order[twins - 1]], cells[order[twins]]
+        alike = (before == now) | (np.isnan(before) & np.isnan(now))
+        if not column.coded:
+            alike |= np.abs(before - now) <= _tolerance(audited, column, nearly)
+        twins = twins[alike]
+    new = np.ones(len(order), np.int32)
+    new[twins] = 0
+    which = np.empty(len(order), np.int32)
+    which[order] = np.cumsum(new) - 1
+    first = np.unique(which, return_index=True)[1]
+    return np.argsort(np.argsort(first)).astype(np.int32)[which]
+
+
+def _tolerance(audited: Audited, column: Column, nearly: float) -> float:
+    """How far cells may differ; not at all where they are whole numbers, which may be dates or keys."""
+    cells = audited.cells(column)[audited.sample]
+    known = cells[np.isfinite(cells)]
+    if column.coded or not nearly or (known == np.round(known)).all():
+        return 0.0
+    return nearly * float(np.median(np.abs(known - np.median(known))))
+
+
+def _copies(same: Codes) -> int:
+    return len(same) - int(same.max(initial=-1)) - 1
+
+
+def _is_fine(audited: Audited) -> bool:
+    """Whether some column is measured so finely that equal rows are the same case."""
+    return any(len(np.unique(audited.present(column))) >= FINE for column in audited.numeric())
+
+
+def _an_example(same: Codes) -> str:
+    """Two rows that are the same, by their numbers in the file."""
+    numbers, counts = np.unique(same, return_counts=True)
+    rows = np.flatnonzero(same == numbers[counts > 1][0])
+    return f"rows {rows[0] + 1} and {rows[1] + 1}"
+
+
+def _on_both_sides(audited: Audited, same: Codes) -> str:
+    """How many judged rows have a twin among those that are learned from."""
+    splits = audited.some_splits
+    if not splits or audited.planned is None or len(same) != audited.planned.strata.rows:
+        return ""
+    judged = sum(len(split.test) for split in splits)
+    twins = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
+    return f"; {twins} of {counted(judged, 'judged row')} have a twin in training"
+
+
+def _copies_by_chance(audited: Audited, different: Rows) -> float:
+    """How many pairs of rows would be equal, were the columns independent; values occur as in rows that differ."""
+    chance, columns = 1.0, [*audited.features(), *([audited.target] if audited.target else [])]
+    for column in columns:
+        chance *= _share_of_equal(audited.cells(column)[different], _tolerance(audited, column, NEARLY))
+    rows = len(audited.dataset)
+    return rows * (rows - 1) / 2 * chance
+
+
+def _share_of_equal(cells: Array, tolerance: float) -> float:
+    """The share of pairs of cells that are equal within a tolerance, or both empty."""
+    known = np.sort(cells[~np.isnan(cells)])
+    behind = np.searchsorted(known, known + tolerance, "right") - np.arange(1, len(known) + 1)
+    empty = len(cells) - len(known)
+    return float(2 * behind.sum() + empty * (empty - 1)) / max(len(cells) * (len(cells) - 1), 1)
