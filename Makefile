@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-kernels test-sklearn test-clusters test-wheel audit
-.PHONY: check lint types layers docs-check docs site bench format clean
+.PHONY: check lint types layers docs-check docs site bench soak format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ site: $(VENV)/.site ## the documentation as a site in build/site, the example of
 
 bench: $(VENV)/.bench $(if $(filter shell,$(or $(ONLY),shell)),$(VENV)/skll/.ready) ## speed side by side with peers (ONLY=forests, or ONLY=knn: one method)
 	$(BIN)/python benchmarks/run.py $(ONLY)
+
+soak: $(VENV)/.dev ## kills, and spoilt files of every kind, for MINUTES=60; figures into docs/guarantees.md
+	$(BIN)/python -m tests.soak.run $(or $(MINUTES),60)
 
 format: $(VENV)/.dev ## format the code
 	$(BIN)/ruff check --fix $(SOURCES)

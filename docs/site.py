@@ -10,16 +10,16 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
 from mlcli.cli._verbs import app
+from mlcli.core.threads import cores, pin_blas_from_the_start
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "build" / "pages"
-FOLDERS = ("docs", "benchmarks", "experiments", "datasets")
 COPIED = (
     "README.md",
     "CONTRIBUTING.md",
@@ -34,16 +34,17 @@ GENERATED = ("methods", "steps", "protocols")
 KEPT = (".md", ".yaml", ".png", ".svg", "LICENSE")
 EXAMPLES = re.compile(r"## Try it\n\n```sh\n(.*?)\n```\n", re.DOTALL)
 WIDE = {"COLUMNS": "100", "NO_COLOR": "1"}
-PICTURES_FROM = ("train", "eval")
-"""What a method has learned comes before how well it does."""
 
 
 def main() -> None:
     """The pages, each with what its examples print."""
+    pin_blas_from_the_start()
     shutil.rmtree(PAGES, ignore_errors=True)
     for name in COPIED:
         copy(ROOT / name)
-    failed = [failure for folder in GENERATED for failure in run_examples(folder)]
+    pages = [page for folder in GENERATED for page in sorted((PAGES / "docs" / folder).glob("*.md"))]
+    with ProcessPoolExecutor(cores()) as pool:
+        failed = [failure for failures in pool.map(run_examples, pages) for failure in failures]
     sys.exit("\n".join(failed) or None)
 
 
@@ -56,30 +57,29 @@ def copy(source: Path) -> None:
             shutil.copy(path, place)
 
 
-def run_examples(folder: str) -> Iterator[str]:
-    """Show on the pages of a folder what their examples print and draw; every example that fails is told."""
-    for page in sorted((PAGES / "docs" / folder).glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        if found := EXAMPLES.search(text):
-            examples = found[1].splitlines()
-            done = {example: typed(*shlex.split(example)[1:]) for example in examples}
-            yield from (f"{one}: {result.output}" for one, result in done.items() if result.exit_code != 0)
-            shown = "".join(
-                f"\n```console\n$ {one}\n{result.stdout.strip()}\n```\n" for one, result in done.items()
-            )
-            shown = f"## Try it\n{shown}{picture(examples[0], page)}"
-            page.write_text(text[: found.start()] + shown + text[found.end() :], encoding="utf-8")
+def run_examples(page: Path) -> list[str]:
+    """Show on a page what its examples print, and the first picture of the first; those that fail are told."""
+    text = page.read_text(encoding="utf-8")
+    found = EXAMPLES.search(text)
+    if not found:
+        return []
+    first, *others = found[1].splitlines()
+    drawn_to = ("--pictures", str(page.with_suffix("")))
+    typed("train", *shlex.split(first)[2:], *drawn_to)
+    # What a method has learned comes before how well it does.
+    drawing = () if picture(page) else drawn_to
+    done = {first: typed(*shlex.split(first)[1:], *drawing)}
+    done |= {one: typed(*shlex.split(one)[1:]) for one in others}
+    shown = "".join(f"\n```console\n$ {one}\n{result.stdout.strip()}\n```\n" for one, result in done.items())
+    shown = f"## Try it\n{shown}{picture(page)}"
+    page.write_text(text[: found.start()] + shown + text[found.end() :], encoding="utf-8")
+    return [f"{one}: {result.output}" for one, result in done.items() if result.exit_code != 0]
 
 
-def picture(example: str, page: Path) -> str:
-    """The first picture that an example draws, beside its page; none where it draws none."""
-    _, _, data, *options = shlex.split(example)
-    place = page.with_suffix("")
-    for verb in PICTURES_FROM:
-        typed(verb, data, *options, "--pictures", str(place))
-        if drawn := sorted(place.glob("*.svg")):
-            return f"\n![{drawn[0].stem}]({place.name}/{drawn[0].name})\n"
-    return ""
+def picture(page: Path) -> str:
+    """The first picture that was drawn for a page; none where none was."""
+    drawn = sorted(page.with_suffix("").glob("*.svg"))
+    return f"\n![{drawn[0].stem}]({page.stem}/{drawn[0].name})\n" if drawn else ""
 
 
 def typed(*words: str) -> Result:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mlcli.core.names import module_of, nearest
 from mlcli.core.registry import MODELS
 
+Test = TypeVar("Test")
 ROOMS = ("kernels", "engines", "models")
 """Where what is named like a family belongs to it."""
 
@@ -42,6 +44,33 @@ class About:
     def _is_mentioned(self, path: Path) -> bool:
         """Whether a file imports what belongs to the family, or lies where its tests do."""
         return bool(self._mentions.search(path.as_posix()) or self._mentions.search(text_of(path)))
+
+
+def shared_out(tests: Sequence[Test], belonging: Sequence[str], workers: int) -> list[Test]:
+    """Tests in such an order that each worker begins with methods of its own: two would compile the same kernels.
+
+    ``belonging`` says to which method a test belongs; empty: to none. Those come after a worker's own.
+    """
+    order = sorted(range(len(tests)), key=belonging.__getitem__)
+    others = belonging.count("")
+    parts = (order[others:], order[:others])
+    shares = [
+        part[len(part) * i // workers : len(part) * (i + 1) // workers] for i in range(workers) for part in parts
+    ]
+    return [tests[place] for share in shares for place in share]
+
+
+def belonging_of(path: Path, params: dict[str, Any]) -> str:
+    """Family and method of a test, by its parameters, or else by its file; empty where it is about none."""
+    named = (name for value in params.values() if (name := method_in(value)))
+    name = next(named, methods_by_file().get(path.name, ""))
+    return f"{MODELS.entry(name).family} {name}" if name else ""
+
+
+@cache
+def methods_by_file() -> dict[str, str]:
+    """The method of each golden case."""
+    return {f"test_{module_of(name)}.py": name for name in MODELS.names()}
 
 
 def method_in(value: Any) -> str | None:

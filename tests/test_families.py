@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.contract.subjects import Subject
-from tests.families import About, methods_of
+from tests.families import About, methods_of, shared_out
 
 TESTS = Path(__file__).parent
 
@@ -42,3 +42,9 @@ def test_a_family_and_a_method_are_found_and_nothing_else_is() -> None:
         methods_of("discriminant")
     with pytest.raises(LookupError, match=r"families: .*, linear, "):
         methods_of("nosuch")
+
+
+def test_each_worker_begins_with_methods_of_its_own() -> None:
+    tests = ["svm 1", "cli 1", "knn 1", "svm 2", "cli 2", "knn 2"]
+    belonging = ["svm", "", "knn", "svm", "", "knn"]
+    assert shared_out(tests, belonging, 2) == ["knn 1", "knn 2", "cli 1", "svm 1", "svm 2", "cli 2"]

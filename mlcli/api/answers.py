@@ -32,10 +32,5 @@ def frame_of(one: Scored) -> pd.DataFrame:
         if name == "probabilities":
             columns |= {f"p({label})": cells[:, place] for place, label in enumerate(classes)}
         elif cells.ndim == 1:
-            columns[name] = _named(cells, classes) if name in CODED and classes else cells
+            columns[name] = np.array([*classes, None], dtype=object)[cells] if name in CODED and classes else cells
     return pd.DataFrame(columns)
-
-
-def _named(codes: Any, classes: tuple[str, ...]) -> Any:
-    """The classes of some codes; none where a code is below 0."""
-    return np.array([*classes, None], dtype=object)[codes]

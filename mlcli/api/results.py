@@ -98,10 +98,10 @@ class Results(Report):
         """What a model said of every judged row, with the truth beside it; row numbers count from 0."""
         from mlcli.api.answers import frame_of
 
-        fitting = [one for one in self.scored if model in (one.result.cell.label, one.result.cell.model.use)]
-        fitting = [one for one in fitting if dataset in (None, one.result.cell.dataset.name)]
+        fitting = [one for one in self.scored if model in (one.cell.label, one.cell.model.use)]
+        fitting = [one for one in fitting if dataset in (None, one.cell.dataset.name)]
         if len(fitting) != 1:
-            known = ", ".join(f"{one.result.cell.dataset.name}: {one.result.cell.label}" for one in self.scored)
+            known = ", ".join(f"{one.cell.dataset.name}: {one.cell.label}" for one in self.scored)
             what = (
                 f"{len(fitting)} cells are of the model '{model}'" if fitting else f"there is no model '{model}'"
             )

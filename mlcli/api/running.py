@@ -12,7 +12,7 @@ from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.experiment.spec.doubt import refuse_long_work
+from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.scored import Scored, scored
 
@@ -79,18 +79,12 @@ def _stored(
     return found
 
 
-def title_of(experiment: Experiment) -> str:
-    """What its runs are called."""
-    return experiment.name or (experiment.source.stem if experiment.source else "eval")
-
-
 def _about(experiment: Experiment) -> RunFacts:
     from mlcli.experiment.store.runs import RunFacts
 
-    source = experiment.source
     return RunFacts(
-        title=title_of(experiment),
-        source=None if source is None else str(source),
+        title=experiment.title,
+        source=None if experiment.source is None else str(experiment.source),
         seed=experiment.seed,
         metrics=experiment.metrics,
     )

@@ -48,6 +48,11 @@ def _scores(trial: Trial) -> Iterator[Element]:
     """The model beside what it is compared with."""
     beside = [one for one in (trial.baseline, trial.model, trial.rival) if one is not None and one.done]
     name = trial.metric.name
-    found = [[one.summaries[name].mean for one in beside], [one.training.get(name) for one in beside]]
-    rows = zip((one.result.cell.label for one in beside), *map(lined_up, found), strict=True)
-    yield grid(["model", name, "training"], rows, right=(1, 2))
+    judged = [one.summaries[name].mean for one in beside]
+    columns = {name: judged, "training": [one.training.get(name) for one in beside]}
+    known = {
+        head: of_all for head, of_all in columns.items() if head == name or any(one is not None for one in of_all)
+    }
+    cells = ([text or "undefined" for text in lined_up(of_all)] for of_all in known.values())
+    rows = zip((one.cell.label for one in beside), *cells, strict=True)
+    yield grid(["model", *known], rows, right=(1, 2))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError
+from mlcli.core.processes import on_linux
 from mlcli.core.threads import BLAS_VARIABLES, cores
 from mlcli.experiment.run.fingerprint import versions
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
@@ -98,7 +98,7 @@ def _threads(problems: list[str]) -> dict[str, str]:
         "cores for worker processes": str(cores()),
         "BLAS": found or "none was found",
         "BLAS is pinned to one thread": "yes" if pinned else "no",
-        "start of workers": "as copies of this one" if sys.platform == "linux" else "anew",
+        "start of workers": "as copies of this one" if on_linux() else "anew",
     }
 
 

@@ -49,7 +49,7 @@ class Trial:
     @property
     def cell(self) -> Cell:
         """The model with its dataset, steps and protocol."""
-        return self.model.result.cell
+        return self.model.cell
 
     @property
     def dataset(self) -> Dataset:
@@ -142,7 +142,7 @@ def tried(
     found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
     of_cell = dict(zip(cells, found, strict=True))
     beside = RIVALS.get(asked.kind, "")
-    rival = next((one for one in found if one.result.cell.model.use == beside and one.done), None)
+    rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
     baseline = next(one for one in found if one.is_baseline)
     model = of_cell[asked]
     if not model.done:

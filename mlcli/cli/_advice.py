@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlcli.core.names import meant
@@ -11,70 +11,64 @@ from mlcli.core.names import meant
 VALUE = "{}"
 """Where in an advice the value stands that was typed."""
 OPTIONS = {
-    **dict.fromkeys(("cv", "kfold", "kfolds", "nfolds", "nsplits", "splits", "crossval", "k"), "--folds {}"),
-    **dict.fromkeys(("loo", "loocv", "leaveoneout"), "--protocol leave-one-out"),
-    **dict.fromkeys(("strategy", "validation", "splitter", "resampling"), "--protocol {}"),
-    **dict.fromkeys(
-        ("holdout", "split", "testsize", "testratio", "testfraction"), "--protocol holdout --test-share {}"
-    ),
-    **dict.fromkeys(
-        ("classifier", "regressor", "estimator", "algorithm", "algo", "method", "learner", "clf"), "-m {}"
-    ),
-    **dict.fromkeys(("label", "labels", "y", "t", "outcome", "response", "dependent", "predict"), "--target {}"),
-    **dict.fromkeys(("randomstate", "randomseed", "rng", "s"), "--seed {}"),
-    **dict.fromkeys(("scoring", "score", "scorer", "measure"), "--metric {}"),
-    **dict.fromkeys(("njobs", "threads", "workers", "processes", "cores", "nproc", "parallel"), "--jobs {}"),
-    **dict.fromkeys(("poslabel", "positiveclass", "positivelabel"), "--positive {}"),
-    **dict.fromkeys(("exclude", "remove", "without", "skip", "dropcolumn", "dropcolumns"), "--drop {}"),
-    **dict.fromkeys(("gridsearch", "hyperopt", "optimise", "optimize", "autotune"), "--tune"),
-    **dict.fromkeys(("niter", "ntrials"), "--trials {}"),
-    **dict.fromkeys(("csv", "markdown", "text", "latex", "html"), "--format {name}"),
-    **dict.fromkeys(("output", "o", "out", "outfile", "export", "report"), "--html {}"),
-    **dict.fromkeys(("save", "savemodel", "dump"), "-o {}"),
-    **dict.fromkeys(("plot", "plots", "figure", "figures", "graph", "graphs"), "--pictures DIR"),
-    **dict.fromkeys(("hyperparameters", "hyperparams", "set"), "-p {}"),
-    **dict.fromkeys(("type", "kind", "problem", "tasktype"), "--task {}"),
-    **dict.fromkeys(("protectedattribute", "protected"), "--sensitive {}"),
-    "h": "--help",
+    "--folds {}": "cv kfold kfolds nfolds nsplits splits crossval k",
+    "--protocol leave-one-out": "loo loocv leaveoneout",
+    "--protocol {}": "strategy validation splitter resampling",
+    "--protocol holdout --test-share {}": "holdout split testsize testratio testfraction",
+    "-m {}": "classifier regressor estimator algorithm algo method learner clf",
+    "--target {}": "label labels y t outcome response dependent predict",
+    "--seed {}": "randomstate randomseed rng s",
+    "--metric {}": "scoring score scorer measure",
+    "--jobs {}": "njobs threads workers processes cores nproc parallel",
+    "--positive {}": "poslabel positiveclass positivelabel",
+    "--drop {}": "exclude remove without skip dropcolumn dropcolumns",
+    "--tune": "gridsearch hyperopt optimise optimize autotune",
+    "--trials {}": "niter ntrials",
+    "--format {name}": "csv markdown text latex html",
+    "--html {}": "output o out outfile export report",
+    "-o {}": "save savemodel dump",
+    "--pictures DIR": "plot plots figure figures graph graphs",
+    "-p {}": "hyperparameters hyperparams set",
+    "--task {}": "type kind problem tasktype",
+    "--sensitive {}": "protectedattribute protected",
+    "--help": "h",
 }
-"""What options of other programs are called here."""
+"""By what options are called here, what other programs call them."""
 SIDECAR = "in the sidecar, my.yaml beside my.csv (mlcli data my.csv --write-sidecar begins one)"
 SENTENCES = {
-    **dict.fromkeys(("delimiter", "sep", "separator"), f"say delimiter: semicolon {SIDECAR}"),
-    **dict.fromkeys(("navalues", "missing", "na"), f'say missing: ["n.a."] {SIDECAR}'),
-    **dict.fromkeys(("header", "noheader"), f"say header: true {SIDECAR}"),
-    **dict.fromkeys(("group", "groups"), f"say roles: {{group: COLUMN}} {SIDECAR}"),
-    **dict.fromkeys(("id", "ids", "key"), f"say roles: {{id: COLUMN}} {SIDECAR}"),
-    **dict.fromkeys(("features", "columns", "usecols", "cols"), "columns that no model may see: --drop COLUMN"),
-    **dict.fromkeys(
-        ("trainsize", "trainsplit", "trainshare"), "the rest is tested: --protocol holdout --test-share 0.2"
-    ),
-    **dict.fromkeys(("weight", "weights", "sampleweight"), f"say roles: {{weight: COLUMN}} {SIDECAR}"),
-    **dict.fromkeys(("data", "file", "input", "dataset", "train", "f", "i"), "files stand alone: mlcli VERB {}"),
-    **dict.fromkeys(
-        ("scale", "normalize", "normalise", "standardize", "standardise", "impute", "steps"),
-        "steps stand beside a model: -m '{{use: knn, steps: [standardise]}}'",
+    f"say delimiter: semicolon {SIDECAR}": "delimiter sep separator",
+    f'say missing: ["n.a."] {SIDECAR}': "navalues missing na",
+    f"say header: true {SIDECAR}": "header noheader",
+    f"say roles: {{group: COLUMN}} {SIDECAR}": "group groups",
+    f"say roles: {{id: COLUMN}} {SIDECAR}": "id ids key",
+    "columns that no model may see: --drop COLUMN": "features columns usecols cols",
+    "the rest is tested: --protocol holdout --test-share 0.2": "trainsize trainsplit trainshare",
+    f"say roles: {{weight: COLUMN}} {SIDECAR}": "weight weights sampleweight",
+    "files stand alone: mlcli VERB {}": "data file input dataset train f i",
+    "steps stand beside a model: -m '{{use: knn, steps: [standardise]}}'": (
+        "scale normalize normalise standardize standardise impute steps"
     ),
 }
 """What stands elsewhere."""
 COMMANDS = {
-    **dict.fromkeys(("evaluate", "test", "score", "benchmark", "cv", "classify", "regress", "automl"), "eval {}"),
-    **dict.fromkeys(("cross-validate", "crossvalidate", "crossval", "cross-val"), "eval {}"),
-    **dict.fromkeys(("fit", "learn", "build"), "train {} -m MODEL"),
-    **dict.fromkeys(("cluster", "group", "segment"), "eval {} --task clustering"),
-    **dict.fromkeys(("detect", "outliers", "anomalies"), "eval {} --task anomaly"),
-    **dict.fromkeys(("tune", "gridsearch", "search", "optimize", "optimise"), "eval {} --tune"),
-    **dict.fromkeys(("describe", "profile", "summary", "summarize", "info", "head", "explore"), "data {}"),
-    **dict.fromkeys(("plot", "draw"), "data {} --plot COLUMN"),
-    **dict.fromkeys(("infer", "apply", "ask"), "predict {}"),
-    **dict.fromkeys(("merge",), "join {}"),
-    **dict.fromkeys(("validate", "lint"), "check {}"),
-    **dict.fromkeys(("start", "setup", "template", "config"), "init {}"),
-    **dict.fromkeys(("datasets", "data-sets"), "data"),
-    **dict.fromkeys(("list", "methods", "algorithms", "steps", "ls"), "models"),
-    **dict.fromkeys(("history", "results", "log"), "runs"),
-    "help": "{} --help",
-    "version": "--version",
+    "eval {}": (
+        "evaluate test score benchmark cv classify regress automl cross-validate crossvalidate crossval cross-val"
+    ),
+    "train {} -m MODEL": "fit learn build",
+    "eval {} --task clustering": "cluster group segment",
+    "eval {} --task anomaly": "detect outliers anomalies",
+    "eval {} --tune": "tune gridsearch search optimize optimise",
+    "data {}": "describe profile summary summarize info head explore",
+    "data {} --plot COLUMN": "plot draw",
+    "predict {}": "infer apply ask",
+    "join {}": "merge",
+    "check {}": "validate lint",
+    "init {}": "start setup template config",
+    "data": "datasets data-sets",
+    "models": "list methods algorithms steps ls",
+    "runs": "history results log",
+    "{} --help": "help",
+    "--version": "version",
 }
 """What commands of other programs are called here, with {} for what was typed behind them."""
 
@@ -88,15 +82,17 @@ def on_option(
     """
     name, value = option.lstrip("-"), _value_behind(option, words)
     plain = "".join(letter for letter in name.lower() if letter.isalnum())
+    known = _advice_on(plain, OPTIONS)
+    sentence = _filled(_advice_on(plain, SENTENCES), value, plain).replace("VERB", verb)
     found = [
         _parameter_of_a_model(name, value, words),
-        _filled(OPTIONS[plain], value, plain) if plain in OPTIONS and _is_own(OPTIONS[plain], own) else "",
-        _filled(SENTENCES[plain], value, plain).replace("VERB", verb) if plain in SENTENCES else "",
+        _filled(known, value, plain) if known and known.split()[0] in own else "",
+        sentence,
         " or ".join(f"--{one}" for one in meant(name, [other[2:] for other in own if other.startswith("--")])),
     ]
     advice = next(filter(None, found), "")
     if advice:
-        return advice if plain in SENTENCES and advice == found[2] else f"did you mean {advice}?"
+        return advice if advice == sentence else f"did you mean {advice}?"
     theirs = others(f"--{name}")
     if theirs:
         return f"{' and '.join(f'mlcli {one}' for one in theirs)} {'has' if len(theirs) == 1 else 'have'} it"
@@ -105,8 +101,8 @@ def on_option(
 
 def on_command(typed: str, rest: Sequence[str], known: Sequence[str]) -> str:
     """What to type in the place of a command that there is not."""
-    asked = COMMANDS.get(typed.lower())
-    if asked is not None:
+    asked = _advice_on(typed.lower(), COMMANDS)
+    if asked:
         line = asked.replace(VALUE, shlex.join(rest)) if VALUE in asked else asked
         line = line.removesuffix(" -m MODEL") if "-m" in rest or "--model" in rest else line
         return f"did you mean: mlcli {' '.join(line.split())}"
@@ -151,8 +147,8 @@ def single_dashes(words: Sequence[str], own: Sequence[str]) -> Iterator[tuple[st
             yield name, f"--{plain}"
 
 
-def _is_own(advice: str, own: Sequence[str]) -> bool:
-    return advice.split()[0] in own
+def _advice_on(word: str, words_of: Mapping[str, str]) -> str:
+    return next((advice for advice, words in words_of.items() if word in words.split()), "")
 
 
 def _filled(advice: str, value: str, name: str) -> str:

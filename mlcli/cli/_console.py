@@ -40,7 +40,8 @@ def show_json(value: Any) -> None:
     """Print one JSON document to stdout."""
     import json
 
-    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not _is_utf8(sys.stdout))
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not is_utf8)
     sys.stdout.write(text.translate(CONTROLS) + "\n")
 
 
@@ -74,7 +75,3 @@ def has_colour(stream: TextIO) -> bool:
     """Whether a stream is a terminal that wants colour (https://no-color.org), or must have it (FORCE_COLOR)."""
     forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
     return (forced or is_terminal(stream)) and not os.environ.get("NO_COLOR")
-
-
-def _is_utf8(stream: TextIO) -> bool:
-    return (stream.encoding or "").lower().replace("-", "") == "utf8"

@@ -21,8 +21,8 @@ def leave_by(outcomes: Sequence[Outcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)
-    damaged = {str(one.result.cell.model.saved): None for one in found if _is_at_fault(one.result)}
-    skipped = dict.fromkeys(_with_another(one.result.cell) for outcome in outcomes for one in outcome.skipped)
+    damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
+    skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:
         remark(f"{broken} of {len(found)} cells did not end well; each says why above")

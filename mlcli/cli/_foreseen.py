@@ -11,6 +11,7 @@ import typer
 from mlcli.api.running import RunOptions, planned
 from mlcli.cli._console import remark
 from mlcli.core.errors import ExitCode, Problem, UsageError
+from mlcli.core.processes import on_linux
 from mlcli.core.quantities import duration
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
@@ -66,7 +67,9 @@ def refused(cells: Sequence[Cell]) -> UsageError:
 
 
 def _as_they_are(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
-    """Which models have nothing to tune, though all are to be tuned."""
+    """What was asked for and changes nothing: tuning of what has nothing to tune, budgets that nobody watches."""
+    if not on_linux() and any(cell.memory for cell in cells):
+        yield "memory is watched on Linux only: here a cell that takes more than its budget is not stopped"
     baselines = {use for cell in cells for use in kind_named(cell.kind).baselines}
     models = [cell.model for cell in cells if cell.model.saved is None and not cell.skipped]
     plain = [one.use for one in models if one.use not in baselines | {TUNED, SELECTED}]

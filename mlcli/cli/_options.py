@@ -34,9 +34,6 @@ Params = Annotated[
     shared("--param -p", "NAME=VALUE", "A parameter of the model, such as k=3; repeatable.", parameter_values),
 ]
 Seed = Annotated[int, shared("--seed", "N", "The random seed: the same one gives the same numbers.", min=0)]
-Plugins = Annotated[
-    list[Path] | None, shared("--plugin", "FILE", "A Python file with methods of your own; repeatable.")
-]
 ProtocolName = Annotated[
     str | None,
     shared(

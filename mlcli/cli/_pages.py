@@ -42,9 +42,8 @@ class Pages:
         refuse_without_extra()
         for path in filter(None, (self.html, self.pictures)):
             if not path.absolute().parent.is_dir():
-                raise StoreError(
-                    f"{path}: there is no folder {path.parent}", hint="make it first, or name another"
-                )
+                what = f"{path}: there is no folder {path.parent}"
+                raise StoreError(what, hint="make it first, or name another")
         if self.html is not None and self.html.is_dir():
             raise StoreError(f"{self.html} is a folder", hint="name the file, such as report.html")
         refuse_unlike(self.html, "page of mlcli", self.force)

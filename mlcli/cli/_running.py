@@ -70,7 +70,6 @@ def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    """The whole report of all experiments."""
     from mlcli.report.whole import Made, made_by_file, report_of
 
     elements: list[Element] = []

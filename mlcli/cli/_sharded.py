@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mlcli.api.running import RunOptions, answered, title_of
+from mlcli.api.running import RunOptions, answered
 from mlcli.cli._console import show_as
 from mlcli.cli._endings import leave_by
 from mlcli.cli._foreseen import planned_and_foreseen
@@ -32,7 +32,7 @@ def run_shard(
     for experiment, cells in planned_and_foreseen(experiments):
         place = store or _beside(experiment, shard)
         found = _scored(experiment, cells, shard, place, options)
-        parts.append(Part(title_of(experiment), str(shard), len(cells), found, place))
+        parts.append(Part(experiment.title, str(shard), len(cells), found, place))
     show_as(format, lambda: parts_of(parts), lambda: parts_as_json(parts))
     leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
 
@@ -54,7 +54,7 @@ def _beside(experiment: Experiment, shard: Shard) -> Path:
 def _scored(
     experiment: Experiment, cells: Sequence[Cell], shard: Shard, place: Path, options: RunOptions
 ) -> list[Scored]:
-    title, places = title_of(experiment), shard.places(cells)
+    title, places = experiment.title, shard.places(cells)
     named = replace(experiment, name=f"{title}, {shard}")
     about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
     with Progress() as progress:

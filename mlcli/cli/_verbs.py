@@ -65,7 +65,7 @@ def examples_of(verb: str) -> tuple[str, ...]:
 
 def command_of(verb: str) -> Any:
     """The command of a verb: the function of its file that is named like it."""
-    from mlcli.cli._signatures import for_typer
+    from mlcli.cli._declaring import for_typer
 
     app = typer.Typer(name=verb, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in examples_of(verb))])

@@ -57,9 +57,8 @@ def _reference(words: list[str]) -> str | dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise UsageError(
-                f"'{word}' is no cell", hint="give one file, or one row as column=value column=value ..."
-            )
+            what = f"'{word}' is no cell"
+            raise UsageError(what, hint="give one file, or one row as column=value column=value ...")
         if name in cells:
             raise UsageError(f"column '{name}' is given twice")
         cells[name] = value

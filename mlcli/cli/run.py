@@ -62,7 +62,6 @@ def run_command(
 
 
 def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
-    """The experiment of a file, with what options say of it."""
     from dataclasses import replace
 
     from mlcli.experiment.spec.budget import budget_from_text

@@ -100,9 +100,8 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     if len(models) != 1:
         raise UsageError(f"train takes one model, and this grid makes {len(models)}", hint="see mlcli eval")
     if models[0].saved is not None:
-        raise UsageError(
-            f"{model} has learned already", hint="ask it with mlcli predict, or judge it with mlcli eval"
-        )
+        what = f"{model} has learned already"
+        raise UsageError(what, hint="ask it with mlcli predict, or judge it with mlcli eval")
     cells = plan(Experiment((data,), models, FEW_ROWS, seed=seed, tune=tune))
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)

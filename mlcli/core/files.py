@@ -32,5 +32,5 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as file:
+    with path.open("rb+") as file:  # Windows asks for the right to write
         os.fsync(file.fileno())

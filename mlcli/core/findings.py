@@ -32,7 +32,12 @@ class Lines(Finding):
 
 
 @dataclass(frozen=True)
-class Bars(Finding):
+class Picture(Finding):
+    """A finding that is drawn; who draws it leaves title and note to the elements round it."""
+
+
+@dataclass(frozen=True)
+class Bars(Picture):
     """A bar for each label, as long as its value; further columns stand beside it."""
 
     header: tuple[str, ...]
@@ -43,7 +48,7 @@ class Bars(Finding):
 
 
 @dataclass(frozen=True)
-class Curve(Finding):
+class Curve(Picture):
     """Lines over the same points; None where a line has no value."""
 
     over: str
@@ -55,7 +60,7 @@ class Curve(Finding):
 
 
 @dataclass(frozen=True)
-class Histogram(Finding):
+class Histogram(Picture):
     """How many values lie between one edge and the next; those of each name for themselves."""
 
     measure: str
@@ -65,7 +70,7 @@ class Histogram(Finding):
 
 
 @dataclass(frozen=True)
-class Boxplots(Finding):
+class Boxplots(Picture):
     """A box for each name: from where to where its values lie."""
 
     measure: str
@@ -76,7 +81,7 @@ class Boxplots(Finding):
 
 
 @dataclass(frozen=True)
-class Points(Finding):
+class Points(Picture):
     """Points in a plane, those of each name for themselves."""
 
     across: str
@@ -87,7 +92,7 @@ class Points(Finding):
 
 
 @dataclass(frozen=True)
-class Cloud(Finding):
+class Cloud(Picture):
     """Points in space, those of each name for themselves."""
 
     axes: tuple[str, str, str]
@@ -101,7 +106,7 @@ class Cloud(Finding):
 
 
 @dataclass(frozen=True)
-class Regions(Finding):
+class Regions(Picture):
     """What is answered at the places of a plane, and points in it."""
 
     across: str
@@ -117,7 +122,7 @@ class Regions(Finding):
 
 
 @dataclass(frozen=True)
-class Confusions(Finding):
+class Confusions(Picture):
     """How many rows of each class were answered with which, the classes being many."""
 
     labels: tuple[str, ...]
@@ -126,7 +131,7 @@ class Confusions(Finding):
 
 
 @dataclass(frozen=True)
-class Dendrogram(Finding):
+class Dendrogram(Picture):
     """Which two parts each merge joins, and at which height.
 
     Parts are numbered: the leaves from top to bottom, then what each merge makes.
@@ -138,7 +143,7 @@ class Dendrogram(Finding):
 
 
 @dataclass(frozen=True)
-class Graph(Finding):
+class Graph(Picture):
     """Which nodes lead to which; where it is not directed, which are joined."""
 
     nodes: tuple[str, ...]
@@ -147,7 +152,7 @@ class Graph(Finding):
 
 
 @dataclass(frozen=True)
-class Tree(Finding):
+class Tree(Picture):
     """The nodes of a tree, each before those below it; the root has depth 0."""
 
     depths: tuple[int, ...]
@@ -161,7 +166,7 @@ class Tree(Finding):
 
 
 @dataclass(frozen=True)
-class CriticalDifference(Finding):
+class CriticalDifference(Picture):
     """Mean ranks of models over datasets, best first, and how far two must lie apart to differ."""
 
     names: tuple[str, ...]
@@ -175,20 +180,15 @@ Explanation = tuple[Finding, ...]
 CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
 """The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
-    kind.__name__.lower(): kind
-    for kind in (
-        *(Table, Lines, Bars, Curve, Histogram, Boxplots, Points, Cloud, Regions, Confusions, Dendrogram, Graph),
-        *(Tree, CriticalDifference),
-    )
+    kind.__name__.lower(): kind for kind in (Table, Lines, *Picture.__subclasses__())
 }
-
-
 LONG: dict[type[Finding], tuple[str, ...]] = {
     Table: ("rows",),
     Lines: ("lines",),
     Tree: ("depths", "conditions", "answers", "shares", "rows"),
 }
 """The fields of findings that may grow with the data."""
+PLAIN = {str, float, int, type(None)}
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
@@ -216,7 +216,8 @@ def shortened(finding: Finding, count: int) -> Finding:
     left_out = max((len(items) - len(kept[name]) for name, items in long.items()), default=0)
     if left_out > 0:
         kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
-    return from_json(as_json(replace(finding, **kept)))
+    plain = {one.name: _plain(kept.get(one.name, getattr(finding, one.name))) for one in fields(finding)}
+    return replace(finding, **plain)
 
 
 def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
@@ -228,8 +229,12 @@ def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
 
 
 def _listed(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_listed(item) for item in value]
+    return [_listed(item) for item in value] if isinstance(value, tuple) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple([_plain(item) if type(item) not in PLAIN else item for item in value])
     return value.item() if hasattr(value, "item") else value  # a number of NumPy, which need not be imported here
 
 

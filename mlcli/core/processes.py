@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+PORTABLE = "MLCLI_PORTABLE"
 PROC = Path("/proc")
 FORGET_THE_PEAK = "5"
 """Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
@@ -21,10 +23,22 @@ class Taken:
     bytes: int | None = None
 
 
+def on_linux() -> bool:
+    """Whether what only Linux has may be used; ``MLCLI_PORTABLE=1`` asks to do without, as other systems must."""
+    return sys.platform == "linux" and not os.environ.get(PORTABLE)
+
+
+def _in_proc(process: object, name: str) -> Path:
+    """The file in which the system tells something of a process."""
+    if not on_linux():
+        raise FileNotFoundError(PROC)
+    return PROC / str(process) / name
+
+
 def name_of(process: int) -> str:
     """A name that no other process has had or will have: machine, number, and where it is told the start."""
     try:
-        started = (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()[19]
+        started = _in_proc(process, "stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
         started = ""
     return f"{platform.node()} {process} {started}"
@@ -47,7 +61,7 @@ def is_at_work(name: str) -> bool:
 def own_bytes(process: int) -> int | None:
     """What a process holds that is not a file: bytes, or None where the system does not tell."""
     try:
-        _, resident, shared, *_ = (PROC / str(process) / "statm").read_text().split()
+        _, resident, shared, *_ = _in_proc(process, "statm").read_text().split()
     except (OSError, ValueError):
         return None
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
@@ -58,7 +72,7 @@ def peak_of() -> Iterator[Taken]:
     """Measure what the body takes at its peak."""
     taken = Taken()
     try:
-        (PROC / "self/clear_refs").write_text(FORGET_THE_PEAK)
+        _in_proc("self", "clear_refs").write_text(FORGET_THE_PEAK)
         before = _status("VmRSS")
     except OSError:
         before = None
@@ -71,7 +85,7 @@ def peak_of() -> Iterator[Taken]:
 
 
 def _status(name: str) -> int | None:
-    for line in (PROC / "self/status").read_text().splitlines():
+    for line in _in_proc("self", "status").read_text().splitlines():
         if line.startswith(name):
             return int(line.split()[1]) * 1024
     return None

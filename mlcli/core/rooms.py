@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import UsageError
+from mlcli.core.processes import on_linux
 
 Cell = TypeVar("Cell", bound=np.generic)
 
@@ -70,6 +71,7 @@ class Room:
         elif self._file is None:
             self.cells.resize((rows, self.columns), refcheck=False)
         elif size:
+            self.cells = np.empty((0, self.columns), self.dtype)  # Windows shortens no file that is mapped
             _reserve(self._file.fileno(), size)
             mapped = mmap.mmap(self._file.fileno(), size)
             _mapped.add(mapped)
@@ -92,7 +94,7 @@ def _reserve(file: int, size: int) -> None:
     if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
     os.ftruncate(file, size)
-    if size and hasattr(os, "posix_fallocate"):
+    if size and on_linux():
         os.posix_fallocate(file, 0, size)
 
 
@@ -125,9 +127,8 @@ def shuffled(rng: np.random.Generator, rows: int, columns: int) -> NDArray[np.in
 
 def give_pages_back() -> None:
     """Let go of the pages of rooms that lie in files; they come back when they are looked at."""
-    for mapped in _mapped:
-        if hasattr(mmap, "MADV_DONTNEED"):
-            mapped.madvise(mmap.MADV_DONTNEED)
+    for mapped in _mapped if on_linux() else ():
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def blocks_of(rows: int, columns: int = 1) -> list[slice]:

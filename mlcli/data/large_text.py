@@ -81,7 +81,7 @@ def read_large(source: Content, name: str, layout: Layout) -> Records:
     """The records of a large file, or ``NotPlainError``."""
     head, begin = _head(source, layout)
     delimiter = layout.delimiter or sniffed(head)
-    if delimiter == BLANK or not delimiter.isascii():
+    if delimiter == BLANK or not delimiter.isascii() or "\0" in head:
         raise NotPlainError
     first = next(split(head, delimiter))
     end = _end_of_line(source, begin, first, delimiter)

@@ -77,7 +77,6 @@ def _where_mean_is(
 
     It comes near ``most`` by powers of e, so that Newton's steps are for the logarithm of what it lacks of that.
     """
-    target = min(target, most * (1 - np.finfo(float).eps))
     low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
     for _ in range(STEPS):
         mean, curve = moments(at)

@@ -9,7 +9,7 @@ has not seen is 0.5 where nothing can be told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import NewRows, new_rows
@@ -207,7 +207,7 @@ def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
     shares = np.zeros((len(rows), 2))
     fold = inner_folds(rows, FOLDS, rng)
     with captured_warnings(), one_blas_thread():
-        for held in _folds(fold):
+        for held in (fold == number for number in np.unique(fold)):
             pipeline = _forest(rows.table.columns)
             learn(pipeline, rows.take(np.flatnonzero(~held)), rng)
             asked = pipeline.prepared(rows.table.take(np.flatnonzero(held)))
@@ -216,10 +216,6 @@ def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
         header=rows.header(), truth=y, predicted=shares.argmax(axis=1).astype(np.int32), classes=FILES,
         probabilities=shares,
     )  # fmt: skip
-
-
-def _folds(fold: Codes) -> Iterator[Flags]:
-    return (fold == number for number in np.unique(fold))
 
 
 def _forest(columns: Sequence[Column]) -> Pipeline:

@@ -207,7 +207,8 @@ def _rows_of_a_share(judged: Judged, width: float) -> float:
         return 1.0
     value, variance = variance_when_smoothed(metric, judged.round)
     share = (value - (metric.low or 0.0)) / width
-    return share * (1 - share) * width**2 / variance if variance > 0 else 1.0
+    spread = share * (1 - share) * width**2
+    return spread / variance if spread > 0 and variance > 0 else 1.0
 
 
 def _rows_worth(judged: Judged, units: OverUnits) -> float:

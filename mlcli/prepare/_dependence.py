@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.moments import spreads
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
 from mlcli.prepare._cutting import boundaries, codes_of, equal_frequency
@@ -31,6 +32,20 @@ def levels_of_target(data: SupervisedRows, bins: int) -> Codes:
 def _levels(column: Column, cells: NDArray[Any], weights: Array, bins: int) -> Codes:
     codes = cells if column.coded else codes_of(cells, boundaries(equal_frequency, cells, weights, bins))
     return np.asarray(codes + 1, np.int32)
+
+
+def f_values(numbers: Array, weights: Array, group: Codes) -> Array:
+    """How far the means of groups lie apart in each column, beside the spread within them."""
+    by_group = spreads(numbers, weights, group, int(group.max(initial=0)) + 1)
+    overall, present = by_group.together(), (by_group.weight > 0).sum(axis=0)
+    within = by_group.squares.sum(axis=0)
+    between = np.maximum(overall.squares - within, 0.0)
+    freedom, left = present - 1, overall.weight - present
+    defined = (freedom > 0) & (left > 0)
+    noise = within / np.where(defined, left, 1.0)
+    ratio = between / np.maximum(freedom, 1) / np.where(noise > 0, noise, 1.0)
+    without_noise = np.where(between > 0, np.inf, 0.0)
+    return np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0)
 
 
 def meetings(one: Codes, other: Codes, weights: Array) -> Array:

@@ -19,11 +19,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from mlcli.core.moments import spreads
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
+from mlcli.prepare._dependence import f_values
 from mlcli.prepare._filtering import Filter
 from mlcli.tasks.classification import LabelledRows
 
@@ -37,13 +35,4 @@ class Anova(Filter):
 
     def scores(self, data: LabelledRows) -> Array:  # type: ignore[override]
         """The F value of each column."""
-        by_class = spreads(data.table.numbers, data.weights, data.y, len(data.classes))
-        overall, present = by_class.together(), (by_class.weight > 0).sum(axis=0)
-        within = by_class.squares.sum(axis=0)
-        between = np.maximum(overall.squares - within, 0.0)
-        freedom, left = present - 1, overall.weight - present
-        defined = (freedom > 0) & (left > 0)
-        noise = within / np.where(defined, left, 1.0)
-        ratio = between / np.maximum(freedom, 1) / np.where(noise > 0, noise, 1.0)
-        without_noise = np.where(between > 0, np.inf, 0.0)
-        return np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0)
+        return f_values(data.table.numbers, data.weights, data.y)

@@ -4,15 +4,17 @@ Formula:
     The base is fitted to the training rows. Where it has coefficients, column j counts Σ_k |β_kj| σ_j, with σ_j
     its standard deviation; in trees, forests and boosting the share of the impurity that questions about it take
     away; else what the mean loss of the base about the training rows rises by when the cells of the column are
-    shuffled. With `rounds: one-by-one` the column that counts least is taken away and the
-    base fitted again, until `keep` columns are left.
+    shuffled. With `rounds: one-by-one` the column that counts least is taken away and the base fitted again,
+    until `keep` columns are left. With `rounds: forward` columns are added to none: what the base leaves wrong in
+    those it has (each half of the rows answered by a fit to the other) is compared between the levels, or ten
+    bins, of each other column, and the one with the largest F is added.
 
 Assumes:
     What the base assumes. Of columns that say the same, coefficients may be split between them, or given to one;
     impurities favour columns with many values.
 
 Cost:
-    One fit of the base; d fits with `one-by-one`, where wrappers need d (d + 1) / 2.
+    One fit of the base; d with `one-by-one`, 2 d with `forward`, where wrappers need d (d + 1) / 2.
 
 Choices:
     `keep: none` keeps all that count at all: what an L1 penalty has set to 0 (`base: lasso`) is left out. Levels
@@ -35,11 +37,13 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.bags import order_of_content
-from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
+from mlcli.prepare._dependence import f_values, levels_of_columns
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ranked
 from mlcli.prepare._usefulness import ByModel
 from mlcli.tasks.supervised import SupervisedRows
 
+BINS = 10
 NOTHING = 1e-10
 """What counts a smaller share of what the first counts is not counted at all."""
 
@@ -51,14 +55,20 @@ class EmbeddedSelection(ByModel):
     """Columns by what they count in a model."""
 
     keep: float | None = param(0.5, "how many are kept; below 1: which share; none: all that count", gt=0)
-    rounds: str = param("once", "whether the base is fitted anew after each", choices=("once", "one-by-one"))
+    rounds: str = param(
+        "once",
+        "whether the base is fitted anew after each that is taken away, or added to none",
+        choices=("once", "one-by-one", "forward"),
+    )
 
     counts_: Array = learned()
     """What each column counted when it was last fitted."""
 
     def conflicts(self) -> list[str]:
-        """Half a column."""
-        whole = self.keep is None or self.keep < 1 or self.keep % 1 == 0
+        """Half a column, and no end of adding."""
+        if self.keep is None:
+            return ["forward adds columns without end: say with keep how many"] if self.rounds == "forward" else []
+        whole = self.keep < 1 or self.keep % 1 == 0
         return [] if whole else [f"keep is a whole number, or a share below 1; was given {self.keep:g}"]
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
@@ -68,6 +78,9 @@ class EmbeddedSelection(ByModel):
         count = len(self.columns_)
         self.counts_, self.kept_ = np.zeros(count), np.ones(count, bool)
         wanted, seed = self._wanted(count), int(rng.integers(2**32))
+        if self.rounds == "forward":
+            self._add(data, wanted, seed)
+            return
         while self.kept_.any():
             places = np.flatnonzero(self.kept_)
             self.counts_[places] = self._counts(data, places, np.random.default_rng(seed))
@@ -77,6 +90,24 @@ class EmbeddedSelection(ByModel):
             self.kept_[places[left_out]] = False
             if self.rounds == "once":
                 return
+
+    def _add(self, data: SupervisedRows, wanted: int, seed: int) -> None:
+        """Add to no column the one between whose levels the answers err most unlike, and so on."""
+        levels = list(levels_of_columns(data, BINS))
+        self.kept_[:] = False
+        for _ in range(wanted):
+            wrong = self._errors(data, np.flatnonzero(self.kept_), np.random.default_rng(seed))
+            others = np.flatnonzero(~self.kept_)
+            counts = np.array([f_values(wrong, data.weights, levels[place]).sum() for place in others])
+            best = ranked(counts)[0]
+            self.kept_[others[best]], self.counts_[others[best]] = True, counts[best]
+
+    def _errors(self, data: SupervisedRows, places: Rows, rng: np.random.Generator) -> Array:
+        """What the base leaves wrong of rows that it has not learned from."""
+        seen = data.with_table(data.table.select(self.columns_[place].name for place in places))
+        base = behind_steps(self.base_for(data), seen.table.columns)
+        halves = (rng.permutation(len(data)) % 2).astype(np.int32)
+        return np.asarray(data.outputs - outputs_held_out(base, seen, halves, rng))
 
     def _wanted(self, count: int) -> int:
         if self.keep is None:

@@ -43,7 +43,10 @@ def classes_if_any(strata: Strata) -> Units:
 class TrainingSize(KFold):
     """Folds for one number of training rows after another."""
 
-    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    kinds: ClassVar[tuple[str, ...]] = (
+        *("classification", "regression", "sequence-labelling", "ranking", "anomaly", "density"),
+        *("recommendation", "association", "clustering", "projection"),
+    )
     units: ClassVar[Callable[[Strata], Units]] = staticmethod(classes_if_any)
 
     folds: int = param(5, "how many parts, each judged once for each size", ge=2)

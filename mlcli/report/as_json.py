@@ -10,13 +10,12 @@ from typing import Any
 from mlcli import __version__
 from mlcli.core.findings import as_json
 from mlcli.experiment.run.split_results import each
-from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
+from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.chosen import choices_as_json
 from mlcli.report.differences import differences_as_json, differences_of
-from mlcli.report.naming import grouped, names_of
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, grouped, names_of
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 
@@ -35,7 +34,7 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
 def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
     """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
     metrics = {metric.name: metric for one in group for metric in one.metrics}
-    cell, names = group[0].result.cell, names_of(group)
+    cell, names = group[0].cell, names_of(group)
     about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed}
     every = [differences_of(group, metric) for metric in metrics.values()]
     return [
@@ -54,8 +53,7 @@ def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
 
 
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
-    """What several datasets say together, where there are several."""
-    if len({one.result.cell.dataset.name for one in scored}) < 2:
+    if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
     from mlcli.metrics.over_datasets import compared_over
     from mlcli.report.over_datasets import over_datasets_as_json, tables_over_datasets
@@ -72,7 +70,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "model": cell.model.use,
         "label": cell.label,
         "params": plain(dict(cell.model.params)),
-        "steps": [_step(step) for step in cell.steps],
+        "steps": [{"use": step.use, "params": plain(dict(step.params))} for step in cell.steps],
         "protocol": cell.protocol.use,
         "protocol_params": plain(dict(cell.protocol.params)),
         "seed": cell.seed,
@@ -85,7 +83,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
 
 
 def _result(one: Scored) -> dict[str, Any]:
-    result, cell = one.result, one.result.cell
+    result, cell = one.result, one.cell
     why = result.why or cell.skipped
     return {
         **cell_as_json(cell),
@@ -93,7 +91,7 @@ def _result(one: Scored) -> dict[str, Any]:
         **({"why": why} if why else {}),
         "splits": len(result.splits),
         **({"shortcuts": result.routes()} if result.routes() else {}),
-        "seconds": _seconds(result),
+        "seconds": {what: sum(each(result.splits, f"{what}_seconds")) for what in ("fit", "predict")},
         "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **({"training": plain(dict(one.training))} if one.training else {}),
         **_series(one),
@@ -139,8 +137,7 @@ def _by_value(series: Series) -> list[dict[str, Any]]:
 
 
 def _of_kind(one: Scored) -> dict[str, Any]:
-    """What the kind of task adds."""
-    place = kind_named(one.result.cell.kind).json_at if one.done else ""
+    place = kind_named(one.cell.kind).json_at if one.done else ""
     added: dict[str, Any] = named(place)(one) if place else {}
     return added
 
@@ -149,14 +146,6 @@ def _findings(result: CellResult) -> dict[str, Any]:
     """What the model of the first split says of itself, if it was fitted."""
     found = [as_json(finding) for finding in result.splits[0].explanation] if result.splits else []
     return {"findings": plain(found)} if found else {}
-
-
-def _step(step: StepSpec) -> dict[str, Any]:
-    return {"use": step.use, "params": plain(dict(step.params))}
-
-
-def _seconds(result: CellResult) -> dict[str, float]:
-    return {"fit": sum(each(result.splits, "fit_seconds")), "predict": sum(each(result.splits, "predict_seconds"))}
 
 
 def summary_as_json(summary: Summary) -> dict[str, Any]:

@@ -43,7 +43,7 @@ OTHERS = "all other columns as in a usual row; points: rows that it has not lear
 
 def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
-    cell = replace(one.result.cell, dataset=data)
+    cell = replace(one.cell, dataset=data)
     if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _seconds(one) > MOST_SECONDS:
         return []
     with one_blas_thread():
@@ -55,7 +55,7 @@ def _seconds(one: Scored) -> float:
     """How long a fit and all the questions take, by the times of the run."""
     splits = one.result.splits
     rows = sum(map(len, judged(one.result)))
-    columns = min(len(one.result.cell.dataset.schema.features()), MOST_COLUMNS)
+    columns = min(len(one.cell.dataset.schema.features()), MOST_COLUMNS)
     asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
     fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
     return fit / len(splits) + predict / rows * asked
@@ -88,7 +88,6 @@ def _importances(worth: Worth, name: str, order: Sequence[str]) -> findings.Find
 
 
 def _outputs(worth: Worth, table: Table) -> Array:
-    """What the model says of rows as they are in the file."""
     base: Any = kind_named(worth.cell.kind).base
     found: Array = base.outputs_of(worth.pipeline.final, worth.pipeline.prepared(table))
     return found
@@ -152,7 +151,7 @@ def _points(worth: Worth, names: Sequence[str], across: str, upwards: str) -> It
 
 def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
-    cell = one.result.cell
+    cell = one.cell
     if cell.kind not in DESCRIBED or cell.model.saved or _seconds(one) > MOST_SECONDS:
         return []
     trained = train(data, cell.kind, cell.model, cell.steps, cell.seed)

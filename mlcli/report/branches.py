@@ -133,7 +133,6 @@ def _answer(picture: Tree, node: int) -> str:
 
 
 def _parents(depths: Sequence[int]) -> Iterator[int | None]:
-    """The node above each."""
     path: list[int] = []
     for node, depth in enumerate(depths):
         yield path[depth - 1] if depth else None

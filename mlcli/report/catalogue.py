@@ -117,29 +117,23 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
         yield Sentence("It has no parameters.")
         return
     yield Heading("Parameters")
-    yield grid(["name", "default", "takes", "meaning"], [_parameter(one) for one in declared])
+    rows = [(Field(one.name, "strong"), _default(one.default), _takes(one), one.help) for one in declared]
+    yield grid(["name", "default", "takes", "meaning"], rows)
 
 
 def _tuned(declared: tuple[Parameter, ...]) -> Iterator[Element]:
-    """What is tried where parameters are tuned."""
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
         yield Heading("What --tune tries")
         yield grid(["name", "values"], worth)
 
 
-def _parameter(parameter: Parameter) -> list[Content]:
-    return [Field(parameter.name, "strong"), _default(parameter.default), _takes(parameter), parameter.help]
-
-
 def _takes(parameter: Parameter) -> str:
-    """The legal values in words."""
     takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
     return takes.strip()
 
 
 def _default(value: object) -> str:
-    """A default as YAML spells it."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{name}: {_default(one)}' for name, one in value.items())}}}"
     if isinstance(value, list | tuple):

@@ -26,7 +26,7 @@ def cells_of(found: Sequence[Scored]) -> Document:
 
 
 def _about(one: Scored) -> Iterator[str]:
-    cell = one.result.cell
+    cell = one.cell
     yield from (cell.dataset.name, cell.kind, cell.label)
     yield "" if cell.model.saved else settings_of(cell.model, MODELS)
     yield from (steps_of(cell), protocol_words(cell))

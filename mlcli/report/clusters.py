@@ -15,12 +15,11 @@ from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
-from mlcli.report.findings import explained
+from mlcli.report.differences import best_of
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, explained, grid, notes
 from mlcli.report.numbers import counted, fixed, short
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.report.scores import badness
-from mlcli.report.verdict import best_of
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
 
@@ -33,7 +32,7 @@ Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
 
 
-def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def pictures_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
     elbows = _elbows(group)
     for elbow in elbows:
@@ -47,7 +46,7 @@ def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterato
 
 def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
     """How to read what is drawn, once for all models."""
-    if any(_labelled(one) for one in drawn):
+    if any((_first(one).truth >= 0).any() for one in drawn):
         yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
     if any(_profile_of(one) for one in drawn):
         yield READING
@@ -70,7 +69,7 @@ def _groups_of(title: str, one: Scored) -> Iterator[Element]:
 def _profile_of(one: Scored) -> list[findings.Table]:
     """The columns that differ most between groups, where these are groups of the rows that were learned from."""
     # Only there does what a model says of its groups fit the rows that are judged.
-    if one.result.cell.protocol.use != WHOLE:
+    if one.cell.protocol.use != WHOLE:
         return []
     return [
         replace(table, rows=table.rows[:COLUMNS], note=_more(table))
@@ -94,10 +93,6 @@ def _first(one: Scored) -> ClusterAnswers:
     answers = judged(one.result)[0]
     assert isinstance(answers, ClusterAnswers)
     return answers
-
-
-def _labelled(one: Scored) -> bool:
-    return bool((_first(one).truth >= 0).any())
 
 
 def _matrix(answers: ClusterAnswers) -> Iterator[Element]:
@@ -126,22 +121,18 @@ def _elbows(group: Sequence[Scored]) -> list[Elbow]:
     """The models that differ in their number of groups alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
-        if "clusters" in one.result.cell.model.params:
+        if "clusters" in one.cell.model.params:
             series.setdefault(_but_for_clusters(one), []).append(one)
-    found = [
-        {int(one.result.cell.model.params["clusters"]): one for one in several} for several in series.values()
-    ]
+    found = [{int(one.cell.model.params["clusters"]): one for one in several} for several in series.values()]
     return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
-def _title(elbow: Elbow, names: Mapping[Scored, str]) -> str:
-    """The name of its models without the number of groups."""
+def _title(elbow: Elbow, names: Names) -> str:
     number, one = next(iter(elbow.items()))
     return names[one].replace(f" clusters={number}", "")
 
 
 def _best_of(elbow: Elbow) -> Scored:
-    """The best by the first metric; the first where none has a score."""
     metric = next(iter(elbow.values())).metrics[0]
 
     def worse(one: Scored) -> float:
@@ -153,7 +144,7 @@ def _best_of(elbow: Elbow) -> Scored:
 
 def _but_for_clusters(one: Scored) -> str:
     """What cells of one curve share: all but the number of groups."""
-    cell = one.result.cell
+    cell = one.cell
     params = {name: value for name, value in cell.model.params.items() if name != "clusters"}
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 
@@ -198,7 +189,7 @@ def _where_it_bends(curve: Mapping[int, float]) -> str:
     return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
 
 
-def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def groups_of_best(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """What the groups look like that the best density has told apart, as the first split has found them."""
     best = best_of(group, group[0].metrics[0])
     found = group_profile(best.result.splits[0]) if best else []

@@ -15,11 +15,10 @@ from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, score_table
 from mlcli.metrics.registry import metric_named
-from mlcli.report.naming import grouped, names_of
+from mlcli.report.differences import difference_between
 from mlcli.report.over_datasets import tables_over_datasets
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scored import Scored, grouped, names_of, scored
 from mlcli.report.scores import badness
-from mlcli.report.verdict import difference_between
 from mlcli.tasks.table import kind_named
 
 
@@ -62,7 +61,7 @@ def compared_runs(
     runs = [named_run(source, store) for source in sources]
     asked = (metric,) if metric else metrics_of(runs)
     found = [scored(result, asked) for result in results_together(runs)]
-    _refuse_unknown(against, [one.result.cell.label for one in found])
+    _refuse_unknown(against, [one.cell.label for one in found])
     if metric:
         _refuse_unknown_metric(metric, found)
     datasets = [compared_models(group, metric, against, test) for group in grouped(found)]
@@ -117,7 +116,7 @@ def refuse_unknown_test(name: str) -> None:
 def _refuse_unknown_metric(name: str, found: Sequence[Scored]) -> None:
     """A metric that can judge none of the models."""
     refusals: list[UsageError] = []
-    for cell in (one.result.cell for one in found):
+    for cell in (one.cell for one in found):
         target = cell.dataset.schema.the("target")
         try:
             metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())

@@ -40,7 +40,7 @@ def _over(comparison: Comparison) -> Iterator[Element]:
 
 def _is_in(compared: ComparedModels, table: ScoreTable) -> bool:
     """Whether a table over datasets holds the scores of one of them."""
-    dataset = compared.group[0].result.cell.dataset.name
+    dataset = compared.group[0].cell.dataset.name
     return dataset in table.datasets and compared.metric.name == table.metric
 
 
@@ -50,7 +50,7 @@ def _beaten(compared: ComparedModels) -> Iterator[tuple[str, str]]:
 
 
 def _dataset(compared: ComparedModels) -> Iterator[Element]:
-    yield from opening([one.result.cell for one in compared.group])
+    yield from opening([one.cell for one in compared.group])
     yield from pairs_of(compared)
 
 
@@ -81,13 +81,10 @@ def pairs_of(compared: ComparedModels) -> Iterator[Element]:
 
 
 def _sentence(compared: ComparedModels) -> str:
-    """Which models the best is shown to beat, and which not."""
     of_best = [pair for pair in compared.pairs if pair.first == compared.best]
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
     untested = [pair.second for pair in of_best if pair.difference.p is None]
-    alike = [
-        pair.second for pair in of_best if pair.second not in untested and not pair.difference.distinguishable
-    ]
+    alike = [one.second for one in of_best if one.second not in untested and not one.difference.distinguishable]
     parts = [f"Best by {compared.metric.name}: {compared.best}"]
     parts += [f"better than {', '.join(beaten)}"] if beaten else []
     parts += [f"not distinguishable from {', '.join(alike)}"] if alike else []
@@ -118,7 +115,7 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _dataset_as_json(compared: ComparedModels) -> dict[str, Any]:
-    cell = compared.group[0].result.cell
+    cell = compared.group[0].cell
     return {
         "dataset": cell.dataset.name,
         "kind": cell.kind,

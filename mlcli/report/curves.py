@@ -16,12 +16,10 @@ from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, training_answers
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
-from mlcli.report.series import Series, series_of
+from mlcli.report.series import Series, band, series_of
 
-READING = (
-    "±: 95 % interval; spread: the standard deviation over splits; training: of the rows that were learned from; "
-    "gap: how much better these are answered"
-)
+READING = "±: 95 % interval; spread: the standard deviation over splits"
+OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +105,7 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
         yield finding_of(curve)
-    yield notes(f"{BEST} is the best; {READING}", *_said(curve))
+    yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_said(curve))
 
 
 def finding_of(curve: ScoreCurve) -> Curve:
@@ -116,9 +114,9 @@ def finding_of(curve: ScoreCurve) -> Curve:
     lines = [("judged", means)]
     if any(point.training is not None for point in curve.points):
         lines.append(("training", tuple(point.training for point in curve.points)))
-    bands = [("judged", tuple(_band(point.judged.mean, point.judged.std) for point in curve.points))]
+    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
     if len(lines) > 1:
-        of_training = tuple(_band(point.training, point.training_spread) for point in curve.points)
+        of_training = tuple(band(point.training, point.training_spread) for point in curve.points)
         bands.append(("training", of_training))
     return Curve(
         f"{curve.metric.name} by {curve.over}",
@@ -191,10 +189,6 @@ def _line(curve: ScoreCurve, point: Point, decimals: int | None, with_training: 
     yield score_cell(point.judged, decimals, fixed(mean, decimals) if marked and mean is not None else None)
     for number in (point.judged.std, *((point.training, point.gap(curve.metric)) if with_training else ())):
         yield Field("-" if number is None else fixed(number, decimals), "weak")
-
-
-def _band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
-    return None if mean is None or spread is None else (mean - spread, mean + spread)
 
 
 def _said(curve: ScoreCurve) -> Iterator[str]:

@@ -15,7 +15,7 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Field
 from mlcli.report.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
 from mlcli.report.numbers import fixed, short_p
-from mlcli.report.scored import Scored, rounds_of, training_parts
+from mlcli.report.scored import Names, Scored, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
@@ -57,7 +57,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
 
     ``test`` names one that is made on request only.
     """
-    if one.result.cell.protocol.use != other.result.cell.protocol.use:
+    if one.cell.protocol.use != other.cell.protocol.use:
         first, second = _row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
@@ -85,7 +85,7 @@ def _far(difference: Difference, decimals: int | None) -> Field:
     )
 
 
-def differences_as_json(found: Differences, names: Mapping[Scored, str]) -> list[dict[str, Any]]:
+def differences_as_json(found: Differences, names: Names) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
     pairs = [
         *((one, names[found.best], difference) for one, difference in found.to_best.items()),
@@ -94,7 +94,7 @@ def differences_as_json(found: Differences, names: Mapping[Scored, str]) -> list
     return [_pair_as_json(names[one], other, difference) for one, other, difference in pairs]
 
 
-def _name_of_baseline(found: Differences, names: Mapping[Scored, str]) -> str:
+def _name_of_baseline(found: Differences, names: Names) -> str:
     assert found.baseline is not None
     return LARGEST_CLASS if stands_for_largest_class(found.baseline) else names[found.baseline]
 
@@ -121,8 +121,8 @@ def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
 
 def baseline_of(known: Sequence[Scored]) -> Scored | None:
     """What every other must beat: the first baseline of the kind that has a score."""
-    learned = {one.result.cell.model.use: one for one in reversed(known) if one.result.cell.model.saved is None}
-    baselines = kind_named(known[0].result.cell.kind).baselines if known else ()
+    learned = {one.cell.model.use: one for one in reversed(known) if one.cell.model.saved is None}
+    baselines = kind_named(known[0].cell.kind).baselines if known else ()
     return next((learned[use] for use in baselines if use in learned), None)
 
 

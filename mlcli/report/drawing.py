@@ -8,20 +8,7 @@ from functools import singledispatch
 from itertools import pairwise
 from typing import Any
 
-from mlcli.core.findings import (
-    Bars,
-    Boxplots,
-    Cloud,
-    Confusions,
-    CriticalDifference,
-    Curve,
-    Dendrogram,
-    Graph,
-    Histogram,
-    Points,
-    Regions,
-    Tree,
-)
+from mlcli.core import findings
 from mlcli.report.confusion import confusions_drawn
 from mlcli.report.document import Content, Field, Grid, Lines, grid
 from mlcli.report.lanes import lanes
@@ -59,13 +46,13 @@ def drawn(picture: Any, width: int | None) -> Grid | Lines:
 
 
 @drawn.register
-def _bars(picture: Bars, width: int | None) -> Grid:
+def _bars(picture: findings.Bars, width: int | None) -> Grid:
     columns = [column_of(cells) for cells in (picture.values, *picture.beside)]
     return _with_bars(picture.header, [picture.labels, *columns], picture.values, width)
 
 
 @drawn.register
-def _histogram(picture: Histogram, width: int | None) -> Grid:
+def _histogram(picture: findings.Histogram, width: int | None) -> Grid:
     counts = [counts for _, counts in picture.counts]
     columns = [[f"{count:g}" if count else "" for count in one] for one in counts]
     header = (f"{picture.measure} from", *(name for name, _ in picture.counts))
@@ -74,7 +61,7 @@ def _histogram(picture: Histogram, width: int | None) -> Grid:
 
 
 @drawn.register
-def _boxplots(picture: Boxplots, width: int | None) -> Lines:
+def _boxplots(picture: findings.Boxplots, width: int | None) -> Lines:
     """A line for each box on one scale: whiskers, the box from quartile to quartile, its median."""
     ends = [end for _, box in picture.boxes for end in box]
     low, high = min(ends, default=0.0), max(ends, default=0.0)
@@ -103,7 +90,7 @@ def _box(places: Sequence[int], across: int) -> str:
 
 
 @drawn.register
-def _curve(picture: Curve, width: int | None) -> Grid:
+def _curve(picture: findings.Curve, width: int | None) -> Grid:
     known = [value for _, line in picture.series for value in line if value is not None and math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
     ends = [(line[0], line[-1]) for _, line in picture.series]
@@ -121,14 +108,14 @@ def _curve(picture: Curve, width: int | None) -> Grid:
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
 
 
-drawn.register(Confusions, confusions_drawn)
-drawn.register(Points, points_drawn)
-drawn.register(Cloud, cloud_drawn)
-drawn.register(Regions, regions_drawn)
+drawn.register(findings.Confusions, confusions_drawn)
+drawn.register(findings.Points, points_drawn)
+drawn.register(findings.Cloud, cloud_drawn)
+drawn.register(findings.Regions, regions_drawn)
 
 
 @drawn.register
-def _dendrogram(picture: Dendrogram, width: int | None) -> Lines:
+def _dendrogram(picture: findings.Dendrogram, width: int | None) -> Lines:
     """Leaves at the left, every merge as far right as it is high."""
     leaves, names = len(picture.leaves), max(map(columns_of, picture.leaves))
     across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - names - leaves - 1))
@@ -146,29 +133,27 @@ def _dendrogram(picture: Dendrogram, width: int | None) -> Lines:
     canvas[line[-1]][column[-1]] = ROOT
     labels = [name for leaf in picture.leaves for name in (leaf, "")]
     pictured = zip(labels, canvas, strict=False)
-    return Lines(
-        tuple(f"{name}{' ' * (names - columns_of(name))} {''.join(cells)}".rstrip() for name, cells in pictured)
-    )
+    return Lines(tuple(f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in pictured))
 
 
 @drawn.register
-def _graph(picture: Graph, width: int | None) -> Lines:
+def _graph(picture: findings.Graph, width: int | None) -> Lines:
     """A line for each node, and a lane for each that has edges to nodes further down."""
     return Lines(lanes(picture.nodes, picture.edges, directed=picture.directed))
 
 
 @drawn.register
-def _critical_difference(picture: CriticalDifference, width: int | None) -> Lines:
+def _critical_difference(picture: findings.CriticalDifference, width: int | None) -> Lines:
     """A line for each model with a mark at its mean rank, and a bar beside those that cannot be told apart."""
     names, ranks = max(map(columns_of, picture.names)), lined_up(picture.ranks)
     bars = [
-        INDENT_OF_BARS + " ".join(_bar_beside(place, group) for group in picture.groups)
+        INDENT_OF_BARS + " ".join(DOWN if min(group) <= place <= max(group) else " " for group in picture.groups)
         for place in range(len(ranks))
     ]
     margin = names + columns_of(ranks[0]) + 2 * GAP
     across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - max(map(len, bars))))
     last = max(len(ranks), 2)
-    marks = [_marked(place_of(rank, 1, last, across), across) for rank in picture.ranks]
+    marks = [(" " * place_of(rank, 1, last, across) + MARKS[1]).ljust(across) for rank in picture.ranks]
     lines = [
         f"{padded(name, names + GAP, 'left')}{rank}{' ' * GAP}{mark}{bar}"
         for name, rank, mark, bar in zip(picture.names, ranks, marks, bars, strict=True)
@@ -180,17 +165,8 @@ def _critical_difference(picture: CriticalDifference, width: int | None) -> Line
     return Lines(tuple(line.rstrip() for line in (scale, *lines, ruler)))
 
 
-def _marked(place: int, across: int) -> str:
-    return (" " * place + MARKS[1]).ljust(across)
-
-
-def _bar_beside(place: int, group: Sequence[int]) -> str:
-    """A line beside the models of a group, all that stand between the first and the last."""
-    return DOWN if min(group) <= place <= max(group) else " "
-
-
 @drawn.register
-def _tree(picture: Tree, width: int | None) -> Lines:
+def _tree(picture: findings.Tree, width: int | None) -> Lines:
     """A line for each node but the root, further in the deeper it lies."""
     leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
     nodes = zip(picture.depths, picture.conditions, leaves, strict=True)
@@ -203,7 +179,7 @@ def _tree(picture: Tree, width: int | None) -> Lines:
     return Lines(tuple(lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]))
 
 
-def _leaf(picture: Tree, node: int) -> str:
+def _leaf(picture: findings.Tree, node: int) -> str:
     """A leaf's answer, its share where it is not certain, and the weight of its training rows."""
     share = picture.shares[node]
     sure = "" if share > 1 - CERTAIN else f" {share:.0%}"
@@ -229,7 +205,6 @@ def _with_bars(
 
 
 def _room_beside(header: Sequence[str], columns: Sequence[Sequence[str]], width: int | None) -> int:
-    """How long bars may be."""
     if width is None:
         return LONGEST
     taken = sum(GAP + max(map(columns_of, (title, *cells))) for title, cells in zip(header, columns, strict=True))

@@ -17,7 +17,7 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.report.trade_off import trade_off_of
 from mlcli.tasks.classification import LabelAnswers
 
@@ -63,7 +63,7 @@ class OfGroups:
         return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
 
 
-def fairness_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def fairness_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
     done = [one for one in group if one.done]
     found = {one: by for one in done if (by := by_groups(one))}
@@ -124,7 +124,7 @@ def by_groups(one: Scored) -> list[OfGroups]:
 
 def alike(one: Scored) -> Alike | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.result.cell.dataset, judged(one.result)
+    dataset, answers = one.cell.dataset, judged(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
@@ -156,7 +156,7 @@ def _mean(values: Sequence[tuple[float | None, int]]) -> float | None:
 
 def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
-    dataset = one.result.cell.dataset
+    dataset = one.cell.dataset
     if not isinstance(dataset, Dataset):
         return
     features = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))

@@ -50,7 +50,6 @@ def cut(label: str, letters: int = MOST_LETTERS) -> str:
 
 
 def _split(points: Sequence[tuple[float, float]]) -> list[list[float]]:
-    """All x, and all y."""
     return [[point[side] for point in points] for side in (0, 1)]
 
 

@@ -11,11 +11,10 @@ from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.gates import Gate, gates_as_elements
 from mlcli.report.markdown import markdown_of
-from mlcli.report.naming import grouped
 from mlcli.report.outcome import SKIPPED, Outcome
 from mlcli.report.page import Page
 from mlcli.report.results import table_of_group
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, grouped
 
 
 def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:
@@ -54,20 +53,16 @@ def junit_of(outcomes: Sequence[Outcome]) -> str:
     suites = ET.Element("testsuites")
     for outcome in outcomes:
         cases = [*(_case_of_cell(one, outcome) for one in outcome.found), *map(_case_of_gate, outcome.gates)]
-        counts = {
-            "tests": len(cases),
-            "failures": sum(case.find("failure") is not None for case in cases),
-            "errors": sum(case.find("error") is not None for case in cases),
-            "skipped": sum(case.find("skipped") is not None for case in cases),
-        }
-        suite = ET.SubElement(suites, "testsuite", {"name": outcome.title, **_as_text(counts)})
+        suite = ET.SubElement(suites, "testsuite", name=outcome.title, tests=str(len(cases)))
+        for counted, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
+            suite.set(counted, str(sum(case.find(tag) is not None for case in cases)))
         suite.extend(cases)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _case_of_cell(one: Scored, outcome: Outcome) -> ET.Element:
-    result, cell = one.result, one.result.cell
+    result, cell = one.result, one.cell
     case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
     why = Page().shown(result.why or cell.skipped)
     if result.status == SKIPPED:
@@ -87,7 +82,3 @@ def _case_of_gate(gate: Gate) -> ET.Element:
 def _case(dataset: str, name: str, seconds: float) -> ET.Element:
     shown = {"classname": Page().shown(dataset), "name": Page().shown(name)}
     return ET.Element("testcase", {**shown, "time": f"{seconds:.3f}"})
-
-
-def _as_text(counts: dict[str, int]) -> dict[str, str]:
-    return {name: str(count) for name, count in counts.items()}

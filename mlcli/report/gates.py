@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
+from operator import ge, gt, le, lt
 from typing import Any
 
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
+from mlcli.report.differences import difference_between
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid
 from mlcli.report.numbers import as_equation, counted, fixed
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import decimals_of
-from mlcli.report.verdict import difference_between
 
 RESULTS = {True: Field("passed", "best"), False: Field("FAILED", "bad")}
-RELATIONS: dict[str, Callable[[float, float], bool]] = {
-    ">=": lambda found, value: found >= value,
-    "<=": lambda found, value: found <= value,
-    ">": lambda found, value: found > value,
-    "<": lambda found, value: found < value,
-}
+RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
 NOTHING = "no model of this experiment can be judged so"
 RunNamed = Callable[[str], Sequence[CellResult]]
 """The results of a run by its name."""
@@ -55,7 +51,7 @@ class Judged:
 
     def gate(self, expectation: Expectation, found: str, passed: bool) -> Gate:
         """What came of an expectation."""
-        cell = self.one.result.cell
+        cell = self.one.cell
         return Gate(cell.dataset.name, cell.label, str(expectation), found, passed)
 
 
@@ -73,7 +69,7 @@ def _gates(expectation: Expectation, found: Sequence[Scored], run_named: RunName
 
 def _is_about(expectation: Expectation, one: Scored) -> bool:
     """Whether a model is named, or else was not put into the table only to be beaten."""
-    cell = one.result.cell
+    cell = one.cell
     named = expectation.model in (cell.label, cell.model.use) if expectation.model else not one.is_baseline
     return named and expectation.data in ("", cell.dataset.name) and one.result.status != "skipped"
 
@@ -112,7 +108,6 @@ def _with_metric(one: Scored, name: str) -> Scored | None:
 
 
 def _score_found(metric: Metric, summary: Summary, end: str) -> str:
-    """The end of an interval with its score."""
     if summary.mean is None:
         return f"undefined: {summary.why}"
     decimals = decimals_of(metric, [summary])
@@ -124,12 +119,12 @@ def _score_found(metric: Metric, summary: Summary, end: str) -> str:
 
 @judge.register
 def _beats(expectation: Beats, judged: Judged) -> Gate | None:
-    cell = judged.one.result.cell
+    cell = judged.one.cell
     others = [
         other
         for other in judged.others
-        if _stand_together(other.result.cell, cell)
-        and expectation.other in _names(other)
+        if _stand_together(other.cell, cell)
+        and expectation.other in (other.cell.label, other.cell.model.use)
         and other is not judged.one
     ]
     if not others:
@@ -147,10 +142,6 @@ def _stand_together(one: Cell, other: Cell) -> bool:
     saved = one.model.saved is not None or other.model.saved is not None
     same = (one.dataset.name, one.kind) == (other.dataset.name, other.kind)
     return same and (saved or one.protocol.use == other.protocol.use)
-
-
-def _names(one: Scored) -> tuple[str, str]:
-    return one.result.cell.label, one.result.cell.model.use
 
 
 def _gain(metric: Metric, difference: Difference) -> float | None:
@@ -171,7 +162,7 @@ def _difference_found(metric: Metric, difference: Difference) -> str:
 def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
     if not judged.one.done:
         return judged.gate(expectation, f"its cell is {judged.one.result.status}", passed=False)
-    cell, metric = judged.one.result.cell, judged.metric
+    cell, metric = judged.one.cell, judged.metric
     before = [
         result
         for result in judged.run_named(expectation.run)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core import findings
 from mlcli.core.names import listed
-from mlcli.report.document import Document, Element, Heading, Sentence
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Element, Heading, Sentence, explained
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.join import Joined, Key, Keys
+    from mlcli.data.join import Joined, Key
 
 SHOWN = 5
 
@@ -26,7 +25,10 @@ def _elements(found: Joined, a: str, b: str) -> Iterator[Element]:
     yield Heading(f"{a} with {b}", 1)
     yield Sentence(f"{counted(len(found), 'row')} of {counted(len(found.columns), 'column')}.")
     header = ("file", "rows", "without a match", "with an empty key", "keys there twice or more")
-    rows = tuple((name, *_counts(keys)) for name, keys in ((a, found.a), (b, found.b)))
+    rows = tuple(
+        (name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled))
+        for name, keys in ((a, found.a), (b, found.b))
+    )
     yield from explained([findings.Table("Keys", header, rows)])
     for line in remarks_on(found, a, b):
         yield Sentence(line)
@@ -44,10 +46,6 @@ def remarks_on(found: Joined, a: str, b: str) -> Iterator[str]:
             yield f"{name}: keys that stand there more than once: {_named(tuple(keys.doubled))}."
     for before, after in found.renamed.items():
         yield f"Both files have a column '{before}': that of {b} is called '{after}'."
-
-
-def _counts(keys: Keys) -> tuple[int, int, int, int]:
-    return keys.rows, keys.unmatched, keys.empty, len(keys.doubled)
 
 
 def _named(keys: tuple[Key, ...]) -> str:

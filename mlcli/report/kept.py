@@ -37,9 +37,9 @@ def parts_of(parts: Sequence[Part]) -> Document:
 def _part(part: Part) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [
-            one.result.cell.dataset.name,
-            Field(one.result.cell.label, "strong"),
-            one.result.cell.protocol.use,
+            one.cell.dataset.name,
+            Field(one.cell.label, "strong"),
+            one.cell.protocol.use,
             one.result.status,
             duration(sum(each(one.result.splits, "seconds"))),
             one.result.why,
@@ -66,9 +66,9 @@ def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
                 "store": str(part.place),
                 "cells": [
                     {
-                        "dataset": one.result.cell.dataset.name,
-                        "model": one.result.cell.label,
-                        "protocol": one.result.cell.protocol.use,
+                        "dataset": one.cell.dataset.name,
+                        "model": one.cell.label,
+                        "protocol": one.cell.protocol.use,
                         "status": one.result.status,
                         "why": one.result.why,
                         "seconds": sum(each(one.result.splits, "seconds")),

@@ -11,60 +11,20 @@ from collections.abc import Iterable, Iterator
 
 from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import written
 from mlcli.report.page import PLAIN_FORMS, Page
 
 COMMANDS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",
-    "]": "{]}",
-    "±": r"$\pm$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "≠": r"$\neq$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "−": "$-$",
-    "→": r"$\rightarrow$",
-    "²": "$^2$",
-    "√": r"$\surd$",
-    "ŷ": r"$\hat y$",
-    "…": r"\ldots{}",
-    "‖": r"$\|$",
-    "∂": r"$\partial$",
-    "∈": r"$\in$",
-    "∪": r"$\cup$",
-    "∩": r"$\cap$",
-    "∝": r"$\propto$",
-    "≈": r"$\approx$",
-    "∞": r"$\infty$",
-    "∫": r"$\int$",
-    "⊥": r"$\perp$",
-    "←": r"$\leftarrow$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "⌈": r"$\lceil$",
-    "⌉": r"$\rceil$",
-    "⌊": r"$\lfloor$",
-    "⌋": r"$\rfloor$",
-    "○": r"$\circ$",
-    "●": r"$\bullet$",
-    "\u0302": r"$\hat{}$",
-    "\u0303": r"$\tilde{}$",
-    "\u0304": r"$\bar{}$",
-}
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "≠": r"$\neq$", "×": r"$\times$",
+    "·": r"$\cdot$", "−": "$-$", "→": r"$\rightarrow$", "²": "$^2$", "√": r"$\surd$",
+    "ŷ": r"$\hat y$", "…": r"\ldots{}", "‖": r"$\|$", "∂": r"$\partial$", "∈": r"$\in$",
+    "∪": r"$\cup$", "∩": r"$\cap$", "∝": r"$\propto$", "≈": r"$\approx$", "∞": r"$\infty$",
+    "∫": r"$\int$", "⊥": r"$\perp$", "←": r"$\leftarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "⌈": r"$\lceil$", "⌉": r"$\rceil$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "○": r"$\circ$",
+    "●": r"$\bullet$", "\u0302": r"$\hat{}$", "\u0303": r"$\tilde{}$", "\u0304": r"$\bar{}$",
+}  # fmt: skip
 """What a character is in LaTeX, where it is not itself."""
 LIFTED = {"<super>": "^", "<sub>": "_"}
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
@@ -148,7 +108,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def _cell(cell: Field, page: Page) -> str:
     """Only the best is in bold; a share that shades a field is no rank."""
-    return _strong(_plain(written(cell), page), cell.style == "best" and cell.shade is None)
+    return _strong(_plain(cell.written, page), cell.style == "best" and cell.shade is None)
 
 
 def _strong(text: str, wanted: bool) -> str:
@@ -156,10 +116,8 @@ def _strong(text: str, wanted: bool) -> str:
 
 
 def _drawn(line: str, page: Page) -> str:
-    """A line as it is typed, with plain signs."""
     return "".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line))
 
 
 def _plain(text: str, page: Page) -> str:
-    """Text that means what it says."""
     return MINUS.sub("$-$", page.shown(text).strip().translate(SIGNS))

@@ -12,10 +12,10 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
 from mlcli.report.document import Content, Document, Element, Field, Grid, Sentence, grid, notes
-from mlcli.report.naming import comparable
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import opening
+from mlcli.report.scored import comparable
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.estimates import Estimate
@@ -37,7 +37,6 @@ def plan_of(cells: Sequence[Cell], known: Known = ()) -> Document:
 
 
 def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
-    """What all cells may take together."""
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
@@ -82,7 +81,6 @@ def _grid(cells: Sequence[Cell], names: Sequence[str], estimate_of: Mapping[Cell
 
 
 def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
-    """Seconds, memory, and from what they are known."""
     if known is None or cell.skipped:
         return "-", "-", "-"
     if known.splits and known.stored == known.splits:

@@ -34,20 +34,19 @@ def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | No
 
         return named_run(name, store)[1]
 
-    title = experiment.name or (experiment.source.stem if experiment.source else "eval")
-    return Outcome(title, found, gates_of(experiment.expect, found, run_named), _skipped(experiment, found))
+    return Outcome(
+        experiment.title, found, gates_of(experiment.expect, found, run_named), _skipped(experiment, found)
+    )
 
 
 def _skipped(experiment: Experiment, found: Sequence[Scored]) -> list[Scored]:
     """Cells of models that were asked for and skipped, but where the model does another kind that is here, too."""
     asked = {model.use for model in experiment.models or () if model.saved is None}
-    kinds_done = {
-        (one.result.cell.model.use, one.result.cell.kind) for one in found if one.result.status != SKIPPED
-    }
+    kinds_done = {(one.cell.model.use, one.cell.kind) for one in found if one.result.status != SKIPPED}
     return [
         one
         for one in found
         if one.result.status == SKIPPED
-        and (one.result.cell.model.saved or one.result.cell.model.use in asked)
-        and not any(use == one.result.cell.model.use and kind != one.result.cell.kind for use, kind in kinds_done)
+        and (one.cell.model.saved or one.cell.model.use in asked)
+        and not any(use == one.cell.model.use and kind != one.cell.kind for use, kind in kinds_done)
     ]

@@ -12,9 +12,8 @@ from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared
 from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
-from mlcli.report.naming import comparable, grouped
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, comparable, grouped
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
 RANK_DECIMALS = 2
@@ -34,7 +33,7 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
     seen: Counter[tuple[object, ...]] = Counter()
     together: dict[tuple[str, int], list[Scored]] = {}
     for group in grouped(scored):
-        cell = group[0].result.cell
+        cell = group[0].cell
         together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
         seen[comparable(cell)] += 1
     tables = (_table(group, metric) for group in together.values())
@@ -45,12 +44,12 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
     fair = [one for one in group if not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
-    ranked = models if len({one.result.cell.label for one in models}) > 1 else fair
+    ranked = models if len({one.cell.label for one in models}) > 1 else fair
     metric = _metric(ranked, name)
     if metric is None:
         return None
     rows = (
-        (one.result.cell.dataset.name, one.result.cell.label, mean)
+        (one.cell.dataset.name, one.cell.label, mean)
         for one in ranked
         if one.done and (mean := one.summaries[metric.name].mean) is not None
     )
@@ -59,9 +58,7 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
 
 def _metric(group: Sequence[Scored], name: str) -> Metric | None:
     """The metric of a name, or the first, that every cell has."""
-    shared = (
-        [metric for metric in group[0].metrics if all(metric in one.metrics for one in group)] if group else []
-    )
+    shared = [one for one in group[0].metrics if all(one in each.metrics for each in group)] if group else []
     return next((metric for metric in shared if name in ("", metric.name)), None)
 
 
@@ -76,7 +73,8 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
     table = over.table
     yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
     yield _scores(over)
-    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {_legend_of_counts(over)}", *table.left_out)
+    counts = f"won, tied and lost: on how many datasets against {table.models[over.order[0]]}"
+    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {counts}", *table.left_out)
     yield Sentence(sentence_over_datasets(over), "strong")
     if over.difference is not None and len(table.models) > 2:
         yield Heading("Mean ranks")
@@ -85,10 +83,6 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
 
 
 LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
-
-
-def _legend_of_counts(over: OverDatasets) -> str:
-    return f"won, tied and lost: on how many datasets against {over.table.models[over.order[0]]}"
 
 
 def _scores(over: OverDatasets) -> Grid:

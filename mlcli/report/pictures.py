@@ -13,39 +13,26 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from mlcli.core import findings
 from mlcli.core.files import replacing
-from mlcli.core.findings import (
-    Bars,
-    Boxplots,
-    Cloud,
-    Confusions,
-    CriticalDifference,
-    Curve,
-    Dendrogram,
-    Graph,
-    Histogram,
-    Points,
-    Regions,
-    Tree,
-)
 from mlcli.report import branches, figures
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
 from mlcli.report.figures import COLOURS, FAINT, INK
 
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
-    Bars: figures.bars,
-    Boxplots: figures.boxplots,
-    Cloud: figures.cloud,
-    Confusions: figures.confusions,
-    Curve: figures.curve,
-    Histogram: figures.histogram,
-    Points: figures.points,
-    Regions: figures.regions,
+    findings.Bars: figures.bars,
+    findings.Boxplots: figures.boxplots,
+    findings.Cloud: figures.cloud,
+    findings.Confusions: figures.confusions,
+    findings.Curve: figures.curve,
+    findings.Histogram: figures.histogram,
+    findings.Points: figures.points,
+    findings.Regions: figures.regions,
     Grid: figures.shaded,
-    Dendrogram: branches.dendrogram,
-    Graph: branches.graph,
-    Tree: branches.tree,
-    CriticalDifference: branches.critical_difference,
+    findings.Dendrogram: branches.dendrogram,
+    findings.Graph: branches.graph,
+    findings.Tree: branches.tree,
+    findings.CriticalDifference: branches.critical_difference,
 }
 """What draws each kind of picture, and a table that is shaded."""
 
@@ -54,20 +41,11 @@ VARIABLES = {INK: "currentColor", FAINT: f"var(--faint, {FAINT})"} | {
 }
 """What stands for a colour in a page, which has others where it is dark; in a notebook it is itself."""
 STYLE: Any = {
-    "font.size": 9,
-    "svg.fonttype": "none",
-    "text.color": INK,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.8,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "lines.linewidth": 1.6,
-}
+    "font.size": 9, "svg.fonttype": "none", "text.color": INK, "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.8, "xtick.color": INK, "ytick.color": INK, "legend.frameon": False,
+    "legend.fontsize": 8, "lines.linewidth": 1.6,
+}  # fmt: skip
 NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 LONGEST_NAME = 60
 PIXELS = 96 / 72
@@ -137,7 +115,6 @@ def _bare(svg: str) -> str:
 
 
 def _in_variables(svg: str) -> str:
-    """With variables of the page in place of colours."""
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, variable)
     return svg

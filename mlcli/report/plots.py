@@ -29,10 +29,10 @@ def plot_of(dataset: Dataset, names: Sequence[str]) -> Finding:
     rows = _sample(dataset)
     by = columns[2] if len(columns) == 3 else dataset.schema.the("target")
     by = by if by is not None and by.name not in names[:2] else None
-    groups = _groups(dataset, by, rows) if by is not None else {"rows": np.ones(len(rows), bool)}
+    groups, every = _groups(dataset, by, rows), np.arange(len(dataset))
     note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random" if len(rows) < len(dataset) else ""
     if len(columns) == 1:
-        return _one(dataset, columns[0], _every_group(dataset, by))
+        return _one(dataset, columns[0], _groups(dataset, by, every))
     return _two(dataset, columns[0], columns[1], rows, groups, note)
 
 
@@ -56,13 +56,10 @@ def _cells(dataset: Dataset, column: Column) -> Array:
     return np.where(cells < 0, np.nan, cells) if column.coded else cells
 
 
-def _every_group(dataset: Dataset, by: Column | None) -> dict[str, Flags]:
-    every = np.arange(len(dataset))
-    return _groups(dataset, by, every) if by is not None else {"rows": np.ones(len(dataset), bool)}
-
-
-def _groups(dataset: Dataset, by: Column, rows: Rows) -> dict[str, Flags]:
+def _groups(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]:
     """The rows of each of the most frequent levels, or of the lower, middle and upper third of numbers."""
+    if by is None:
+        return {"rows": np.ones(len(rows), bool)}
     cells = _cells(dataset, by)[rows]
     if not by.coded:
         low, high = np.nanquantile(cells, [1 / 3, 2 / 3])
@@ -105,7 +102,7 @@ def _two(
         return _crossed(dataset, across, upwards)
     if across.coded or upwards.coded:
         numeric, coded = (upwards, across) if across.coded else (across, upwards)
-        return _one(dataset, numeric, _every_group(dataset, coded))
+        return _one(dataset, numeric, _groups(dataset, coded, np.arange(len(dataset))))
     x, y = (_cells(dataset, column)[rows] for column in (across, upwards))
     known = ~(np.isnan(x) | np.isnan(y))
     points = tuple(

@@ -66,9 +66,8 @@ def predictions_of(
     target = {} if saved.target is None else {"target": saved.target}
     model, beside = saved.pipeline.final, rows.texts({**saved.by_role, **target})
     if evidence and saved.kind not in WITH_DENSITY:
-        raise DataError(
-            f"answers of {saved.kind} do not say how probable rows are", hint="leave out --log-density"
-        )
+        what = f"answers of {saved.kind} do not say how probable rows are"
+        raise DataError(what, hint="leave out --log-density")
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
         stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())

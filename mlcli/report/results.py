@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlcli.core.names import listed
@@ -16,11 +16,10 @@ from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.differences import Differences, beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
-from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.remarks import remarks_in_short, remarks_on
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, grouped, judged, names_of
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.spread import spread_of
@@ -65,7 +64,7 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
     """The cells of one dataset and kind."""
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield from opening([one.result.cell for one in group])
+    yield from opening([one.cell for one in group])
     found = differences_of(group, metrics[0]) if metrics else None
     yield from table_of_models(group, names, metrics, beside_best(found), intervals=parts.every)
     yield (remarks_on if parts.every else remarks_in_short)(group, names)
@@ -87,9 +86,7 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
         yield Sentence(sentence)
 
 
-def _answers(
-    group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts, found: Differences | None
-) -> Iterator[Element]:
+def _answers(group: Sequence[Scored], names: Names, parts: Parts, found: Differences | None) -> Iterator[Element]:
     """What models have answered: all of them, or the best."""
     models = worth_drawing([one for one in group if one.done])
     best = found.best if found is not None and found.best in models else next(iter(models), None)
@@ -106,7 +103,7 @@ def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
     """The short form of one dataset: its table, and what it says."""
     names = names_of(group)
     metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield Heading(subject_of(group[0].result.cell))
+    yield Heading(subject_of(group[0].cell))
     yield from table_of_models(group, names, metrics)
     if metrics and (sentence := verdict_on(group, names, metrics[0])):
         yield Sentence(sentence, "strong")
@@ -183,19 +180,16 @@ def protocol_words(cell: Cell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
         return "saved models are asked about all rows as they are"
-    settings = ", ".join(
-        f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
-    )
+    settings = ", ".join(f"{key.replace('_', ' ')} {as_typed(one)}" for key, one in cell.protocol.params.items())
     words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
     return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
-def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts) -> Iterator[Element]:
-    """A matrix for each model that answers with classes."""
+def _matrices(group: Sequence[Scored], names: Names, parts: Parts) -> Iterator[Element]:
     drawn = [one for one in group if one.confusion is not None]
     for one in drawn:
         assert one.confusion is not None
-        counted_as = "weight" if one.result.cell.dataset.schema.the("weight") else "rows"
+        counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
         yield from confusion_of(names[one], one.confusion, one.classes, counted_as, parts.every)
         if parts.classes:
             yield rates_of(one.classes, counted_as)
@@ -204,11 +198,11 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts
         yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if parts.classes else []))
 
 
-def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Names) -> Iterator[Element]:
     """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return
-    kind = kind_named(group[0].result.cell.kind)
+    kind = kind_named(group[0].cell.kind)
     if kind.picture_of_table_at:
         yield from named(kind.picture_of_table_at)(group, names)
     for one in drawn if kind.picture_at else []:
@@ -223,5 +217,5 @@ def worth_drawing(group: Sequence[Scored]) -> list[Scored]:
 
 def _stands_beside(one: Scored) -> bool:
     """Whether this is one of the baselines that every table of its kind shows."""
-    cell = one.result.cell
+    cell = one.cell
     return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines

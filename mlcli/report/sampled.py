@@ -42,7 +42,6 @@ def _columns(saved: SavedModel, table: Table) -> Iterator[tuple[str, list[str]]]
 
 
 def _text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:
-    """Cells as a file would have them."""
     if column.coded:
         names = [*column.levels, ""]  # the code of an empty cell is -1
         return [names[code] for code in cells]

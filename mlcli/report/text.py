@@ -12,18 +12,9 @@ from mlcli.report.page import Page, columns_of, folded
 
 Paint = Callable[[str, Tone], str]
 SELECT_GRAPHIC = {
-    "strong": "1",
-    "best": "1;32",
-    "weak": "2",
-    "bad": "31",
-    "best 0": "32",
-    "best 1": "1;32",
-    "best 2": "30;42",
-    "weak 0": "2",
-    "bad 0": "31",
-    "bad 1": "1;31",
-    "bad 2": "30;41",
-}
+    "strong": "1", "best": "1;32", "weak": "2", "bad": "31", "best 0": "32", "best 1": "1;32",
+    "best 2": "30;42", "weak 0": "2", "bad 0": "31", "bad 1": "1;31", "bad 2": "30;41",
+}  # fmt: skip
 """ECMA-48 codes. Written here and not by rich, whose import alone takes a tenth of the time of a short command."""
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.summary import summarise
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, training_parts
+from mlcli.report.scored import Names, Scored, training_parts
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
 VALIDATION = "validation"
 
 
-def chosen_on_validation(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
+def chosen_on_validation(group: Sequence[Scored], names: Names, metric: Metric) -> str:
     """The model that validation rows choose among several, in a sentence; nothing where there are no such rows."""
-    kind = kind_named(group[0].result.cell.kind)
-    models = [one for one in group if one.done and one.result.cell.model.use not in kind.baselines]
+    kind = kind_named(group[0].cell.kind)
+    models = [one for one in group if one.done and one.cell.model.use not in kind.baselines]
     known = {one: found for one in models if (found := _on_validation(one, metric)) is not None}
     if len(known) < 2 or len(known) < len(models):
         return ""
@@ -37,7 +37,7 @@ def chosen_on_validation(group: Sequence[Scored], names: Mapping[Scored, str], m
 def _on_validation(one: Scored, metric: Metric) -> float | None:
     """The mean over the validation rows of all splits, where every split has some and it is defined."""
     answers = [split.answers[VALIDATION] for split in one.result.splits if VALIDATION in split.answers]
-    if not answers or len(answers) < len(one.result.splits) or one.result.cell.model.saved is not None:
+    if not answers or len(answers) < len(one.result.splits) or one.cell.model.saved is not None:
         return None
     mean = summarise(metric, answers, training_parts(one.result), one.result.pooled).mean
     return mean if mean is not None and math.isfinite(mean) else None

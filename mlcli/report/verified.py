@@ -50,7 +50,7 @@ def verified(found: Sequence[Scored], kept: Sequence[Mapping[str, Any]] | None) 
 
 
 def _verified(one: Scored, was: Mapping[str, Any] | None) -> Verified:
-    cell, now = one.result.cell, kept_scores(one)
+    cell, now = one.cell, kept_scores(one)
     faults = [note for note in one.result.notes if "damaged in the store" in note]
     if was is None:
         faults += [NOT_KEPT] if one.done else []
@@ -141,7 +141,6 @@ def again_of(
 
 
 def _why(one: CellAgain) -> Iterator[str]:
-    """In what a cell differs."""
     if one.same:
         return
     who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"

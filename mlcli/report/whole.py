@@ -19,14 +19,23 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.report.behaviour import behaviour_of, described_again, groups_in_planes
 from mlcli.report.compared import compared_models
 from mlcli.report.comparison import pairs_of
-from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Notes, Sentence, grid
-from mlcli.report.findings import explained
-from mlcli.report.naming import grouped, names_of
+from mlcli.report.differences import best_of
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    Field,
+    Heading,
+    Lines,
+    Notes,
+    Sentence,
+    explained,
+    grid,
+)
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group, worth_drawing
-from mlcli.report.scored import Scored
-from mlcli.report.verdict import best_of
+from mlcli.report.scored import Scored, grouped, names_of
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -97,7 +106,7 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
 
 def _results(group: Sequence[Scored]) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
-    sensitive = any(column.sensitive for column in group[0].result.cell.dataset.schema.features())
+    sensitive = any(column.sensitive for column in group[0].cell.dataset.schema.features())
     elements = list(results_of_group(group, Parts(fair=sensitive, spread=True)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
@@ -109,14 +118,13 @@ def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
     """Curves of all models on one plane where there are two classes, else those of the best."""
     done = [one for one in group if one.done and not one.is_baseline]
     best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
-    target = group[0].result.cell.dataset.schema.the("target")
+    target = group[0].cell.dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
     yield from probability_pictures(done if several or best is None else [best], names_of(group))
 
 
 def _pictures(group: Sequence[Scored]) -> Iterator[Element]:
-    """What the kind of task draws in a report."""
-    picture_at = kind_named(group[0].result.cell.kind).picture_of_report_at
+    picture_at = kind_named(group[0].cell.kind).picture_of_report_at
     if done := [one for one in group if one.done] if picture_at else []:
         yield from named(picture_at)(worth_drawing(done), names_of(group))
 
@@ -127,7 +135,7 @@ def _behaviour(group: Sequence[Scored], source: Path | None) -> Iterator[Element
     best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
     if best is None:
         return
-    names, cell = names_of(group), best.result.cell
+    names, cell = names_of(group), best.cell
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
         yield Notes((("", f"left out, since {data}: what columns are worth to {names[best]}"),))
@@ -170,7 +178,7 @@ def _is_shown(finding: Finding, best: bool) -> bool:
 
 def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     yield Heading("How it was made", 1)
-    cells = [one.result.cell for one in found]
+    cells = [one.cell for one in found]
     used = made.versions if made.versions is not None else versions()
     facts = {
         "command": made.how,
@@ -180,16 +188,12 @@ def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
         "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
     }
     yield grid(["", ""], [[Field(name, "strong"), value] for name, value in facts.items() if value])
+    once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
     yield Heading("Data")
-    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, _once(cells)), right=(1,))
+    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, once), right=(1,))
     if made.spec:
         yield Heading("Experiment file")
         yield Lines(tuple(made.spec.splitlines()))
-
-
-def _once(cells: Sequence[Cell]) -> list[Cell]:
-    """A cell of each dataset."""
-    return list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
 
 
 def _data(cell: Cell) -> list[Content]:
@@ -200,8 +204,7 @@ def _data(cell: Cell) -> list[Content]:
 
 
 def _cited(found: Sequence[Scored]) -> Iterator[Element]:
-    """A reference for each method, and one for mlcli."""
-    uses = dict.fromkeys(one.result.cell.model.use for one in found if one.result.cell.model.use in MODELS)
+    uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.use in MODELS)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

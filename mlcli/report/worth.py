@@ -101,7 +101,6 @@ def _two_thirds(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
 
 
 def _score(pipeline: Any, held: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
-    """The score after one column was shuffled."""
     order = rng.permutation(len(held))
     parts = ((column, cells[order] if column.name == name else cells) for column, cells in held.table.parts())
     return metric.compute(ask(pipeline, held.with_table(Table.of(parts, len(held)))))

@@ -24,18 +24,11 @@ TRANSFORMER = "Transformer"
 NEEDS_SENSITIVE = "it needs sensitive columns, which an array does not mark"
 CHANGES_ROWS = "it changes which rows are learned from, which no transformer may"
 NOT_MADE = {
-    "fair-logistic-regression": NEEDS_SENSITIVE,
-    "fair-thresholds": NEEDS_SENSITIVE,
-    "show-sensitive": NEEDS_SENSITIVE,
-    "class-weights": CHANGES_ROWS,
-    "coral": CHANGES_ROWS,
-    "fair-sample": CHANGES_ROWS,
-    "fair-weights": CHANGES_ROWS,
-    "importance-weights": CHANGES_ROWS,
-    "noise": CHANGES_ROWS,
-    "sample-rows": CHANGES_ROWS,
-    "smote": CHANGES_ROWS,
-}
+    "fair-logistic-regression": NEEDS_SENSITIVE, "fair-thresholds": NEEDS_SENSITIVE,
+    "show-sensitive": NEEDS_SENSITIVE, "class-weights": CHANGES_ROWS, "coral": CHANGES_ROWS,
+    "fair-sample": CHANGES_ROWS, "fair-weights": CHANGES_ROWS, "importance-weights": CHANGES_ROWS,
+    "noise": CHANGES_ROWS, "sample-rows": CHANGES_ROWS, "smote": CHANGES_ROWS,
+}  # fmt: skip
 """By id, what is no estimator, and why."""
 
 

@@ -69,11 +69,9 @@ class Estimator(BaseEstimator):
         return {"use": self._method, "params": stated}
 
     def _configured(self) -> Any:
-        """The method with these parameters, every illegal one named at once."""
         return build(self._catalogue.load(self._method), self.as_written()["params"])
 
     def _rng(self) -> np.random.Generator:
-        """The random numbers of a fit."""
         if isinstance(self.random_state, int | np.integer):
             return np.random.default_rng(int(self.random_state))
         return np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))

@@ -48,17 +48,12 @@ def class_for(described: Described) -> type[Estimator]:
         "_catalogue": described.catalogue,
         "_kind": described.kind,
     }
-    fit = base.fit_with_weights if _takes_weights(method, described.kind) else base.fit_without
+    weighs = described.kind in ("classification", "regression") and bool(method().accepts.weights)
+    fit = base.fit_with_weights if weighs else base.fit_without
     return type(described.name, (base,), {**fields, "fit": fit})
 
 
-def _takes_weights(method: Any, kind: str) -> bool:
-    """Whether the method takes rows that count more or less, as it is configured by default."""
-    return kind in ("classification", "regression") and bool(method().accepts.weights)
-
-
 def _defaults(method: Any) -> dict[str, Any]:
-    """The default of each parameter."""
     declared = {keyword(one.name): one.default for one in parameters(method)}
     plain = {name: value if isinstance(value, PLAIN) else None for name, value in declared.items()}
     return {**plain, RANDOM_STATE: 1}

@@ -24,6 +24,8 @@ from mlcli.tasks.classification import DECIMALS
 
 ALWAYS = "(always)"
 """How a rule without a condition reads."""
+MOST_MET = 10
+"""How many of the rules that a row meets are shown."""
 NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
 NOTHING_TOGETHER = (
     "no training row has more than one item, so nothing stands together; "
@@ -230,6 +232,23 @@ class Associator(Model):
             return (findings.Lines("Rules: 0", ("none was found",)),)
         note = NEVER_WRONG if any(row[-1] is None for row in rows) else ""
         return (findings.Table(f"Rules: {len(rows)}", header, rows, note=note),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The surest rules whose condition one row meets, and whether it has what they expect."""
+        (fires, holds), names = self.applied(table), self.item_names()
+        met = [(rule, bool(has)) for rule, fire, has in zip(self.rules(), fires[0], holds[0], strict=True) if fire]
+        surest = sorted(met, key=lambda one: -one[0].confidence)
+        rows = tuple(
+            (
+                items_in_words(rule.when, names),
+                items_in_words(rule.then, names),
+                rule.confidence,
+                "yes" if has else "no",
+            )
+            for rule, has in surest[:MOST_MET]
+        )
+        header = ("if", "then", "confidence", "and it has that")
+        return (findings.Table(f"Rules whose condition it meets: {len(met)}", header, rows),)
 
     def check_learned(self) -> None:
         """Rules may name no item that there is not."""

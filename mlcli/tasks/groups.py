@@ -63,6 +63,14 @@ class Grouping(Unsupervised):
         """The share that each group has in each row (n × groups); None where a row is wholly in one."""
         return None
 
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The share that each group has in a row, where it is not wholly in one."""
+        shares = self.responsibilities(table)
+        if shares is None:
+            return ()
+        rows = tuple(zip(self.group_names(), shares[0].tolist(), strict=True))
+        return (findings.Table("Responsibilities of the groups", ("group", "share"), rows),)
+
     def explain_task(self) -> findings.Explanation:
         """The groups in the columns of the file."""
         return () if self.profile_ is None else described(self.profile_)

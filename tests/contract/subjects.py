@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for
 
-FEW = {"bags": 4, "rounds": 20, "epochs": 50}
+FEW = {"bags": 4, "rounds": 10, "epochs": 50, "sweeps": 100, "trees": 40}
 """Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
@@ -40,7 +41,7 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
 ONLY: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {
-    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"c": [0.1, 1.0]})),
+    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"C": [0.1, 1.0]})),
     ("tuned", "sequence-labelling"): (("base", "hmm"), ("ranges", {"alpha": [0.1, 1.0]})),
 }
 """The one configuration of a method for a kind of task that its default is not for."""
@@ -111,19 +112,40 @@ def parts(subject: Subject, n: int = 150) -> tuple[Any, Any]:
     return (data, data) if transductive(subject) else halves(data)
 
 
-_learned: dict[str, Any] = {}
+_learned: dict[str, tuple[Any, list[str]]] = {}
+
+
+def learned_quietly(subject: Subject) -> tuple[Any, list[str]]:
+    """The model after learning from its toy rows, which many promises ask, and what NumPy has warned of."""
+    if str(subject) not in _learned:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = subject.fitted(parts(subject)[0])
+        _learned[str(subject)] = model, [str(one.message) for one in caught if one.category is RuntimeWarning]
+    return _learned[str(subject)]
 
 
 def usual(subject: Subject) -> Any:
-    """The model after learning from its toy rows: many promises ask the same one."""
-    if str(subject) not in _learned:
-        _learned[str(subject)] = subject.fitted(parts(subject)[0])
-    return _learned[str(subject)]
+    """The model after learning from its toy rows."""
+    return learned_quietly(subject)[0]
 
 
 def usual_answers(subject: Subject, test: Any) -> Any:
     """What that model says of some rows."""
     return ask(usual(subject), test)
+
+
+def arrays_of(*parts: Any) -> list[np.ndarray[Any, Any]]:
+    """The cells and targets, or labels, of some rows."""
+    targets = [data.y if hasattr(data, "y") else data.labels for data in parts]
+    return [array for data in parts for array in (data.table.numbers, data.table.codes)] + targets
+
+
+def frozen(*parts: Any) -> list[bytes]:
+    """The same as bytes; nobody may write to them from now on."""
+    for array in arrays_of(*parts):
+        array.setflags(write=False)
+    return [array.tobytes() for array in arrays_of(*parts)]
 
 
 SAID = ("probabilities", "predicted", "cluster", "log_density", "error", "score")

@@ -26,7 +26,7 @@ DATA = {
     "density": "iris",
     "projection": "iris",
     "sequence-labelling": "cmudict_stress",
-    "anomaly": "wdbc",
+    "anomaly": "ionosphere",
     "ranking": "travelmode",
 }
 

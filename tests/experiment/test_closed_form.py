@@ -20,8 +20,8 @@ FOLDS = ProtocolSpec("k-fold", {"folds": 4, "repeats": 2})
 
 
 def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | None = None) -> list[Cell]:
-    filled = ModelSpec("decision-tree", {"missing": "most-frequent"}, label="filled tree")
-    models = (ModelSpec("linear-regression"), ModelSpec("ridge"), ModelSpec("decision-tree"), filled)
+    filled = ModelSpec("decision-tree", {"missing": "most-frequent", "max_depth": 2}, label="filled tree")
+    models = (ModelSpec("linear-regression"), ModelSpec("ridge"), filled)
     asked = Experiment(
         data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=Budget(budget)
     )

@@ -209,10 +209,7 @@ def test_an_illegal_protocol_is_refused_with_the_legal_ones() -> None:
         cells_of(KNN, data=(DataSpec("cpu"),), protocol=ProtocolSpec("stratified-k-fold"))
     hint = caught.value.problems[0].hint
     assert "k-fold, repeated-k-fold" in hint
-    assert (
-        "without 'use', every kind gets its own (stratified-k-fold for classification, k-fold for regression"
-        in hint
-    )
+    assert "without 'use', every dataset is split in the way of its kind (k-fold here)" in hint
 
 
 def test_too_few_rows_are_refused_before_anything_runs(tmp_path: Path) -> None:

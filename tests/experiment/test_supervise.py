@@ -12,6 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.store.store import Store
@@ -115,7 +116,7 @@ def test_what_a_child_said_before_it_died_is_heard_however_late(plugin: Path) ->
     cell = toy.troubled("leaves", budget=60.0)
     dies_in = run([toy.troubled("refuses")], jobs=1)[0].splits
     assert len(dies_in) > 0, "the toy must die after its first split"
-    (result,) = run([cell], on_progress=lambda progress: sleep(0.3))
+    (result,) = run([cell], on_progress=lambda progress: sleep(0.1))
     assert result.status == "died"
     assert [split.index for split in result.splits] == [split.index for split in dies_in]
 
@@ -128,7 +129,7 @@ def test_a_cell_with_a_budget_is_stopped_when_it_is_over(plugin: Path) -> None:
 
 
 def test_a_budget_that_was_too_small_stands_until_it_grows(fits: Path, store: Store) -> None:
-    slow = [toy.troubled("slow", "always", budget=budget) for budget in (0.4, 0.4, 60.0)]
+    slow = [toy.troubled("slow", "always", budget=budget) for budget in (0.3, 0.3, 60.0)]
     assert run(slow[:1], store=store)[0].status == "over-budget"
     fitted = len(fits.read_text().splitlines())
     (again,) = run(slow[1:2], store=store)
@@ -187,8 +188,13 @@ def test_a_batch_that_is_killed_loses_nothing_that_was_stored(fits: Path, store:
     assert toy.digest(resumed) == toy.digest(run(cells, jobs=1))
 
 
-@pytest.mark.parametrize("budget", [None, 600.0], ids=["pool", "supervised"])
-def test_workers_die_with_the_process_that_started_them(fits: Path, budget: float | None) -> None:
+@pytest.mark.parametrize(
+    ("budget", "portable"), [(None, ""), (600.0, ""), (None, "1")], ids=["pool", "supervised", "portable"]
+)
+def test_workers_die_with_the_process_that_started_them(
+    fits: Path, monkeypatch: pytest.MonkeyPatch, budget: float | None, portable: str
+) -> None:
+    monkeypatch.setenv(PORTABLE, portable)
     cells = f"[toy.troubled('endless', 'always', seed=s, budget={budget}) for s in (1, 2)]"
     process = driver(f"run({cells}, jobs=2, patience=0.0)")
     wait_for_fits(fits, 2)

@@ -61,7 +61,7 @@ def goal_of(by: str, y: Any, said: Any, weights: Any) -> float:
 @pytest.mark.parametrize("by", ["f1", "youden", "accuracy", "cost"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_threshold_is_better_on_rows_that_were_held_out(by: str, weighted: bool) -> None:
-    data = rows_of(load_breast_cancer(), weighted)
+    data = rows_of(load_breast_cancer(), weighted).take(np.arange(0, 569, 3))
     ours = fitted(rule(by=by, cost=COSTS if by == "cost" else None), data)
     data, shares = held_out(data)
     candidates = np.unique(np.concatenate([[0.0], shares, [1.1]]))

@@ -5,29 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.honesty import (
-    CLASSES,
-    LINES,
-    PROTOCOLS,
-    Classes,
-    Contest,
-    Setting,
-    claimed,
-    coverage,
-    first_pair,
-    gains,
-    lda,
-    ridge,
-    sure_of,
-)
+from benchmarks.honesty import Setting, coverage
+from benchmarks.known_truth import CLASSES, LINES, PROTOCOLS, Classes, lda, ridge
+from benchmarks.verdicts import Contest, claimed, first_pair, gains, sure_of
 
 TIMES = 40
 LEAST = 0.8
 """Of 40 datasets, fewer than 32 are held by intervals of 95 % once in a hundred thousand times."""
 
 
-@pytest.mark.parametrize("place", [0, 2, 3])
-@pytest.mark.parametrize("name", ["middle", "easy"])
+@pytest.mark.parametrize(("place", "name"), [(0, "easy"), (2, "middle"), (3, "easy")])
 def test_intervals_of_labels_hold_the_truth(place: int, name: str) -> None:
     setting = Setting(CLASSES[name], name, lda, PROTOCOLS[place], 200)
     for found in coverage(setting, TIMES):

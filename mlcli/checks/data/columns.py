@@ -76,10 +76,7 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
         "warning" if most else "advice",
         f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(texts)}",
         "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
-        (
-            step(audited.example, own),
-            with_role(audited.dataset, "ignore", *(most or found)),
-        ),
+        (step(audited.example, own), with_role(audited.dataset, "ignore", *(most or found))),
         columns=tuple(found),
     )
 

@@ -31,6 +31,8 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
     if audited.schema.the("count") is not None:  # these copies are cases of their own
         return
+    if audited.splitter is not None and audited.splitter.asks_only_learned_rows():
+        return
     same = numbered_by_content(audited, with_target=True)
     copies = _copies(same)
     if not copies:

@@ -152,11 +152,11 @@ def _range_of(level: str) -> tuple[float, float] | None:
 
 
 def _alike(column: Column, plain: object) -> list[list[str]]:
-    """The levels that are the same in a plainer form."""
+    """The levels that are the same in a plainer form; where nothing is left of one, it is a sign of its own."""
     same = defaultdict(list)
     for level in column.levels:
         same[plain(level)].append(level)  # type: ignore[operator]
-    return [levels for levels in same.values() if len(levels) > 1]
+    return [levels for form, levels in same.items() if form and len(levels) > 1]
 
 
 def _plainly(level: str) -> str:

@@ -23,8 +23,12 @@ FEW_FOLDS = 3
 RARE_CLASS_SHARE = 0.2
 """A class is rare below this part of what it would have if all classes had the same number of rows."""
 RARE_CLASS_ROWS = 10
+OF_RARE_CLASSES = {"classification": "balanced-accuracy", "sequence-labelling": "f1-macro"}
+"""By kind of task, where classes are predicted, a metric in which each counts alike."""
 LARGEST_CLASS = 0.95
 """From here on accuracy says nearly nothing."""
+ALL_LEARNED_FROM = (Repair("option", "--metric auc"), *split_by("stratified-k-fold"))
+"""What the share of bad rows does not touch, and a protocol that learns from bad rows, too, and judges all."""
 GROUP_NAME = re.compile(
     r"(?i:.*(patient|subject|person|individual|participant|customer|client|household|family|user|driver|speaker|"
     r"session|device|machine|sensor|site|clinic|hospital|school|animal|plot|batch)([-_ ]?(id|no|nr|number|code))?)"
@@ -42,7 +46,9 @@ def rare_classes(audited: Audited) -> Iterator[Issue]:
         return
     codes = audited.present(target).astype(np.intp)
     counts = np.bincount(codes, minlength=len(target.levels)).tolist()
-    few = max(RARE_CLASS_ROWS, RARE_CLASS_SHARE * len(codes) / len(target.levels))
+    metric = OF_RARE_CLASSES.get(audited.planned.kind.name if audited.planned else "", "")
+    few = max(RARE_CLASS_ROWS, RARE_CLASS_SHARE * len(codes) / len(target.levels) if metric else 0)
+    option = f"--metric {metric} --protocol {_repeated(audited)} --folds {FEW_FOLDS}"
     rare = [f"{level} ({count})" for level, count in zip(target.levels, counts, strict=True) if count < few]
     serious = any(0 < count < RARE_CLASS_ROWS / 2 for count in counts)
     if rare:
@@ -51,7 +57,7 @@ def rare_classes(audited: Audited) -> Iterator[Issue]:
             f"classes with few rows: {listed(rare)}",
             f"{len(codes)} rows of {len(target.levels)} classes",
             (
-                Repair("option", "--metric balanced-accuracy --protocol repeated-stratified-k-fold --folds 3"),
+                *([Repair("option", option)] if metric else ()),
                 by_hand("join classes that may stand together, or collect more of them"),
             ),
             (target.name,),
@@ -87,14 +93,19 @@ def splitting(audited: Audited) -> Iterator[Issue]:
             "advice" if BY_DESIGN in sentence else "warning",
             sentence,
             f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
-            _larger_parts(audited),
+            ALL_LEARNED_FROM if BY_DESIGN in sentence else _larger_parts(audited),
         )
+
+
+def _repeated(audited: Audited) -> str:
+    """The protocol that deals folds anew several times, if the kind of task has one."""
+    legal = audited.planned.kind.protocols if audited.planned else ()
+    return next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
 
 
 def _larger_parts(audited: Audited) -> tuple[Repair, ...]:
     """Fewer folds, dealt anew several times; where each row is judged already, only more rows help."""
-    legal = audited.planned.kind.protocols if audited.planned else ()
-    protocol = next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
+    protocol = _repeated(audited)
     more = by_hand("collect more rows, above all of rare classes")
     already = audited.protocol is not None and audited.protocol.params.get("folds") == FEW_FOLDS
     return (more,) if not protocol or already else (*split_by(f"{{use: {protocol}, folds: {FEW_FOLDS}}}"), more)

@@ -85,10 +85,7 @@ def overfitting(trial: Trial) -> Iterator[Issue]:
         "warning" if sure else "advice",
         f"{trial.cell.label} overfits: it has high variance{end}",
         f"{fit.in_words(trial.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
-        (
-            *(_repair(trial, one) for one in helps),
-            Repair("file", f"more rows, {_trend(trial)}; or fewer columns"),
-        ),
+        (*(_repair(trial, one) for one in helps), Repair("file", f"more rows, {_trend(trial)}; or fewer columns")),
         shown=(*_table_of(trial, tried),),
     )
 

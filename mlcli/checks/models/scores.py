@@ -29,7 +29,7 @@ def no_better_than_baseline(trial: Trial) -> Iterator[Issue]:
         return
     if gain.better > 0 and gain.sure:
         return
-    name, metric = trial.baseline.result.cell.label, trial.metric.name
+    name, metric = trial.baseline.cell.label, trial.metric.name
     how = "is no better than" if gain.better <= 0 else "may be no better than"
     what = f"{trial.cell.label} {how} the baseline {name} by {metric}"
     evidence = f"{metric} {trial.mean(trial.model):.4g} beside {trial.mean(trial.baseline):.4g}{gain.test}"
@@ -50,7 +50,7 @@ def worse_than_rival(trial: Trial) -> Iterator[Issue]:
     gain = trial.gain_over(rival) if rival else None
     if rival is None or gain is None or gain.better >= 0 or not gain.sure:
         return
-    label, use = rival.result.cell.label, rival.result.cell.model.use
+    label, use = rival.cell.label, rival.cell.model.use
     yield Issue(
         "warning",
         f"{trial.cell.label} is worse than {label}, which is simple",
@@ -67,7 +67,7 @@ def slower_than_rival(trial: Trial) -> Iterator[Issue]:
         return
     own, other = _seconds(trial.model), _seconds(rival)
     if own > SECONDS and own > SLOWER * other:
-        use = rival.result.cell.model.use
+        use = rival.cell.model.use
         yield Issue(
             "advice",
             f"{trial.cell.label} takes {own / other:.0f} x as long as {use}, and is not surely better",

@@ -11,6 +11,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS
+from mlcli.experiment.spec.tuning import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
 OFTEN = 0.5
@@ -53,7 +54,7 @@ def nothing_tuned(trial: Trial) -> Iterator[Issue]:
             "advice",
             f"nothing of {cell.label} was tuned: worth trying are {listed(default)}",
             "defaults suit most data, and yours may be others",
-            (Repair("option", "--tune"),),
+            (Repair("option", "--tune" if can_be_tuned(cell.model.use) else values_compared(cell.model.use)),),
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from importlib import import_module
-from io import BytesIO
 from threading import Lock
 from time import monotonic
 from typing import Any, Protocol
@@ -22,10 +21,10 @@ from mlcli.experiment.run.fingerprint import versions
 from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.supervise import Assignment, Message, supervised
+from mlcli.experiment.run.workers import unpacked
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
-AHEAD = 2
-"""Blocks per worker that are handed out: while one is judged the next lies ready."""
+RESULTS = "the answers that have come are stored: the same command goes on from there"
 Versions = Mapping[str, str]
 Works = Iterable[tuple[Any, Block | Assignment]]
 Results = Generator[tuple[Any, Sequence[Message] | None]]
@@ -86,7 +85,7 @@ class Shared:
         _refuse_other_versions(expected)
         until = monotonic() + seconds
         with self._at_work, cores_for_a_fit(1):
-            asked = _Unpickler(BytesIO(work), self._objects[name]).load()
+            asked = unpacked(work, self._objects[name])
             if isinstance(asked, Assignment):
                 return [message for _, message in supervised([asked], 1, until)]
             return [worker_result(asked)]
@@ -101,12 +100,3 @@ def _refuse_other_versions(expected: Versions) -> None:
     if others:
         what = f"a worker has {', '.join(others)}: its answers might be others"
         raise ClusterError(what, hint="install the same versions everywhere")
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BytesIO, shared: Sequence[object]) -> None:
-        super().__init__(file)
-        self._shared = shared
-
-    def persistent_load(self, number: int) -> object:
-        return self._shared[number]

@@ -14,16 +14,15 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import AHEAD, ClusterError, Results, Versions, Works, in_this_worker
+from mlcli.experiment.run.clusters import RESULTS, ClusterError, Results, Versions, Works, in_this_worker
 from mlcli.experiment.run.fingerprint import versions
 from mlcli.experiment.run.supervise import Message
-from mlcli.experiment.run.workers import packed
+from mlcli.experiment.run.workers import AHEAD, packed
 
 PATIENCE = "10s"
 """For a scheduler to answer."""
 COUNT_EVERY = 5.0
 """Seconds after which workers are counted again: they may come and go."""
-RESULTS = "the answers that have come are stored: the same command goes on from there"
 
 
 class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types

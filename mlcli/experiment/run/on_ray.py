@@ -18,14 +18,13 @@ import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import AHEAD, ClusterError, Results, Versions, Works, in_this_worker
+from mlcli.experiment.run.clusters import RESULTS, ClusterError, Results, Versions, Works, in_this_worker
 from mlcli.experiment.run.fingerprint import versions
 from mlcli.experiment.run.supervise import Message
-from mlcli.experiment.run.workers import packed
+from mlcli.experiment.run.workers import AHEAD, packed
 
 TRIES = 3
 """How often a block is judged again that took its worker with it."""
-RESULTS = "the answers that have come are stored: the same command goes on from there"
 
 
 def _judged(

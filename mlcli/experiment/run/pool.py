@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from threading import active_count
 from typing import TYPE_CHECKING, Any, Self
 
+from mlcli.core.processes import on_linux
 from mlcli.experiment.run.judge import WorkerResult
 from mlcli.experiment.run.preparation import Block
 
@@ -37,7 +37,7 @@ class Pool:
 
         Linux promises that a fork can go on, if no other thread may have held a lock at that moment.
         """
-        return sys.platform == "linux" and active_count() == 1
+        return on_linux() and active_count() == 1
 
     @property
     def called(self) -> bool:

@@ -40,9 +40,8 @@ def shard_from_text(text: str) -> Shard:
     """A shard as it is typed."""
     match = FORM.fullmatch(text.strip())
     if match is None or int(match[1]) > int(match[2]):
-        raise UsageError(
-            f"--shard takes PART/PARTS, was given '{text}'", hint="such as --shard 2/8, the second of 8"
-        )
+        what = f"--shard takes PART/PARTS, was given '{text}'"
+        raise UsageError(what, hint="such as --shard 2/8, the second of 8")
     return Shard(int(match[1]), int(match[2]))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mlcli.core.processes import own_bytes
+from mlcli.core.processes import on_linux, own_bytes
 from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.piped import kill
 
@@ -157,7 +156,7 @@ def die_with(parent: int) -> None:
     """Ask the system to end this process when its parent ends, and leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
-    if sys.platform == "linux":
+    if on_linux():
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -205,7 +204,6 @@ def _with_messages(children: list[Child], until: float) -> list[Child]:
 
 
 def _how_it_died(code: int | None) -> str:
-    """The end of a process in words."""
     if code is None or code >= 0:
         return f"its process left with exit code {code}"
     name = SIGNAL_NAMES.get(-code, "of no name")

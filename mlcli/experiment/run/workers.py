@@ -154,14 +154,23 @@ class _Pickler(pickle.Pickler):
         return self._number_of.get(id(thing))
 
 
+def unpacked(content: bytes, shared: Sequence[object]) -> Any:
+    """The thing that was packed, with what is shared in its places."""
+    return _Unpickler(BytesIO(content), shared).load()
+
+
 class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: BytesIO, shared: Sequence[object]) -> None:
+        super().__init__(file)
+        self._shared = shared
+
     def persistent_load(self, number: int) -> object:
-        return _shared[number]
+        return self._shared[number]
 
 
 def _numbered_result(number: int, block: bytes) -> tuple[int, WorkerResult]:
     with cores_for_a_fit(1):
-        return number, worker_result(_Unpickler(BytesIO(block)).load())
+        return number, worker_result(unpacked(block, _shared))
 
 
 def _serve_as_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:

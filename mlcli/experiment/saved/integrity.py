@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.errors import FitError, ImpossibleAnswerError
 from mlcli.core.learning import ask
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Field, Schema
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.tasks.kind import ROLES
@@ -31,15 +31,12 @@ def check_integrity(saved: SavedModel) -> None:
         raise ValueError("it holds a role that no column can have")
     if not isinstance(saved.pipeline.final, kind_named(saved.kind).base):
         raise ValueError(f"it holds no model for {saved.kind}")
-    if getattr(saved.pipeline.final, "classes_", None) not in (None, _levels(saved.target)):
+    classes = saved.target.levels if saved.target is not None else ()
+    if getattr(saved.pipeline.final, "classes_", None) not in (None, classes):
         raise ValueError("its classes are not the levels of the column that it predicts")
     if saved.pipeline.columns_ != saved.features or saved.usual.columns != saved.features:
         raise ValueError("its parts do not fit together")
     _ask_about_two_rows(saved)
-
-
-def _levels(target: Column | None) -> tuple[str, ...]:
-    return target.levels if target is not None else ()
 
 
 def _is_of_type(value: Any, hint: Any) -> bool:

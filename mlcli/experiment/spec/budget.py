@@ -60,14 +60,7 @@ def _with_values(parts: Mapping[str, Written], found: list[Problem], name: str =
 
 def budget_from_text(text: str) -> Budget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
-    from mlcli.core.strict_yaml import parse
-
     found: list[Problem] = []
-    if text.lstrip().startswith("{"):
-        document = parse(text, "--budget", UsageError)
-        written = Written(document.value, document)
-    else:
-        written = Written(text)
-    budget = budget_of(written, found)
+    budget = budget_of(Written.typed(text, "--budget"), found)
     raise_all(UsageError, found)
     return budget

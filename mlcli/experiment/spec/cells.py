@@ -153,6 +153,11 @@ class Experiment:
     metrics_where: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Where each metric was asked for (file:line:column), for messages."""
 
+    @property
+    def title(self) -> str:
+        """What its runs are called."""
+        return self.name or (self.source.stem if self.source else "eval")
+
 
 @dataclass(frozen=True, eq=False)
 class DatasetFacts:

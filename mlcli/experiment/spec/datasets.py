@@ -153,8 +153,7 @@ def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError)
 def _hint_for_protocol(kind: Kind) -> str:
     """What is legal, and the way to split data of several kinds at once."""
     legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
-    defaults = ", ".join(f"{other.protocols[0]} for {other.name}" for other in KINDS)
-    return f"{legal}; without 'use', every kind gets its own ({defaults}), with the folds that are given"
+    return f"{legal}; without 'use', every dataset is split in the way of its kind ({kind.protocols[0]} here)"
 
 
 def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:

@@ -49,7 +49,6 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
 
 
 def _by_own_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[ModelSpec]:
-    """A model that decides by a parameter."""
     if "decide" in model.params:
         found.append(rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them"))
         return []

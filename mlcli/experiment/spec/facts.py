@@ -34,7 +34,7 @@ def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
     return DatasetFacts(
         **{name: facts[name] for name in OF_DATASET},
         rows=facts["rows"],
-        schema=Schema(tuple(_field_from(described) for described in facts["schema"])),
+        schema=Schema(tuple(Field(**{**one, "column": Column(**one["column"])}) for one in facts["schema"])),
         path=_path(facts["path"]),
     )
 
@@ -96,10 +96,6 @@ def _facts_of_field(described: Field) -> dict[str, Any]:
     if described.role in ROLES_WITHOUT_LEVELS:
         facts["column"]["levels"] = ()
     return facts
-
-
-def _field_from(facts: Mapping[str, Any]) -> Field:
-    return Field(**{**facts, "column": Column(**facts["column"])})
 
 
 def _text(path: Path | None) -> str | None:

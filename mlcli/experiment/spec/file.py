@@ -162,7 +162,6 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
 
 
 def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:
-    """The names of columns in a list."""
     wrong = [item for item in written.items() if not isinstance(item.value, str)]
     found += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
     return tuple(item.value for item in written.items() if isinstance(item.value, str))
@@ -188,7 +187,6 @@ def _protocols(parts: dict[str, Written], found: list[Problem]) -> list[Protocol
 
 
 def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Written]:
-    """The metrics that are asked for, by name."""
     named: dict[str, Written] = {}
     for item in parts["metrics"].items() if "metrics" in parts else ():
         if not isinstance(item.value, str):

@@ -25,7 +25,7 @@ def models_from_text(
     parameter that is set already: nothing is overruled in silence. ``decide`` is for every model.
     """
     found: list[Problem] = []
-    models = models_of([_written(text, "-m") for text in texts], found)
+    models = models_of([Written.typed(text, "-m") for text in texts], found)
     values = _values(params, found)
     raise_all(UsageError, found)
     found += _unknown_parameters(values, models)
@@ -33,7 +33,7 @@ def models_from_text(
     if decide is not None:
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
-        rule = _written(decide, "--decide")
+        rule = Written.typed(decide, "--decide")
         changed = tuple(one for model in changed for one in decided(model, rule, found))
     raise_all(UsageError, found)
     return changed
@@ -48,7 +48,7 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     if not text.lstrip().startswith("{"):
         return ProtocolSpec(text, params)
     found: list[Problem] = []
-    spec = protocol_of(_written(text, "--protocol"), found)
+    spec = protocol_of(Written.typed(text, "--protocol"), found)
     raise_all(UsageError, found)
     assert spec is not None
     twice = sorted(params.keys() & spec.params.keys())
@@ -58,17 +58,7 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     return replace(spec, params={**spec.params, **params}, where="")
 
 
-def _written(text: str, option: str) -> Written:
-    if not text.lstrip().startswith("{"):
-        return Written(text)
-    from mlcli.core.strict_yaml import parse
-
-    document = parse(text, option, UsageError)
-    return Written(document.value, document)
-
-
 def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
-    """The text of each parameter by its name."""
     values: dict[str, str] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
@@ -123,7 +113,6 @@ def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Problem]) -> ModelSpec:
-    """The model with those values that it has parameters for."""
     given = _given(model, values)
     if not given:
         return model

@@ -110,7 +110,6 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
 
 
 def _resolved(model: ModelSpec) -> ModelSpec:
-    """The model and its own steps with every parameter."""
     if model.saved is not None:
         return _as_saved(model, model.saved)
     steps = model.steps
@@ -206,7 +205,6 @@ def _best_of(
 
 
 def _method_of(model: ModelSpec) -> str:
-    """The method, or the one that is tuned."""
     return str(model.params["base"]["use"]) if model.use == TUNED else model.use
 
 

@@ -94,9 +94,7 @@ def _validation(asked: Asked) -> Sweep:
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
-    models = [
-        of_value for value in values for of_value in models_from_text(asked.models, [*fixed, f"{name}={value}"])
-    ]
+    models = [one for value in values for one in models_from_text(asked.models, [*fixed, f"{name}={value}"])]
     kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
     return Sweep("validation", _experiment(every, _splits(asked)), name, known)
@@ -128,13 +126,11 @@ def _sizes(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(
-            f"--sizes takes numbers, was given '{text}'", hint="such as 0.1,0.5,1 or 50,100"
-        ) from None
+        what = f"--sizes takes numbers, was given '{text}'"
+        raise UsageError(what, hint="such as 0.1,0.5,1 or 50,100") from None
 
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
-    """The parameter of a ``-p`` option, with its values."""
     name, _, value = (part.strip() for part in text.partition("="))
     declared = parameter_at(MODELS.load(model.use), model.params, name)
     if declared is None:

@@ -8,14 +8,18 @@ from typing import Any
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, by_name
+from mlcli.core.params import build, by_name, parameters
+from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import SELECTED, TUNED, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.labels import as_typed
 from mlcli.tasks.table import Kind
 
 Settings = Mapping[str, Any]
 """Parameters of `tuned`, but for the model that is tuned."""
 RANGES = "ranges"
+COMPARED = 5
+"""How many values of a range are named where they are to be compared by hand."""
 FORWARD = "forward-chaining"
 FORMS = "true, {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
 
@@ -98,8 +102,16 @@ def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
     if any(model.saved is None and can_be_tuned(model.use) for model in specs):
         what = f"{names}: no parameters that are tuned where none are named"
         raise UsageError(what, hint="name them yourself, such as -m '{use: svm, tune: {C: [0.1, 1, 10]}}'")
-    what = f"{names}: no target is learned, so that splits of the training rows have nothing to choose by"
-    raise UsageError(what, hint="compare values with a grid, such as -m '{use: lof, grid: {neighbours: [5, 20]}}'")
+    kinds = "classification, regression, ranking and sequence-labelling"
+    what = f"{names}: only methods of {kinds} are tuned by inner splits"
+    raise UsageError(what, hint=f"compare values: {values_compared(specs[0].use)}")
+
+
+def values_compared(use: str) -> str:
+    """The command that shows a score over values of the first parameter that is worth trying."""
+    ranges = ((one, one.tune) for one in parameters(MODELS.load(use)) if isinstance(one.tune, Range))
+    tried = [f"-p {one.name}={as_typed(found.values(COMPARED, one.whole))}" for one, found in ranges]
+    return f"mlcli curve validation DATA -m {use} {(*tried, '-p NAME=VALUE,VALUE')[0]}"
 
 
 def in_order_as(spec: ModelSpec, protocol: ProtocolSpec) -> ModelSpec:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from mlcli.core.errors import MlcliError, Problem, UsageError
 from mlcli.core.names import did_you_mean
@@ -32,6 +32,16 @@ class Written:
     value: Any
     document: Document | None = None
     keys: tuple[str | int, ...] = ()
+
+    @classmethod
+    def typed(cls, text: str, option: str) -> Self:
+        """What was typed for an option of a shell: a mapping in braces, or text."""
+        if not text.lstrip().startswith("{"):
+            return cls(text)
+        from mlcli.core.strict_yaml import parse
+
+        document = parse(text, option, UsageError)
+        return cls(document.value, document)
 
     @property
     def where(self) -> str:

@@ -101,7 +101,6 @@ def _words(names: Sequence[str], sizes: int) -> str:
 
 
 def _seen(store: Store) -> Iterator[Seen]:
-    """The cells of the store that have answers."""
     seconds: dict[int, list[float]] = defaultdict(list)
     for cell, spent, count in store.database.all("SELECT cell, seconds, count FROM blocks"):
         seconds[cell].append(spent / count)

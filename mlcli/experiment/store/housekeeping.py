@@ -128,7 +128,6 @@ def _wrong_with(payload: bytes, expected: str, kind: str) -> str | None:
 
 
 def _of_runs(store: Store) -> Iterator[str]:
-    """Runs that cannot be shown."""
     try:
         finished = [run.id for run in store.runs.all() if run.finished]
     except StoreError as problem:

@@ -54,10 +54,9 @@ class RunLog:
 
     def begin(self, about: RunFacts, cells: int) -> int:
         """The id of a new run, listed as unfinished until its results are there."""
-        row = (now(), about.title, about.source, about.seed, json.dumps(about.metrics), cells)
-        columns = "(started, title, source, seed, metrics, cells)"
+        named = {"started": now(), "title": about.title, "source": about.source, "seed": about.seed}
         with self.database.transaction():
-            number = self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
+            number = self.database.insert("runs", named | {"metrics": json.dumps(about.metrics), "cells": cells})
             self._keep(number, MADE_BY, name_of(os.getpid()))
         return number
 
@@ -128,8 +127,7 @@ class RunLog:
             "stored": result.stored,
             "notes": json.dumps(result.notes),
         }
-        columns, places = ", ".join(row), ", ".join("?" * len(row))
-        self.database.write(f"INSERT INTO run_cells ({columns}) VALUES ({places})", *row.values())
+        self.database.insert("run_cells", row)
 
     def _result(self, row: Sequence[Any]) -> CellResult:
         cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row
@@ -138,7 +136,8 @@ class RunLog:
         splits = self._splits(cell, asked.kind)
         if not wanted.issuperset(each(splits, "index")):
             splits = tuple(split for split in splits if split.index in wanted)
-        lost = _lost(len(wanted) - len(splits))
+        missing = len(wanted) - len(splits)
+        lost = (f"the answers of {missing} splits are damaged in the store: run it again",) if missing else ()
         if lost and not splits:
             status, why = "failed", lost[0]
         return CellResult(
@@ -155,10 +154,6 @@ class RunLog:
 
     def _splits(self, cell: int | None, kind: str) -> Sequence[SplitResult]:
         return () if cell is None else self.splits_of(cell, kind)
-
-
-def _lost(splits: int) -> tuple[str, ...]:
-    return (f"the answers of {splits} splits are damaged in the store: run it again",) if splits else ()
 
 
 def _run_from(row: Sequence[Any]) -> RunFacts:

@@ -129,6 +129,13 @@ class KMeans(Clusterer):
         X = table.numbers - self.origin_
         return nearest_centres(X, self.centres_, squared_lengths(X)).group
 
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How far one row is from each centre."""
+        apart = np.sqrt(squared_differences(table.numbers - self.origin_, self.centres_))[0]
+        rows = tuple(zip(self.group_names(), apart.tolist(), strict=True))
+        note = "in the columns as it sees them; the row is in the group of the nearest"
+        return (findings.Table("Distances to the centres", ("group", "distance"), rows, note=note),)
+
     def groups(self) -> int:
         """As many as there are centres."""
         return len(self.centres_)

@@ -216,7 +216,8 @@ class LinearRegression(LinearValues, Regressor):
         if collinear:
             yield (
                 f"Collinear, or nearly so: {collinear}. The rows determine only the joint effect of these "
-                "columns; the coefficients of least norm are shown, without standard errors."
+                "columns; the coefficients of least norm are shown, without standard errors. Of levels, "
+                "one-hot with drop: first leaves one out."
             )
         if constant:
             yield f"Constant in the training rows, so without effect: {constant}."

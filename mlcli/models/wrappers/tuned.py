@@ -20,8 +20,8 @@ Choices:
     in every inner split anew. Groups stay whole, and where a column says when rows were, later rows judge earlier
     ones. Where a split cannot be judged by the metric, all inner answers together are. Of equal candidates the
     first is chosen. Which end of a range is simpler is declared; of a list it is the first. Whole groups of a
-    ranking, and whole sequences, are split. What learns without a target is not tuned: no inner split could judge
-    it.
+    ranking, and whole sequences, are split. Detectors, clusterings, densities, projections,
+    recommenders and rules are not tuned: values of theirs are compared by ``mlcli curve validation``.
 """
 
 from __future__ import annotations

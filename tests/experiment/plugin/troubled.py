@@ -100,7 +100,7 @@ TROUBLES: dict[str, Callable[[], object]] = {
     "leaves": lambda: os._exit(3),
     "exits": lambda: exit(4),
     "killed": _kill_itself,
-    "slow": lambda: time.sleep(0.15),
+    "slow": lambda: time.sleep(0.1),
     "endless": lambda: time.sleep(3600.0),
     "endless in compiled code": _sleep_in_compiled_code,
     "hungry": _take_memory,
