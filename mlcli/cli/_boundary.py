@@ -34,6 +34,9 @@ def reported() -> Iterator[None]:
         raise typer.Exit(ExitCode.DONE) from closed
     except OSError as error:
         raise typer.Exit(print_system_error(error)) from error
+    except MemoryError as error:
+        remark("Error: there is not enough memory\n  fewer rows or columns need less; docs/data.md says how much")
+        raise typer.Exit(ExitCode.STORE) from error
     except (typer.TyperException, typer.Exit, typer.Abort):
         raise  # Typer ends with these by itself: a usage error, or a command that is done
     except Exception as error:

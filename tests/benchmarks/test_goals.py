@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks import families
 from benchmarks.goals import records, summary
-from benchmarks.sections import NAMES, meant
+from benchmarks.sections import FAMILIES, NAMES, meant
+
+FOLDER = Path(families.__path__[0])
 
 TABLE = """Words before | and after.
 
@@ -40,6 +45,7 @@ def test_tables_are_read_by_their_headers() -> None:
 
 def test_a_word_is_a_section_by_its_beginning_or_a_method_by_its_name() -> None:
     assert [section.name for section in meant([])] == list(NAMES)
+    assert {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(FAMILIES)
     assert [(section.name, section.only) for section in meant(["forest"])] == [("forests", frozenset())]
     assert ("forests", frozenset({"extra-trees"})) in [
         (section.name, section.only) for section in meant(["extra-trees"])

@@ -138,6 +138,8 @@ def _content(path: Path) -> bytes:
             return start + file.read() if _length_said(start) == os.fstat(file.fileno()).st_size else start
     except OSError as problem:
         raise _refusal(path, f"cannot be read: {problem.strerror}") from None
+    except MemoryError:
+        raise _refusal(path, "is larger than the memory that there is") from None
 
 
 def _length_said(start: bytes) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -86,6 +86,11 @@ class Database:
     def write(self, statement: str, *values: Any) -> int:
         """Run one statement of a transaction; the id of the row that it made."""
         return int(self.connection.execute(statement, values).lastrowid or 0)
+
+    def insert(self, table: str, row: Mapping[str, Any]) -> int:
+        """Add a row to a table, as a part of a transaction; its id."""
+        places = ", ".join("?" * len(row))
+        return self.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())
 
     def all(self, statement: str, *values: Any) -> Iterable[Any]:
         """Every row of a query."""

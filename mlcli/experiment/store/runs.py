@@ -54,10 +54,9 @@ class RunLog:
 
     def begin(self, about: RunFacts, cells: int) -> int:
         """The id of a new run, listed as unfinished until its results are there."""
-        row = (now(), about.title, about.source, about.seed, json.dumps(about.metrics), cells)
-        columns = "(started, title, source, seed, metrics, cells)"
+        named = {"started": now(), "title": about.title, "source": about.source, "seed": about.seed}
         with self.database.transaction():
-            number = self.database.write(f"INSERT INTO runs {columns} VALUES (?, ?, ?, ?, ?, ?)", *row)
+            number = self.database.insert("runs", named | {"metrics": json.dumps(about.metrics), "cells": cells})
             self._keep(number, MADE_BY, name_of(os.getpid()))
         return number
 
@@ -128,8 +127,7 @@ class RunLog:
             "stored": result.stored,
             "notes": json.dumps(result.notes),
         }
-        columns, places = ", ".join(row), ", ".join("?" * len(row))
-        self.database.write(f"INSERT INTO run_cells ({columns}) VALUES ({places})", *row.values())
+        self.database.insert("run_cells", row)
 
     def _result(self, row: Sequence[Any]) -> CellResult:
         cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row

@@ -83,9 +83,9 @@ def export(source: Store, path: Path, numbers: Sequence[int]) -> Carried:
     return carried
 
 
-def carry(source: Store, target: Store, numbers: Sequence[int] = ()) -> Carried:
+def carry(source: Store, target: Store, numbers: Sequence[int] = (), into: Carried | None = None) -> Carried:
     """Bring some finished runs (none: all) of another store here; one that is here already stays as it is."""
-    carried = Carried()
+    carried = into or Carried()
     finished = [run.id for run in source.runs.all() if run.finished]
     for number in numbers:
         source.runs.one(number)  # says what is wrong with it
@@ -95,9 +95,7 @@ def carry(source: Store, target: Store, numbers: Sequence[int] = ()) -> Carried:
         if record.identity in here:
             carried.known += 1
             continue
-        cells = {
-            cell: _carried_cell(source, target, cell, carried) for cell, _ in record.cells if cell is not None
-        }
+        cells = {one: _carried_cell(source, target, one, carried) for one, _ in record.cells if one is not None}
         moved = tuple((None if cell is None else cells[cell], row) for cell, row in record.cells)
         for dataset in {row["dataset"] for _, row in record.cells}:
             (facts,) = source.database.one("SELECT facts FROM datasets WHERE digest = ?", dataset)
@@ -112,13 +110,9 @@ def merge(sources: Iterable[Path], target: Store) -> Carried:
     carried = Carried()
     for path in sources:
         with Store.read(path) as source:
-            here = carry(source, target)
+            carry(source, target, into=carried)
             for (cell,) in source.database.all(f"SELECT id FROM cells WHERE {NEEDED_BY_NO_RUN}"):
-                _carried_cell(source, target, cell, here)
-        carried.runs += here.runs
-        carried.known += here.known
-        carried.blocks += here.blocks
-        carried.damaged += here.damaged
+                _carried_cell(source, target, cell, carried)
     _join_shards(target, carried)
     return carried
 
@@ -129,20 +123,20 @@ def _carried_cell(source: Store, target: Store, cell: int, carried: Carried) -> 
     found = target.database.one("SELECT max(id) FROM cells WHERE key = ?", row["key"])[0]
     if found is None:
         with target.database.transaction():
-            found = _insert(target.database, "cells", row)
+            found = target.database.insert("cells", row)
     for block in _missing_blocks(source, target, cell, found):
         if checksum(block["payload"]) != block["checksum"]:
             carried.damaged += 1
             continue
         with target.database.transaction():
-            _insert(target.database, "blocks", {"cell": found, **block})
+            target.database.insert("blocks", {"cell": found, **block})
         carried.blocks += 1
     before = target.database.one("SELECT status FROM endings WHERE cell = ?", found)
     for ending in _rows(source.database, "endings", OF_ENDING, "cell = ?", cell):
         if before is None or ending["status"] == "done":
             with target.database.transaction():
                 target.database.write("DELETE FROM endings WHERE cell = ?", found)
-                _insert(target.database, "endings", {"cell": found, **ending})
+                target.database.insert("endings", {"cell": found, **ending})
     return int(found)
 
 
@@ -184,9 +178,7 @@ def _join_shards(store: Store, carried: Carried) -> None:
 
 def _joined(records: Sequence[Record], shards: Sequence[Mapping[str, Any]]) -> Record:
     """One run of its parts, its cells in the order of the plan."""
-    order = sorted(
-        (place, part, index) for part, shard in enumerate(shards) for index, place in enumerate(shard["places"])
-    )
+    order = sorted((at, part, index) for part, one in enumerate(shards) for index, at in enumerate(one["places"]))
     first = records[0]
     row = {
         **first.row,
@@ -217,11 +209,11 @@ def _together(versions: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def _write(database: Database, record: Record) -> int:
     with database.transaction():
-        number = _insert(database, "runs", record.row)
+        number = database.insert("runs", record.row)
         for position, (cell, row) in enumerate(record.cells):
-            _insert(database, "run_cells", {"run": number, "position": position, "cell": cell, **row})
+            database.insert("run_cells", {"run": number, "position": position, "cell": cell, **row})
         for name, value in record.details.items():
-            _insert(database, "run_details", {"run": number, "name": name, "value": json.dumps(value)})
+            database.insert("run_details", {"run": number, "name": name, "value": json.dumps(value)})
     return number
 
 
@@ -230,8 +222,3 @@ def _rows(
 ) -> list[dict[str, Any]]:
     found = database.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", *values)
     return [dict(zip(columns, row, strict=True)) for row in found]
-
-
-def _insert(database: Database, table: str, row: Mapping[str, Any]) -> int:
-    places = ", ".join("?" * len(row))
-    return database.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())
