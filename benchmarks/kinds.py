@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
@@ -57,7 +58,7 @@ class Comparison(NamedTuple):
 
     method: str
     choice: str
-    X: Array
+    X: NDArray[Any]
     mine: Callable[[], Any]
     theirs: Callable[[], Any]
     what: str
@@ -75,9 +76,13 @@ class Comparison(NamedTuple):
 
 def table(only: Collection[str] = ()) -> str:
     """One row per method and choice."""
+    return rows_as_table((one for compared in COMPARED for one in compared()), only)
+
+
+def rows_as_table(compared: Iterable[Comparison], only: Collection[str]) -> str:
+    """One row each, of the methods that are wanted."""
     warnings.simplefilter("ignore")
-    chosen = (one for compared in COMPARED for one in compared() if not only or one.method in only)
-    return f"{LEGEND}\n\n{markdown(HEADER, [one.row() for one in chosen])}"
+    return f"{LEGEND}\n\n{markdown(HEADER, [one.row() for one in compared if not only or one.method in only])}"
 
 
 def groups(n: int = ROWS, p: int = COLUMNS, count: int = COMPONENTS) -> Array:

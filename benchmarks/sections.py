@@ -8,7 +8,7 @@ from types import ModuleType
 
 FAMILIES = (
     *("bayes", "linear", "logistic", "neighbours", "kernels", "trees", "forests", "boosting", "ensembles"),
-    "sequences",
+    *("networks", "sequences", "structures"),
 )
 NAMES = ("startup", "reading", *FAMILIES, "scores", "kinds", "splits", "tune", "shell", "utilisation")
 

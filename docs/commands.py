@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -10,9 +11,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from mlcli.cli._verbs import VERBS, examples_of, parts_of
+from mlcli.cli._verbs import VERBS, app, examples_of, parts_of
+from mlcli.core.threads import cores
 
 PAGE = Path(__file__).with_name("commands.md")
 ROOT = PAGE.parent.parent
@@ -38,6 +42,7 @@ tasks, datasets, columns and runs.
 | 8 | what was asked to hold does not: a gate, the answers of a `rerun`, `--strict` and an issue |
 | 130, 143 | interrupted by Ctrl-C, by SIGTERM; what was stored is kept |
 """
+PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 BEFORE = {
     "sample": "mlcli train weather_nominal -m naive-bayes -o bayes.mlcli",
     "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
@@ -69,9 +74,17 @@ def steady(text: str) -> str:
     return "\n".join(lines)
 
 
+def help_of(*words: str) -> str:
+    """What a command says of itself; a runner of tests would lay it out in a width of its own."""
+    said = io.StringIO()
+    with redirect_stdout(said), suppress(SystemExit):
+        app([*words, "--help"], prog_name="mlcli")
+    return said.getvalue()
+
+
 def help_section(verb: str, mark: str = "##") -> str:
     """A command with its help."""
-    return f"{mark} mlcli {verb}\n\n```text\n{printed(f'mlcli {verb} --help')}```\n"
+    return f"{mark} mlcli {verb}\n\n```text\n{help_of(*verb.split())}```\n"
 
 
 def example_section(example: str) -> str:
@@ -88,6 +101,7 @@ def example_section(example: str) -> str:
 def page() -> str:
     """The page, its examples typed in a folder of their own."""
     here = Path.cwd()
+    os.environ |= PLAIN
     with tempfile.TemporaryDirectory() as folder:
         # Without stores that lie beside them, from which plans would know how long cells take.
         shutil.copytree(ROOT / "experiments", f"{folder}/experiments", ignore=shutil.ignore_patterns(".mlcli"))
@@ -105,20 +119,19 @@ def page() -> str:
 def parts() -> Iterator[str]:
     """The parts of the page."""
     yield OPENING
-    yield f"```text\n{printed('mlcli --help')}```\n"
-    for verb in VERBS:
+    yield f"```text\n{help_of()}```\n"
+    with ThreadPoolExecutor(cores()) as pool:
+        examples = pool.map(example_section, [examples_of(verb)[0] for verb in VERBS])
+    for verb, example in zip(VERBS, examples, strict=True):
         yield help_section(verb)
-        yield example_section(examples_of(verb)[0])
+        yield example
         yield from (help_section(f"{verb} {part}", "###") for part in parts_of(verb))
 
 
 def printed(command: str) -> str:
     """What a command prints to standard output, in a folder where the examples have what they need."""
-    env = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    words = shlex.split(command)[1:]
-    done = subprocess.run(
-        [sys.executable, "-m", "mlcli", *words], env=env, capture_output=True, encoding="utf-8", check=False
-    )
+    words = [sys.executable, "-m", "mlcli", *shlex.split(command)[1:]]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         sys.exit(f"{command} ended with {done.returncode}:\n{done.stderr}")
     return done.stdout

@@ -19,12 +19,11 @@ from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
-from mlcli.experiment.spec.doubt import refuse_long_work
 from mlcli.experiment.spec.entries import models_of, tuning_of
+from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
-from mlcli.report.document import Document, Heading, Sentence
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.predictions import predictions_of
 from mlcli.report.trained import trained_of
 

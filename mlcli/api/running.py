@@ -12,7 +12,7 @@ from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.experiment.spec.doubt import refuse_long_work
+from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.scored import Scored, scored
 

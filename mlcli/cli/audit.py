@@ -41,9 +41,7 @@ def audit_command(
 
     experiments = _experiments(subjects, columns, protocol, seed)
     found = [audit for experiment in experiments for audit in audits_of(experiment)]
-    show_as(
-        format, lambda: document_of(found, everything), lambda: {"datasets": [audit_as_json(one) for one in found]}
-    )
+    show_as(format, lambda: document_of(found, everything), lambda: {"datasets": [*map(audit_as_json, found)]})
     if strict and any(audit.serious for audit in found):
         raise typer.Exit(ExitCode.UNMET)
 

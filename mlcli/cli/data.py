@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._console import remark, show_as
 from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._groups import Columns
 from mlcli.cli._options import Format
@@ -46,7 +47,6 @@ def data_command(
     cells, ranges, small histograms, the balance of the classes, and warnings.
     --against compares column by column, and by a model that tells files apart.
     """
-    from mlcli.cli._console import remark, show_as
     from mlcli.core.errors import UsageError
 
     if reference is None:
@@ -80,7 +80,7 @@ def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
 
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
-    from mlcli.report.findings import explained
+    from mlcli.report.document import explained
     from mlcli.report.plots import plot_of
 
     picture = plot_of(dataset, columns)
@@ -99,7 +99,6 @@ def _profiled(dataset: Dataset) -> tuple[Make, Make]:
 
 
 def _list(format: str) -> None:
-    from mlcli.cli._console import show_as
     from mlcli.data.shipped import shipped
     from mlcli.report.profile import datasets_of
 

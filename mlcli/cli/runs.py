@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._completion import run_numbers
+from mlcli.cli._console import show_as
 from mlcli.cli._declaring import argument
 from mlcli.cli._groups import Views
 from mlcli.cli._options import Format, StoreToRead
@@ -43,7 +44,6 @@ def show_command(
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each cell.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.as_json import results_as_json
@@ -76,7 +76,6 @@ def rm_command(
 
     Their answers stay, for whoever asks the same again, until gc removes them.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.housekeeping import remove_runs
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import removed_of
@@ -94,7 +93,6 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     any answer: while one is in the list and was not made anew, answers are
     kept. Remove it first, or finish it.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import as_plain, freed_of
@@ -112,7 +110,6 @@ def export_command(
 
     The file is a store itself: mlcli runs --store FILE shows what is in it.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import export
     from mlcli.report.kept import as_plain, carried_of
@@ -129,7 +126,6 @@ def import_command(
 
     Those that are here already stay as they are.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import carry
     from mlcli.report.kept import as_plain, carried_of
@@ -151,7 +147,6 @@ def merge_command(
     mlcli run --shard; where some are missing, the others wait here for them,
     and mlcli run does only what is not here.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import merge
     from mlcli.report.kept import as_plain, carried_of
@@ -169,7 +164,6 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
     Everything that it holds is read; the exit code is 6 where something is wrong.
     """
-    from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import Store
     from mlcli.report.kept import faults_in
 

@@ -106,7 +106,7 @@ def _files(folder: Path) -> list[str]:
 
 def _files_hint(folder: Path) -> str:
     files = _files(folder)
-    return f"it holds {listed(files)}" if files else "it holds no .csv, .tsv, .txt or .parquet file"
+    return f"the folder holds {listed(files) if files else 'no .csv, .tsv, .txt or .parquet file'}"
 
 
 def datasets_folder() -> Path:

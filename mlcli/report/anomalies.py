@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.pooling import joined
+from mlcli.report.differences import best_of
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import DIGITS, lined_up
-from mlcli.report.scored import Scored, judged
-from mlcli.report.verdict import best_of
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.deciding import at_least
 from mlcli.tasks.reasons import NO_REASON
@@ -30,7 +30,7 @@ TAIL = 0.98
 """The share of scores that the even bins cover; the rest is one bin."""
 
 
-def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def detectors_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """A single detector in full; of several one line each, and the best in full."""
     metric = group[0].metrics[0]
     best = best_of(group, metric)
@@ -43,7 +43,7 @@ def detectors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterat
     yield from scores_of(names[shown] + why, joined(judged(shown.result)))
 
 
-def _side_by_side(group: Sequence[Scored], names: Mapping[Scored, str]) -> Element:
+def _side_by_side(group: Sequence[Scored], names: Names) -> Element:
     """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
     all_answers = [joined(judged(one.result)) for one in group]
     threshold = any(answers.threshold is not None for answers in all_answers)
@@ -92,9 +92,7 @@ def _histogram(answers: ScoreAnswers) -> Histogram:
     """Rows by score, those of each label for themselves."""
     edges = _edges(answers.score)
     place = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
-    counts = {
-        name: np.bincount(place[some], minlength=len(edges) - 1) for name, some in _by_label(answers).items()
-    }
+    counts = {name: np.bincount(place[of], minlength=len(edges) - 1) for name, of in _by_label(answers).items()}
     found = tuple((name, tuple(one.tolist())) for name, one in counts.items())
     return Histogram("", "score", tuple(edges.tolist()), found)
 

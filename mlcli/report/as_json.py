@@ -15,8 +15,7 @@ from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.chosen import choices_as_json
 from mlcli.report.differences import differences_as_json, differences_of
-from mlcli.report.naming import grouped, names_of
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, grouped, names_of
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Table
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
-from mlcli.report.document import Element, Heading, grid, notes
-from mlcli.report.findings import explained
-from mlcli.report.scored import Scored
+from mlcli.report.document import Element, Heading, explained, grid, notes
+from mlcli.report.scored import Names, Scored
 
 MOST_SPLITS = 20
 """With more splits than this, only how often each choice was made is shown."""
 DECIMALS = 3
 
 
-def choices_in(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def choices_in(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """A table for each model that chooses by inner splits."""
     for one in group:
         if one.cell.model.use in (TUNED, SELECTED) and (tables := _tables(one)):

@@ -15,12 +15,11 @@ from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
-from mlcli.report.findings import explained
+from mlcli.report.differences import best_of
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, explained, grid, notes
 from mlcli.report.numbers import counted, fixed, short
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.report.scores import badness
-from mlcli.report.verdict import best_of
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
 
@@ -33,7 +32,7 @@ Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
 
 
-def pictures_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def pictures_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
     elbows = _elbows(group)
     for elbow in elbows:
@@ -128,7 +127,7 @@ def _elbows(group: Sequence[Scored]) -> list[Elbow]:
     return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
-def _title(elbow: Elbow, names: Mapping[Scored, str]) -> str:
+def _title(elbow: Elbow, names: Names) -> str:
     number, one = next(iter(elbow.items()))
     return names[one].replace(f" clusters={number}", "")
 
@@ -190,7 +189,7 @@ def _where_it_bends(curve: Mapping[int, float]) -> str:
     return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
 
 
-def groups_of_best(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def groups_of_best(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """What the groups look like that the best density has told apart, as the first split has found them."""
     best = best_of(group, group[0].metrics[0])
     found = group_profile(best.result.splits[0]) if best else []

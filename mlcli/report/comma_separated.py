@@ -8,7 +8,6 @@ from io import StringIO
 
 from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import written
 from mlcli.report.page import Page
 
 COMMENT = "#"
@@ -41,7 +40,7 @@ def _remarks(lines: Iterable[str], page: Page) -> Iterator[str]:
 def _records(grid: Grid, page: Page) -> Iterator[str]:
     if any(grid.header):
         yield _record(map(page.shown, grid.header))
-    yield from (_record(page.shown(written(cell)).strip() for cell in row) for row in grid.rows)
+    yield from (_record(page.shown(cell.written).strip() for cell in row) for row in grid.rows)
 
 
 def _record(cells: Iterable[str]) -> str:

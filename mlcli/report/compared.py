@@ -15,11 +15,10 @@ from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, score_table
 from mlcli.metrics.registry import metric_named
-from mlcli.report.naming import grouped, names_of
+from mlcli.report.differences import difference_between
 from mlcli.report.over_datasets import tables_over_datasets
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scored import Scored, grouped, names_of, scored
 from mlcli.report.scores import badness
-from mlcli.report.verdict import difference_between
 from mlcli.tasks.table import kind_named
 
 

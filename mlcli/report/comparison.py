@@ -84,9 +84,7 @@ def _sentence(compared: ComparedModels) -> str:
     of_best = [pair for pair in compared.pairs if pair.first == compared.best]
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
     untested = [pair.second for pair in of_best if pair.difference.p is None]
-    alike = [
-        pair.second for pair in of_best if pair.second not in untested and not pair.difference.distinguishable
-    ]
+    alike = [one.second for one in of_best if one.second not in untested and not one.difference.distinguishable]
     parts = [f"Best by {compared.metric.name}: {compared.best}"]
     parts += [f"better than {', '.join(beaten)}"] if beaten else []
     parts += [f"not distinguishable from {', '.join(alike)}"] if alike else []

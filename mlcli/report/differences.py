@@ -15,7 +15,7 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Field
 from mlcli.report.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
 from mlcli.report.numbers import fixed, short_p
-from mlcli.report.scored import Scored, rounds_of, training_parts
+from mlcli.report.scored import Names, Scored, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
@@ -85,7 +85,7 @@ def _far(difference: Difference, decimals: int | None) -> Field:
     )
 
 
-def differences_as_json(found: Differences, names: Mapping[Scored, str]) -> list[dict[str, Any]]:
+def differences_as_json(found: Differences, names: Names) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
     pairs = [
         *((one, names[found.best], difference) for one, difference in found.to_best.items()),
@@ -94,7 +94,7 @@ def differences_as_json(found: Differences, names: Mapping[Scored, str]) -> list
     return [_pair_as_json(names[one], other, difference) for one, other, difference in pairs]
 
 
-def _name_of_baseline(found: Differences, names: Mapping[Scored, str]) -> str:
+def _name_of_baseline(found: Differences, names: Names) -> str:
     assert found.baseline is not None
     return LARGEST_CLASS if stands_for_largest_class(found.baseline) else names[found.baseline]
 

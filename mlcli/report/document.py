@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from mlcli.core import findings
+from mlcli.core.findings import Finding
 from mlcli.core.findings import Picture as Picture
+from mlcli.report.numbers import are_numbers, column_of
+from mlcli.report.page import height
 
 Style = Literal["", "strong", "best", "weak", "bad"]
 Side = Literal["left", "right"]
@@ -22,6 +26,11 @@ class Field:
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
     shade: float | None = None
     """From 0 to 1, how strongly the field is shaded in the colour of its style."""
+
+    @property
+    def written(self) -> str:
+        """The text; a picture as small as a word is drawn."""
+        return "".join(map(height, self.heights)) or self.text
 
 
 Content = str | Field
@@ -95,3 +104,33 @@ def grid(
 def notes(*items: str) -> Notes:
     """Notes without marks."""
     return Notes(tuple(("", item) for item in items))
+
+
+def explained(explanation: Iterable[Finding]) -> Document:
+    """The findings in order."""
+    return tuple(element for finding in explanation for element in _elements(finding))
+
+
+def _elements(finding: Finding) -> Iterator[Element]:
+    """A finding under its title, with its note below."""
+    if finding.title:
+        yield Heading(finding.title)
+    if isinstance(finding, findings.Table):
+        yield _table(finding)
+    elif isinstance(finding, findings.Lines):
+        yield Lines(finding.lines)
+    else:
+        assert isinstance(finding, Picture)
+        yield finding
+    if finding.note:
+        yield notes(finding.note)
+
+
+def _table(table: findings.Table) -> Grid:
+    """A table whose rows may be shorter than its header, or longer."""
+    width = max(map(len, table.rows), default=len(table.header))
+    rows = [(*row, *[None] * (width - len(row))) for row in table.rows]
+    columns = list(zip(*rows, strict=True))
+    header = (*table.header, *[""] * (width - len(table.header)))
+    right = [place for place, cells in enumerate(columns) if are_numbers(cells)]
+    return grid(header, zip(*map(column_of, columns), strict=True), right=right)

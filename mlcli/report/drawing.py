@@ -133,9 +133,7 @@ def _dendrogram(picture: findings.Dendrogram, width: int | None) -> Lines:
     canvas[line[-1]][column[-1]] = ROOT
     labels = [name for leaf in picture.leaves for name in (leaf, "")]
     pictured = zip(labels, canvas, strict=False)
-    return Lines(
-        tuple(f"{name}{' ' * (names - columns_of(name))} {''.join(cells)}".rstrip() for name, cells in pictured)
-    )
+    return Lines(tuple(f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in pictured))
 
 
 @drawn.register

@@ -14,8 +14,7 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.engines.hidden_columns import changes
 from mlcli.report.as_json import plain
-from mlcli.report.document import Document, Element, Heading, Sentence
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Element, Heading, Sentence, explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.predictions import predictions_of
 from mlcli.tasks.sequence_labelling import in_order

@@ -17,7 +17,7 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.report.trade_off import trade_off_of
 from mlcli.tasks.classification import LabelAnswers
 
@@ -63,7 +63,7 @@ class OfGroups:
         return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
 
 
-def fairness_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def fairness_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
     done = [one for one in group if one.done]
     found = {one: by for one in done if (by := by_groups(one))}

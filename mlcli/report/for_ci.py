@@ -11,11 +11,10 @@ from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.gates import Gate, gates_as_elements
 from mlcli.report.markdown import markdown_of
-from mlcli.report.naming import grouped
 from mlcli.report.outcome import SKIPPED, Outcome
 from mlcli.report.page import Page
 from mlcli.report.results import table_of_group
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, grouped
 
 
 def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:

@@ -12,11 +12,11 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
+from mlcli.report.differences import difference_between
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid
 from mlcli.report.numbers import as_equation, counted, fixed
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import decimals_of
-from mlcli.report.verdict import difference_between
 
 RESULTS = {True: Field("passed", "best"), False: Field("FAILED", "bad")}
 RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}

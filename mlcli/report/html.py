@@ -17,7 +17,6 @@ from mlcli import __version__
 from mlcli.core.errors import UsageError
 from mlcli.report.document import Document, Grid, Heading, Lines, Notes, Picture, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import written
 from mlcli.report.page import Page
 
 PAGE, FRAGMENT = "page.html", "fragment.html"
@@ -76,7 +75,7 @@ def _template(name: str) -> Any:
 
 
 def _rendered(template: str, page: Page, **values: Any) -> str:
-    text: str = _template(template).render(shown=page.shown, written=written, **values)
+    text: str = _template(template).render(shown=page.shown, **values)
     return text
 
 

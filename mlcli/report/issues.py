@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity
-from mlcli.report.document import Document, Element, Heading, Lines, Sentence, Style
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Element, Heading, Lines, Sentence, Style, explained
 
 STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
 
@@ -29,9 +28,7 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield Sentence(issue.sentence, STYLES[issue.gravity])
     yield from explained(issue.shown)
     evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
-    repairs = (
-        line for place, repair in enumerate(issue.repairs) for line in _lines(repair, "or" if place else "repair")
-    )
+    repairs = (line for at, one in enumerate(issue.repairs) for line in _lines(one, "or" if at else "repair"))
     yield Lines((*evidence, *repairs))
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core import findings
 from mlcli.core.names import listed
-from mlcli.report.document import Document, Element, Heading, Sentence
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Element, Heading, Sentence, explained
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import written
 from mlcli.report.page import PLAIN_FORMS, Page
 
 COMMANDS = {
@@ -109,7 +108,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def _cell(cell: Field, page: Page) -> str:
     """Only the best is in bold; a share that shades a field is no rank."""
-    return _strong(_plain(written(cell), page), cell.style == "best" and cell.shade is None)
+    return _strong(_plain(cell.written, page), cell.style == "best" and cell.shade is None)
 
 
 def _strong(text: str, wanted: bool) -> str:

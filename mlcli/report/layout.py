@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from mlcli.report.document import Field, Grid, Side
-from mlcli.report.page import Page, columns_of, folded, height, padded
+from mlcli.report.page import Page, columns_of, folded, padded
 
 GAP = 2
 NARROWEST = 8
@@ -47,15 +47,8 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
-    rows = tuple(
-        tuple(replace(cell, text=page.shown(written(cell)), heights=()) for cell in row) for row in grid.rows
-    )
+    rows = tuple(tuple(replace(one, text=page.shown(one.written), heights=()) for one in row) for row in grid.rows)
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
-
-
-def written(cell: Field) -> str:
-    """A field as text; a picture as small as a word is drawn."""
-    return "".join(map(height, cell.heights)) or cell.text
 
 
 def _pieces(grid: Grid, width: int | None) -> Iterator[Grid]:
@@ -73,9 +66,7 @@ def _fits(grid: Grid, shares: list[Sequence[int]], width: int) -> bool:
     """Whether every share fits beside the keys; a share of one column may be folded instead."""
     widths = _least_widths(grid, width)
     keys = widths[: grid.keys]
-    return all(
-        len(share) == 1 or _total((*keys, *(widths[place] for place in share))) <= width for share in shares
-    )
+    return all(len(share) == 1 or _total((*keys, *(widths[at] for at in share))) <= width for share in shares)
 
 
 def _shares(places: Sequence[int], count: int) -> list[Sequence[int]]:

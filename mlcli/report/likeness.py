@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core import findings
 from mlcli.core.names import listed
-from mlcli.report.document import Document, Element, Heading, Sentence, notes
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Element, Heading, Sentence, explained, notes
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
 from mlcli.report.document import Content, Document, Element, Field, Grid, Sentence, grid, notes
-from mlcli.report.naming import comparable
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import opening
+from mlcli.report.scored import comparable
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.estimates import Estimate

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
-from mlcli.report.layout import written
 from mlcli.report.page import Page
 
 MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|])")
@@ -50,7 +49,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def _cell(cell: Field, page: Page) -> str:
     """Only the best is strong: a column of strong names is a column of names."""
-    return _strong(_plain(written(cell), page), cell.style == "best")
+    return _strong(_plain(cell.written, page), cell.style == "best")
 
 
 def _strong(text: str, wanted: bool) -> str:

@@ -12,9 +12,8 @@ from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared
 from mlcli.metrics.signed_ranks import wins_ties_losses
 from mlcli.report.as_json import plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
-from mlcli.report.naming import comparable, grouped
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, comparable, grouped
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
 RANK_DECIMALS = 2
@@ -59,9 +58,7 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
 
 def _metric(group: Sequence[Scored], name: str) -> Metric | None:
     """The metric of a name, or the first, that every cell has."""
-    shared = (
-        [metric for metric in group[0].metrics if all(metric in one.metrics for one in group)] if group else []
-    )
+    shared = [one for one in group[0].metrics if all(one in each.metrics for each in group)] if group else []
     return next((metric for metric in shared if name in ("", metric.name)), None)
 
 

@@ -18,7 +18,7 @@ from mlcli.metrics.pooling import joined
 from mlcli.metrics.threshold_curves import Calibration, ThresholdCounts, calibration, counts_by_threshold
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.tasks.classification import LabelAnswers
 
 DENSE = 120
@@ -66,7 +66,7 @@ def curves_of(one: Scored, name: str) -> list[ClassCurves]:
     return [_of_class(answers, code, name) for code in codes if 0 < (answers.truth == code).sum() < len(answers)]
 
 
-def probability_pictures(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def probability_pictures(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """The planes of all models together, or of each where there are several classes."""
     found = [curves for one in group if (curves := curves_of(one, names[one]))]
     if not found:

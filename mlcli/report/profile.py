@@ -8,8 +8,19 @@ from typing import Any
 
 from mlcli.core.findings import Bars, Finding
 from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
-from mlcli.report.document import Content, Document, Element, Field, Grid, Heading, Notes, Sentence, grid, notes
-from mlcli.report.findings import explained
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    Field,
+    Grid,
+    Heading,
+    Notes,
+    Sentence,
+    explained,
+    grid,
+    notes,
+)
 from mlcli.report.numbers import counted, lined_up, share, short
 
 LEVELS_SHOWN = 4
@@ -125,9 +136,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[Element]:
     keys = list(dict.fromkeys(key for row in rows for key in row))
     shared = [key for key in keys if len(rows) > 1 and len({_words(row.get(key)) for row in rows}) == 1]
     shown = [key for key in keys if key not in shared]
-    numbers = [
-        place for place, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)
-    ]
+    numbers = [at for at, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)]
     columns = [
         lined_up([row[key] for row in rows]) if place in numbers else [_words(row.get(key)) for row in rows]
         for place, key in enumerate(shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,10 @@ from mlcli.engines.principal import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.metrics.pooling import joined
 from mlcli.report.distributions import histogram
-from mlcli.report.document import Element
-from mlcli.report.findings import explained
+from mlcli.report.document import Element, explained
 from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.numbers import counted
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 20
@@ -28,7 +27,7 @@ MOST_COMPONENTS = 5
 Axes = tuple[findings.Bars, findings.Table]
 
 
-def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def axes_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
     found: dict[object, tuple[Scored, Axes]] = {}
     for one in group:
@@ -46,7 +45,7 @@ def axes_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[El
         yield from explained(titled)
 
 
-def errors_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def errors_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """How much of each row is lost, by each model."""
     lost = [(names[one], np.sqrt(joined(judged(one.result)).error)) for one in group]
     yield from explained([histogram("What is lost of rows", "distance to what is left of the row", lost, BINS)])
@@ -60,9 +59,7 @@ def rows_in_components(trained: Trained) -> findings.Explanation:
     some, labels = np.arange(0, len(places), max(1, len(places) // MOST_POINTS)), trained.rows.labels
     classes = dict(enumerate(trained.rows.classes)) | {UNKNOWN: "rows"}
     groups = {name: places[some[labels[some] == code]] for code, name in classes.items()}
-    return tuple(
-        in_plane_and_space("Rows", axes, {name: of_one for name, of_one in groups.items() if len(of_one)})
-    )
+    return tuple(in_plane_and_space("Rows", axes, {name: some for name, some in groups.items() if len(some)}))
 
 
 def _axes(one: Scored) -> Axes | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import counted, fixed, short
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.tasks.ranking import RankAnswers, places
 
 SHOWN_BY = ("pairwise-accuracy", "ndcg", "kendall-tau")
@@ -31,7 +31,7 @@ def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
     yield from _worst(answers)
 
 
-def best_among_the_first(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def best_among_the_first(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """How often a most relevant row stands in one of the first places, of each model."""
     shares = {names[one]: _found_within(joined(judged(one.result))) for one in group}
     longest = max(map(len, shares.values()), default=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
+from mlcli.report.differences import best_of
 from mlcli.report.distributions import boxplots
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.report.values import predicted_against_true
-from mlcli.report.verdict import best_of
 from mlcli.tasks.recommendation import RatingAnswers
 
 EXAMPLES = 3
@@ -39,7 +39,7 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
         yield notes(READING)
 
 
-def predicted_by_rating(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def predicted_by_rating(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """What the best model has predicted where each rating was given; of very many ratings a point for each row."""
     best = best_of(group, group[0].metrics[0])
     if best is None:

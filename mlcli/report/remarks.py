@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from mlcli.metrics.base import Summary
 from mlcli.report.document import Notes, notes
 from mlcli.report.largest_class import share_of_largest, stands_for_largest_class
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged, swept_over
+from mlcli.report.scored import Names, Scored, judged, swept_over
 
 ARROW = " → "
 RATE_DECIMALS = 3
@@ -26,7 +26,7 @@ FEWEST_FOLDS = 3
 Remark = TypeVar("Remark", bound=Hashable)
 
 
-def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
+def remarks_on(scored: Sequence[Scored], names: Names) -> Notes:
     """Everything worth a note below the table of one dataset."""
     done = [one for one in scored if one.done]
     return notes(
@@ -39,14 +39,14 @@ def remarks_on(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
     )
 
 
-def remarks_in_short(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Notes:
+def remarks_in_short(scored: Sequence[Scored], names: Names) -> Notes:
     """What the scores are of, what they lack, and what was warned of."""
     done = [one for one in scored if one.done]
     parts = (_before(scored, names), _on_scores(done, names), _below_chance(done, names), _warned(done, names))
     return notes(*chain.from_iterable(parts))
 
 
-def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _before(scored: Sequence[Scored], names: Names) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
     noted = ((note, names[one]) for one in scored for note in one.result.notes)
     prepared = ((steps_of(one.cell), names[one]) for one in scored)
@@ -54,7 +54,7 @@ def _before(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[s
     yield from (f"{who}: {note}" for note, who in _gathered(noted, names))
 
 
-def _warned(done: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _warned(done: Sequence[Scored], names: Names) -> Iterator[str]:
     gathered = _gathered(_warnings(done, names), names)
     alike: dict[tuple[str, str], list[str]] = {}
     for text, who in gathered:
@@ -79,7 +79,7 @@ def _step(step: StepSpec) -> str:
     return f"{step.use} ({settings})" if settings else step.use
 
 
-def _shortcuts(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _shortcuts(scored: Sequence[Scored], names: Names) -> Iterator[str]:
     """Which models were answered in closed form over all splits, and how."""
     routes = ((_route(one.result), names[one]) for one in scored)
     found = "; ".join(f"{who} ({route})" for route, who in _gathered(routes, names))
@@ -94,7 +94,7 @@ def _route(result: CellResult) -> str:
     return ", ".join(f"{route} in {count} of {len(result.splits)} splits" for route, count in counts.items())
 
 
-def _on_scores(scored: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _on_scores(scored: Sequence[Scored], names: Names) -> Iterator[str]:
     """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
     marks = (((summary.metric, text), names[one]) for one in scored for summary, text in _marks(one))
     together: dict[tuple[str, str], list[str]] = {}
@@ -114,7 +114,7 @@ def _in_short(whose: str, texts: Sequence[str]) -> Iterator[str]:
         yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
 
 
-def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _unstable(scored: Iterable[Scored], names: Names) -> Iterator[str]:
     """Where the accuracies of folds do not agree, with what makes one say so."""
     from mlcli.metrics.stability import fold_stability
 
@@ -130,7 +130,7 @@ def _unstable(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
             yield f"{names[one]}: accuracy over the splits is not consistent: {stability.why}"
 
 
-def _below_chance(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _below_chance(scored: Iterable[Scored], names: Names) -> Iterator[str]:
     """A baseline that splits make look worse than it is, so that no gain over it is believed."""
     for one in scored:
         if stands_for_largest_class(one):
@@ -147,7 +147,7 @@ def _marks(one: Scored) -> Iterator[tuple[Summary, str]]:
             yield summary, text
 
 
-def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator[tuple[str, str]]:
+def _warnings(scored: Iterable[Scored], names: Names) -> Iterator[tuple[str, str]]:
     for one in scored:
         splits = each(one.result.splits, "warnings")
         for text in dict.fromkeys(text for of_split in splits for text in of_split):
@@ -155,7 +155,7 @@ def _warnings(scored: Iterable[Scored], names: Mapping[Scored, str]) -> Iterator
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), names[one]
 
 
-def _gathered(remarks: Iterable[tuple[Remark, str]], names: Mapping[Scored, str]) -> Iterator[tuple[Remark, str]]:
+def _gathered(remarks: Iterable[tuple[Remark, str]], names: Names) -> Iterator[tuple[Remark, str]]:
     """Each thing that is said, with everyone it holds for."""
     who: dict[Remark, dict[str, None]] = {}
     for text, name in remarks:

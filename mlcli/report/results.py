@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlcli.core.names import listed
@@ -16,11 +16,10 @@ from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.differences import Differences, beside_best, differences_of
 from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
-from mlcli.report.naming import grouped, names_of
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.remarks import remarks_in_short, remarks_on
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, grouped, judged, names_of
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.spread import spread_of
@@ -87,9 +86,7 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
         yield Sentence(sentence)
 
 
-def _answers(
-    group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts, found: Differences | None
-) -> Iterator[Element]:
+def _answers(group: Sequence[Scored], names: Names, parts: Parts, found: Differences | None) -> Iterator[Element]:
     """What models have answered: all of them, or the best."""
     models = worth_drawing([one for one in group if one.done])
     best = found.best if found is not None and found.best in models else next(iter(models), None)
@@ -183,14 +180,12 @@ def protocol_words(cell: Cell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
         return "saved models are asked about all rows as they are"
-    settings = ", ".join(
-        f"{name.replace('_', ' ')} {as_typed(value)}" for name, value in cell.protocol.params.items()
-    )
+    settings = ", ".join(f"{key.replace('_', ' ')} {as_typed(one)}" for key, one in cell.protocol.params.items())
     words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
     return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
-def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts) -> Iterator[Element]:
+def _matrices(group: Sequence[Scored], names: Names, parts: Parts) -> Iterator[Element]:
     drawn = [one for one in group if one.confusion is not None]
     for one in drawn:
         assert one.confusion is not None
@@ -203,7 +198,7 @@ def _matrices(group: Sequence[Scored], names: Mapping[Scored, str], parts: Parts
         yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if parts.classes else []))
 
 
-def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Names) -> Iterator[Element]:
     """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import Points
@@ -11,7 +11,7 @@ from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
@@ -34,15 +34,13 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     rows = [_row(answers, *shares) for shares in zip(shown, *_judged(answers), strict=False)]
     several = max(answers.found, default=1) > 1
     header = [*HEADER, *(["found in"] if several else [])]
-    cells = [
-        [*row, *([str(answers.found[place])] if several else [])] for place, row in zip(shown, rows, strict=True)
-    ]
+    cells = [[*row, *[str(answers.found[place])] * several] for place, row in zip(shown, rows, strict=True)]
     yield grid(header, cells, right=range(2, len(header)), keys=2)
     more = len(answers.when) - len(rows)
     yield notes(READING, *([f"{more} more rules"] if more else []))
 
 
-def rules_in_plane(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def rules_in_plane(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """A point for each rule of each model, by what the judged rows say of it."""
     found = {names[one]: joined(judged(one.result)) for one in group}
     points = tuple((name, tuple(_places(answers))) for name, answers in found.items() if answers.when)

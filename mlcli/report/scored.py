@@ -13,7 +13,8 @@ from mlcli.core.model import Model
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
+from mlcli.experiment.spec.labels import distinct_labels
 from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
@@ -82,6 +83,10 @@ class Scored:
         return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 
+Names = Mapping[Scored, str]
+"""What each cell is called in its table."""
+
+
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     """The scores of a result; ``asked`` are names of metrics, none of them for the defaults of the kind."""
     metrics = metrics_for(result, asked)
@@ -90,9 +95,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     answers = judged(result)
     train_rows, sweep = training_parts(result), rounds_of(result)
     unsteady = is_unsteady(result.cell)
-    summaries = {
-        metric.name: summarise(metric, answers, train_rows, result.pooled, sweep, unsteady) for metric in metrics
-    }
+    summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
         summaries = {
@@ -171,3 +174,26 @@ def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metri
         return metric_named(name, answers, classes)
     except UsageError:
         return None
+
+
+def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
+    """The cells by the tables that they stand in."""
+    groups: dict[tuple[object, ...], list[Scored]] = {}
+    first: dict[tuple[object, ...], ProtocolSpec] = {}
+    for one in scored:
+        cell, key = one.cell, comparable(one.cell)
+        if cell.model.saved is None:
+            first.setdefault(key, cell.protocol)
+        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
+    return list(groups.values())
+
+
+def comparable(cell: Cell) -> tuple[object, ...]:
+    """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
+    return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
+
+
+def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
+    """The name of each row: its label, with what tells it from others of the same label."""
+    return dict(zip(group, distinct_labels([one.cell.model for one in group]), strict=True))

@@ -11,7 +11,7 @@ from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.rules import COUNTED_AS
 from mlcli.report.document import Content, Element, Field, Grid, grid, notes
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Names, Scored
 
 BEST = "*"
 UNIT_DECIMALS = 3
@@ -32,7 +32,7 @@ LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 def table_of_models(
     scored: Sequence[Scored],
-    names: Mapping[Scored, str],
+    names: Names,
     metrics: Sequence[Metric],
     beside: Mapping[Scored, Field] | None = None,
     intervals: bool = True,
@@ -52,7 +52,7 @@ def table_of_models(
 
 
 def _scores(
-    done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric], beside: Mapping[Scored, Field]
+    done: Sequence[Scored], names: Names, metrics: Sequence[Metric], beside: Mapping[Scored, Field]
 ) -> Grid:
     columns = [_column(metric, done) for metric in metrics]
     titles = [metric.name for metric in metrics]
@@ -160,9 +160,7 @@ def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     """
     if metric.low is not None and metric.high is not None:
         return UNIT_DECIMALS
-    means = [
-        abs(summary.mean) for summary in summaries if summary.mean is not None and math.isfinite(summary.mean)
-    ]
+    means = [abs(one.mean) for one in summaries if one.mean is not None and math.isfinite(one.mean)]
     largest = max(means, default=0.0)
     smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
     unlike = metric.better != "zero" and smallest < MOST_UNLIKE * largest
@@ -182,7 +180,7 @@ def reach_of(summary: Summary) -> float | None:
     return reach if math.isfinite(reach) else None
 
 
-def _intervals(done: Sequence[Scored], names: Mapping[Scored, str], metrics: Sequence[Metric]) -> Iterable[str]:
+def _intervals(done: Sequence[Scored], names: Names, metrics: Sequence[Metric]) -> Iterable[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
     rules: dict[tuple[str, str], list[str]] = {}
     trusted: dict[tuple[str, str], dict[str, None]] = {}

@@ -14,7 +14,7 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed, short
-from mlcli.report.scored import Scored, judged, swept_over, training_answers, training_parts
+from mlcli.report.scored import Names, Scored, judged, swept_over, training_answers, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 
 ALIKE = "~"
@@ -23,6 +23,9 @@ READING = {
     "stages": "the scores further up are of the whole fits",
     "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
 }
+
+Summaries = Sequence[Summary | None]
+"""Of one metric by what was swept over; None where a model was not judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ def series_of(one: Scored) -> list[Series]:
     return [series for series in found if series is not None]
 
 
-def scores_by_series(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
+def scores_by_series(group: Sequence[Scored], names: Names, metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
     found = [series for one in group for series in series_of(one)]
     for over in dict.fromkeys(series.over for series in found if not series.line):
@@ -160,15 +163,13 @@ def _compared(several: Sequence[Series], columns: Sequence[str], metric: Metric,
     yield notes(f"{signs}; {READING['lines' if by_line else several[0].kind]}")
 
 
-def _curves(
-    names: Sequence[str], table: Sequence[Sequence[Summary | None]]
-) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
+def _curves(names: Sequence[str], table: Sequence[Summaries]) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
     means = [[None if summary is None else summary.mean for summary in line] for line in table]
     return tuple(zip(names, zip(*means, strict=True), strict=True))
 
 
 def _bands(
-    names: Sequence[str], table: Sequence[Sequence[Summary | None]]
+    names: Sequence[str], table: Sequence[Summaries]
 ) -> tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...]:
     """From a standard deviation below each mean to one above it, over the repeats."""
     lines = [[None if summary is None else band(summary.mean, summary.std) for summary in line] for line in table]
@@ -185,9 +186,7 @@ def _rows_learned_from(several: Sequence[Series], value: float) -> str:
     return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
 
 
-def _line(
-    several: Sequence[Series], metric: Metric, value: float, summaries: Sequence[Summary | None]
-) -> list[Content]:
+def _line(several: Sequence[Series], metric: Metric, value: float, summaries: Summaries) -> list[Content]:
     known = [summary for summary in summaries if summary is not None]
     decimals = decimals_of(metric, known)
     means = [summary.mean for summary in known if summary.mean is not None]
@@ -199,9 +198,7 @@ def _line(
     ]
 
 
-def _alike(
-    several: Sequence[Series], metric: Metric, value: float, summaries: Sequence[Summary | None]
-) -> list[Series]:
+def _alike(several: Sequence[Series], metric: Metric, value: float, summaries: Summaries) -> list[Series]:
     """Those that no test tells from the best at one value."""
     known = [
         (badness(metric, summary.mean), place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mlcli.metrics.base import Metric
 from mlcli.metrics.intervals import effective_rows, wald
@@ -10,14 +10,14 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, judged, swept_over
+from mlcli.report.scored import Names, Scored, judged, swept_over
 from mlcli.report.scores import decimals_of
 
 FEWEST_SPLITS = 3
 READING = "sd: standard deviation over splits (n - 1); Wald: no width where no row is wrong"
 
 
-def spread_of(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> Iterator[Element]:
+def spread_of(group: Sequence[Scored], names: Names, metric: Metric) -> Iterator[Element]:
     """A line for each model; nothing where no model has values of several splits."""
     known = [one for one in group if one.done and len(_values(one, metric)) > 1]
     if not known:

@@ -12,9 +12,8 @@ from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.report.bias_variance import decomposed, decomposition_as_json, decomposition_elements
 from mlcli.report.curves import ScoreCurve, curve_as_json, curve_elements, curves_over, validation_curve
 from mlcli.report.document import Document
-from mlcli.report.naming import names_of
 from mlcli.report.results import opening
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scored import Scored, names_of, scored
 
 SERIES = {"learning": "series", "stages": "stages"}
 
@@ -33,9 +32,7 @@ def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]
     cells = _done(sweep, results)
     known = {"version": __version__, "dataset": cells[0].cell.dataset.name, "curve": sweep.kind}
     if sweep.kind == "bias-variance":
-        return known | {
-            "models": [decomposition_as_json(decomposed(one, n)) for one, n in names_of(cells).items()]
-        }
+        return known | {"models": [decomposition_as_json(decomposed(*one)) for one in names_of(cells).items()]}
     return known | {"curves": [curve_as_json(curve) for curve in _curves(sweep, cells)]}
 
 

@@ -10,7 +10,7 @@ from mlcli.core.findings import Points
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Content, Element, Field, Heading, grid, notes
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scored import Names, Scored, judged
 
 BEST = "*"
 DECIMALS = 3
@@ -31,7 +31,7 @@ class Position:
     apart: Mapping[str, float | None]
 
 
-def trade_off_of(found: Mapping[Scored, Sequence[Any]], names: Mapping[Scored, str]) -> Iterator[Element]:
+def trade_off_of(found: Mapping[Scored, Sequence[Any]], names: Names) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     positions = [_position(one, by, names[one]) for one, by in found.items()]
     first = next(iter(CRITERIA))

@@ -11,8 +11,7 @@ from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.as_json import cell_as_json, plain
-from mlcli.report.document import Document, Heading, Notes, Sentence
-from mlcli.report.findings import explained
+from mlcli.report.document import Document, Heading, Notes, Sentence, explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.remarks import ARROW, steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.summary import summarise
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored, training_parts
+from mlcli.report.scored import Names, Scored, training_parts
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
 VALIDATION = "validation"
 
 
-def chosen_on_validation(group: Sequence[Scored], names: Mapping[Scored, str], metric: Metric) -> str:
+def chosen_on_validation(group: Sequence[Scored], names: Names, metric: Metric) -> str:
     """The model that validation rows choose among several, in a sentence; nothing where there are no such rows."""
     kind = kind_named(group[0].cell.kind)
     models = [one for one in group if one.done and one.cell.model.use not in kind.baselines]

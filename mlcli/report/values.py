@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from mlcli.core.findings import Points
 from mlcli.metrics.pooling import joined
+from mlcli.report.differences import best_of
 from mlcli.report.distributions import histogram
 from mlcli.report.document import Element, Heading
-from mlcli.report.scored import Scored, judged
-from mlcli.report.verdict import best_of
+from mlcli.report.scored import Names, Scored, judged
 
 RIGHT, NO_RESIDUAL = "where predictions are right", "nothing is left"
 BINS = 20
@@ -21,7 +21,7 @@ MOST_POINTS = 10_000
 """More say no more in a picture."""
 
 
-def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def predicted_against_true(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """A point for each row, once for each time that it was judged; of very many, for some."""
     best = best_of(group, group[0].metrics[0])
     if best is None:
@@ -35,7 +35,7 @@ def predicted_against_true(group: Sequence[Scored], names: Mapping[Scored, str])
     yield Points("", "true", "predicted", ((RIGHT, diagonal), (names[best], points)), (RIGHT,), note=_note(step))
 
 
-def residuals_of(group: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[Element]:
+def residuals_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     """What the best model leaves over, by what it has predicted, and how that is spread."""
     best = best_of(group, group[0].metrics[0])
     if best is None:

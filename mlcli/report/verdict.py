@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mlcli.metrics.base import Metric
 from mlcli.report.differences import (
     Differences,
     badness_of,
     baseline_of,
-    best_of,
-    difference_between,
     differences_of,
     score_of,
 )
 from mlcli.report.largest_class import LARGEST_CLASS, stands_for_largest_class
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Names, Scored
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
-
-__all__ = ["best_of", "difference_between", "verdict_on"]
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
 """Where a better score lies, seen from a worse one."""
@@ -30,9 +26,7 @@ SEVERAL = 3
 """From so many models on, the score of the best is what luck has made of it, too."""
 
 
-def verdict_on(
-    scored: Sequence[Scored], names: Mapping[Scored, str], metric: Metric, found: Differences | None = None
-) -> str:
+def verdict_on(scored: Sequence[Scored], names: Names, metric: Metric, found: Differences | None = None) -> str:
     """The sentence, or nothing where no model but the baseline has a score; what knew judged rows is left out."""
     known = [one for one in scored if score_of(one, metric) is not None]
     contaminated = [one for one in known if one.contaminated]
@@ -42,7 +36,7 @@ def verdict_on(
     return " ".join(filter(None, (*_left_out(contaminated, names), sentences)))
 
 
-def _left_out(contaminated: Sequence[Scored], names: Mapping[Scored, str]) -> Iterator[str]:
+def _left_out(contaminated: Sequence[Scored], names: Names) -> Iterator[str]:
     for one in contaminated:
         cell = one.cell
         yield (
@@ -51,7 +45,7 @@ def _left_out(contaminated: Sequence[Scored], names: Mapping[Scored, str]) -> It
         )
 
 
-def _sentence_on(known: Sequence[Scored], found: Differences, names: Mapping[Scored, str]) -> str:
+def _sentence_on(known: Sequence[Scored], found: Differences, names: Names) -> str:
     metric, baseline = found.metric, baseline_of(known)
     models = sorted((one for one in known if one is not baseline), key=lambda one: badness_of(one, metric))
     if not models:
@@ -81,7 +75,7 @@ def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
     return gain is not None and badness(found.metric, gain) >= 0
 
 
-def _optimism(models: Sequence[Scored], names: Mapping[Scored, str]) -> str:
+def _optimism(models: Sequence[Scored], names: Names) -> str:
     """What choosing the best of several does to its score, and how that is had without."""
     nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
     count = len(models) - len(nested)
@@ -92,7 +86,7 @@ def _optimism(models: Sequence[Scored], names: Mapping[Scored, str]) -> str:
     return f" Chosen among {count}: its interval is optimistic{hint}."
 
 
-def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str:
+def _with_score(one: Scored, names: Names, metric: Metric) -> str:
     summary = one.summaries[metric.name]
     assert summary.mean is not None
     decimals = decimals_of(metric, [summary])
@@ -102,7 +96,7 @@ def _with_score(one: Scored, names: Mapping[Scored, str], metric: Metric) -> str
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
-def _gain(best: Scored, baseline: Scored, found: Differences, names: Mapping[Scored, str]) -> str:
+def _gain(best: Scored, baseline: Scored, found: Differences, names: Names) -> str:
     """How far the best is from the baseline, and whether that may be chance."""
     metric, difference = found.metric, found.to_baseline[best]
     if difference.mean is None:

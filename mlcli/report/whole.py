@@ -19,14 +19,23 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.report.behaviour import behaviour_of, described_again, groups_in_planes
 from mlcli.report.compared import compared_models
 from mlcli.report.comparison import pairs_of
-from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Notes, Sentence, grid
-from mlcli.report.findings import explained
-from mlcli.report.naming import grouped, names_of
+from mlcli.report.differences import best_of
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    Field,
+    Heading,
+    Lines,
+    Notes,
+    Sentence,
+    explained,
+    grid,
+)
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group, worth_drawing
-from mlcli.report.scored import Scored
-from mlcli.report.verdict import best_of
+from mlcli.report.scored import Scored, grouped, names_of
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:

@@ -99,7 +99,8 @@ class Recommender(Model):
             raise FitError("a training row lacks its user or its item")
         data = data.take(np.lexsort((data.y, data.items, data.users)))
         users, items = (len(column.levels) for column in data.table.columns)
-        pairs = np.unique(data.users.astype(np.int64) * items + data.items)
+        pairs = data.users.astype(np.int64) * items + data.items
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
         self.seen_user_, self.seen_item_ = pairs // items, pairs % items
         self.user_ratings_ = np.bincount(data.users, data.weights, users + 1).astype(np.float64)
         self.item_ratings_ = np.bincount(data.items, data.weights, items + 1).astype(np.float64)

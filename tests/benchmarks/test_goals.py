@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks import families
 from benchmarks.goals import records, summary
-from benchmarks.sections import NAMES, meant
+from benchmarks.sections import FAMILIES, NAMES, meant
+
+FOLDER = Path(families.__path__[0])
 
 TABLE = """Words before | and after.
 
@@ -34,12 +39,17 @@ def test_only_the_solver_that_a_goal_names_counts() -> None:
     assert "logistic-regression 2.5 to 8.32 (2 of 2) | 2 of 2" in line
 
 
+def test_a_table_as_it_was_made_before_does_not_count() -> None:
+    assert len(summary({"forests": TABLE.replace("| method |", "| former |")}).splitlines()) == 2
+
+
 def test_tables_are_read_by_their_headers() -> None:
     assert [record["rows"] for record in records(TABLE)] == ["150 × 4", *["2,000 × 20"] * 3]
 
 
 def test_a_word_is_a_section_by_its_beginning_or_a_method_by_its_name() -> None:
     assert [section.name for section in meant([])] == list(NAMES)
+    assert {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(FAMILIES)
     assert [(section.name, section.only) for section in meant(["forest"])] == [("forests", frozenset())]
     assert ("forests", frozenset({"extra-trees"})) in [
         (section.name, section.only) for section in meant(["extra-trees"])

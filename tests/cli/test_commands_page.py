@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
 
-from mlcli.cli._verbs import VERBS, app, examples_of
+from docs.commands import help_of
+from mlcli.cli._verbs import VERBS, examples_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 
@@ -17,14 +16,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 def width(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page is made in 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
-
-
-def help_of(*words: str) -> str:
-    """What a command says of itself; a runner of tests would lay it out in a width of its own."""
-    printed = io.StringIO()
-    with redirect_stdout(printed), suppress(SystemExit):
-        app([*words, "--help"], prog_name="mlcli")
-    return printed.getvalue()
 
 
 def section(verb: str) -> str:

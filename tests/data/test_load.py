@@ -47,10 +47,10 @@ def test_a_relative_path_begins_at_the_base(tmp_path: Path) -> None:
         ("mine.csv", "there is no file 'mine.csv'", "mines.csv'?"),
         ("no/where.csv", "there is no file 'no/where.csv'", "there is no folder"),
         ("iris.csv", "there is no file 'iris.csv'", "'iris' is a shipped dataset: give its name alone"),
-        ("zzz.csv", "there is no file 'zzz.csv'", "it holds mines.csv"),
+        ("zzz.csv", "there is no file 'zzz.csv'", "the folder holds mines.csv"),
         ("", "no dataset is named", "give the name of a shipped dataset"),
         ("a" * 5000, "there is no dataset", "shipped datasets:"),
-        ("./", "'./' is a folder, not a CSV file", "it holds mines.csv"),
+        ("./", "'./' is a folder, not a CSV file", "the folder holds mines.csv"),
     ],
 )
 def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, reference: str, what: str, hint: str) -> None:

@@ -252,10 +252,10 @@ def plain_loss(free: Array, codes: Codes, levels: tuple[int, ...], pairs: list[A
 def test_pseudo_likelihood_is_what_scipy_finds_least() -> None:
     rng = np.random.default_rng(4)
     levels, pairs = (2, 3, 2), [(0, 1), (1, 2)]
-    codes = np.column_stack([rng.integers(0, count, 25) for count in levels]).astype(np.int32)
+    codes = np.column_stack([rng.integers(0, count, 12) for count in levels]).astype(np.int32)
     codes[3, 1] = codes[7, 0] = -1
     edges = graph_of(3, pairs)
-    objective = PseudoLikelihood.of(codes, levels, edges | edges.T, np.ones(25), 0.5)
+    objective = PseudoLikelihood.of(codes, levels, edges | edges.T, np.ones(12), 0.5)
     alone, joint = objective.learned()
     found = np.concatenate([alone, joint[:2, 2:5].ravel(), joint[2:5, 5:].ravel()])
     least = minimize(plain_loss, np.zeros(19), (codes, levels, pairs, 0.5), tol=1e-10)

@@ -18,6 +18,7 @@ from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, P
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
 from mlcli.tasks.table import KINDS
+from tests.contract.subjects import quick
 
 DATA = {"classification": DataSpec("penguins"), "regression": DataSpec("penguins", target="body_mass_g")}
 """Numbers and levels, with empty cells in both."""
@@ -34,7 +35,9 @@ MODELS_BY_KIND = [
 @cache
 def ready(kind: str, model: str) -> tuple[Cell, ReadyCell]:
     """A cell with the steps that its model needs, split once."""
-    asked = Experiment((DATA[kind],), (ModelSpec(model),), ProtocolSpec("holdout", {"test_share": 0.3}))
+    asked = Experiment(
+        (DATA[kind],), (ModelSpec(model, quick(model)),), ProtocolSpec("holdout", {"test_share": 0.3})
+    )
     cell = next(cell for cell in plan(asked) if cell.model.use == model)
     return cell, Preparation().ready(cell)
 

@@ -68,7 +68,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_no_other_tags_are_more_probable(settings: dict[str, Any]) -> None:
-    train, asked_of = drawn(seed=1), drawn(seed=2, sentences=12)
+    train, asked_of = drawn(seed=1), drawn(seed=2, sentences=6)
     model = fitted(HiddenMarkovModel(**settings), train)
     answers = asked(model, asked_of)
     for start, size in zip(*lengths(asked_of.sequence), strict=True):

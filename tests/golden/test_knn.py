@@ -161,7 +161,12 @@ NEAR = valued(table_of({"x": [0.0, 1.0, -1.0, 1.0, 9.0]}), [0.0, 10.0, 20.0, 10.
 
 @pytest.mark.parametrize(
     ("tied", "mean"),
-    [("all", (0 + 10 + 20 + 10) / 4), ("first", (0 + 10) / 2), ("majority", (0 + 10) / 2)],
+    [
+        ("share", (0 + (10 + 20 + 10) / 3) / 2),
+        ("all", (0 + 10 + 20 + 10) / 4),
+        ("first", (0 + 10) / 2),
+        ("majority", (0 + 10) / 2),
+    ],
 )
 def test_rows_as_near_as_the_kth(tied: str, mean: float) -> None:
     # S2 "Breaking Tie": asked at 0 with k = 2, three rows are tied for the second seat.

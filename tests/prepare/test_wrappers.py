@@ -61,7 +61,7 @@ DIRECTIONS = {"forward-selection": "forward", "backward-elimination": "backward"
 
 
 @pytest.mark.parametrize(("name", "direction"), DIRECTIONS.items())
-@pytest.mark.parametrize("keep", [1, 3, 6])
+@pytest.mark.parametrize("keep", [2, 5])
 def test_columns_are_those_of_scikit_learn(name: str, direction: str, keep: int) -> None:
     data, rng = in_its_order(diabetes())
     folds = PredefinedSplit(inner_folds(data, 5, rng))

@@ -20,8 +20,7 @@ from mlcli.core.findings import (
     Points,
     Tree,
 )
-from mlcli.report.document import Field, grid
-from mlcli.report.findings import explained
+from mlcli.report.document import Field, explained, grid
 from mlcli.report.page import Page, columns_of, height
 from mlcli.report.text import text_of
 

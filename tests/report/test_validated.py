@@ -10,8 +10,7 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.naming import names_of
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scored import Scored, names_of, scored
 from mlcli.report.validated import chosen_on_validation
 
 DETECTORS = ("mahalanobis", "lof", "z-score")

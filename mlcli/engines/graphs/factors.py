@@ -44,9 +44,9 @@ class Factor:
         if not seen:
             return self
         left = [place for place in range(len(self.variables)) if place not in seen]
-        rows = np.arange(len(codes)) if len(self.logs) > 1 else np.zeros(len(codes), np.intp)
         by_known = self.logs.transpose([0, *(1 + place for place in (*seen, *left))])
-        logs = by_known[(rows, *(codes[:, self.variables[place]] for place in seen))]
+        cells = tuple(codes[:, self.variables[place]] for place in seen)
+        logs = by_known[(np.arange(len(codes)), *cells)] if len(self.logs) > 1 else by_known[0][cells]
         return Factor(tuple(self.variables[place] for place in left), logs)
 
     def over(self, variables: Sequence[int]) -> Array:

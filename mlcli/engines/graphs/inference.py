@@ -15,6 +15,8 @@ from mlcli.engines.graphs.messages import beliefs
 
 BLOCK = 512
 """How many rows are worked through at once."""
+MOST_LOOKED_UP = 16_384
+"""How many where only what is asked for is unknown, so that nothing is summed out."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,10 @@ def log_marginals(factors: Sequence[Factor], codes: Codes, query: int, levels: i
     hidden[:, query] = -1
     found = np.zeros((len(codes), levels))
     for rows in rows_alike(hidden >= 0):
-        known = np.flatnonzero(hidden[rows[0]] >= 0).tolist()
-        left = [factor.given(hidden[rows], known) for factor in factors]
-        found[rows] = how.of(left, query, hidden[rows])
+        asked = hidden[rows]
+        known = np.flatnonzero(asked[0] >= 0).tolist()
+        left = [factor.given(asked, known) for factor in factors]
+        found[rows] = how.of(left, query, asked)
     return found
 
 
@@ -76,7 +79,8 @@ def rows_alike(known: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Iterat
     """Blocks of rows in which the same cells are known."""
     if not len(known):
         return
-    _, pattern = np.unique(known, axis=0, return_inverse=True)
-    order = np.argsort(pattern, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(pattern[order])) + 1):
-        yield from (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+    packed = np.packbits(known, axis=1)
+    order = np.lexsort(packed.T)
+    for rows in np.split(order, np.flatnonzero((packed[order[1:]] != packed[order[:-1]]).any(axis=1)) + 1):
+        size = BLOCK if (~known[rows[0]]).sum() > 1 else MOST_LOOKED_UP
+        yield from (rows[start : start + size] for start in range(0, len(rows), size))

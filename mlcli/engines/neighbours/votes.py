@@ -38,10 +38,12 @@ def voting_pairs(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str
     kth = kth_distance(pairs, weights[pairs.stored], k)
     near = pairs.distance <= kth * (1 + SAME)
     pairs, kth = pairs.keep(near), kth[near]
-    at_the_edge = pairs.distance >= kth * (1 - SAME)
+    at_the_edge, count = pairs.distance >= kth * (1 - SAME), weights[pairs.stored]
+    if tied == "share":
+        return pairs, np.where(at_the_edge, count * _seats_left(pairs, at_the_edge, count, k), count)
     order = TIES[tied](pairs, at_the_edge, outputs, weights)
     if order is None:
-        return pairs, weights[pairs.stored]
+        return pairs, count
     pairs = pairs.keep(order)
     count = weights[pairs.stored]
     seats = np.clip(k - (_running(pairs, count) - count), 0.0, count)
@@ -55,8 +57,14 @@ def _running(pairs: Pairs, counts: Array) -> Array:
     return np.asarray(total - np.repeat(before, pairs.counts))
 
 
-def _all_vote(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
-    """No order: every tied row votes."""
+def _seats_left(pairs: Pairs, at_the_edge: Flags, count: Array, k: int) -> Array:
+    """For each pair the share of a seat that a tied row of its asked point gets."""
+    nearer, tied = (np.add.reduceat(count * side, pairs.begins) for side in (~at_the_edge, at_the_edge))
+    return np.repeat(np.minimum((k - nearer) / tied, 1.0), pairs.counts)
+
+
+def _in_any_order(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
+    """No order: every tied row votes, or has its share of the seats that are left."""
 
 
 def _first_stored(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
@@ -73,7 +81,8 @@ def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights
 
 
 TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
-    "all": _all_vote,
+    "share": _in_any_order,
+    "all": _in_any_order,
     "first": _first_stored,
     "majority": _most_common_first,
     "random": _first_stored,  # the training rows were shuffled when they were stored

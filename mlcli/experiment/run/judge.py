@@ -24,7 +24,7 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.querying import judged_by_labels
-from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, folds_of
+from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import Parts, Split
@@ -187,9 +187,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     )
 
 
-def _judged_stages(
-    stages: Sequence[tuple[Coordinate, Answers]], index: int
-) -> tuple[tuple[Coordinate, Answers], ...]:
+def _judged_stages(stages: Sequence[tuple[Coordinate, Answers]], index: int) -> StagedAnswers:
     return tuple((at, of_stage.judged_in(index)) for at, of_stage in stages)
 
 

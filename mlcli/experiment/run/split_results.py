@@ -17,6 +17,8 @@ from mlcli.core.tables import Codes, Rows
 JUDGED, TRAINING = "test", "training"
 """The part of a split that judges a model; the one that it has learned from, where it is asked about that, too."""
 
+StagedAnswers = tuple[tuple[Coordinate, Answers], ...]
+
 
 @dataclass(frozen=True, eq=False)
 class SplitResult:
@@ -35,9 +37,9 @@ class SplitResult:
     """The closed form that answered, in a few words; empty where the model was fitted to the split."""
     coordinate: Coordinate | None = None
     """Where the split lies in what its protocol sweeps over, if it does."""
-    stages: tuple[tuple[Coordinate, Answers], ...] = ()
+    stages: StagedAnswers = ()
     """What the model would have answered had its fit stopped earlier, where that was asked for."""
-    training_stages: tuple[tuple[Coordinate, Answers], ...] = ()
+    training_stages: StagedAnswers = ()
     """The same of the rows that it has learned from, where both were asked for."""
 
     @property
@@ -110,9 +112,7 @@ def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
 
 def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:
     """One field of every split (but for the answers), of those that were answered together without making them."""
-    return (
-        results.column(name) if isinstance(results, RoundResult) else [getattr(split, name) for split in results]
-    )
+    return results.column(name) if isinstance(results, RoundResult) else [getattr(one, name) for one in results]
 
 
 class JudgedSplits:

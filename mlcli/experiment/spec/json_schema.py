@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
@@ -28,20 +28,11 @@ IMPORTED: Schema = {
     "description": "a class of another package, such as sklearn.svm.SVC",
 }
 TASK: Schema = {"enum": [kind.name for kind in KINDS]}
-STAGES: Schema = {
-    "anyOf": [
-        {"type": "boolean"},
-        {"type": "integer", "minimum": 1},
-        {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}},
-    ]
-}
-TUNE: Schema = {
-    "anyOf": [
-        {"type": "boolean"},
-        {"type": "array", "minItems": 1, "items": {"type": "string"}},
-        {"type": "object", "minProperties": 1},
-    ]
-}
+SEVERAL: Schema = {"type": "array", "minItems": 1}
+STAGE: Schema = {"type": "integer", "minimum": 1}
+STAGES: Schema = {"anyOf": [{"type": "boolean"}, STAGE, {**SEVERAL, "items": STAGE}]}
+TUNED: Schema = {**SEVERAL, "items": {"type": "string"}}
+TUNE: Schema = {"anyOf": [{"type": "boolean"}, TUNED, {"type": "object", "minProperties": 1}]}
 BUDGET: Schema = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0},
@@ -69,21 +60,13 @@ COSTS: Schema = {
 def experiment_schema() -> Schema:
     """The JSON Schema (draft 2020-12) of an experiment file."""
     schema = _of(EXPERIMENT)
-    items: Mapping[str, Schema] = {
-        "data": _data(),
-        "models": _ref("model"),
-        "metrics": _metrics(),
-        "expect": _expectation(),
-    }
+    items = {"data": _data(), "models": _ref("model"), "metrics": _metrics(), "expect": _expectation()}
     for key, item in items.items():
         schema["properties"][key]["items"] = item
-    several = {"type": "array", "minItems": 1, "items": _ref("protocol")}
-    schema["properties"]["protocol"] |= {"anyOf": [_ref("protocol"), several]}
-    schema["properties"]["task"] |= TASK
-    schema["properties"]["stages"] |= STAGES
-    schema["properties"]["cost"] |= COSTS
-    schema["properties"]["tune"] |= TUNE
-    schema["properties"]["budget"] |= BUDGET
+    protocols = {"anyOf": [_ref("protocol"), {**SEVERAL, "items": _ref("protocol")}]}
+    forms = {"protocol": protocols, "task": TASK, "stages": STAGES, "cost": COSTS, "tune": TUNE, "budget": BUDGET}
+    for key, form in forms.items():
+        schema["properties"][key] |= form
     return {"$schema": DIALECT, "title": "an experiment of mlcli", **schema, "$defs": _definitions()}
 
 
@@ -138,8 +121,8 @@ def _imported(keys: Schema) -> Schema:
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
-    grid = {name: {"type": "array", "minItems": 1, "items": one} for name, one in _values(declared).items()}
-    paths = {path: {"type": "array", "minItems": 1} for path in _paths_into(declared)}
+    grid = {name: {**SEVERAL, "items": one} for name, one in _values(declared).items()}
+    paths = dict.fromkeys(_paths_into(declared), SEVERAL)
     return {
         **_nested_keys(declared),
         "grid": {

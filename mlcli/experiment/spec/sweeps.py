@@ -94,9 +94,7 @@ def _validation(asked: Asked) -> Sweep:
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
-    models = [
-        of_value for value in values for of_value in models_from_text(asked.models, [*fixed, f"{name}={value}"])
-    ]
+    models = [one for value in values for one in models_from_text(asked.models, [*fixed, f"{name}={value}"])]
     kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
     return Sweep("validation", _experiment(every, _splits(asked)), name, known)

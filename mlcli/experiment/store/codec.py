@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.findings import as_json, from_json
-from mlcli.experiment.run.split_results import RoundResult, SplitResult, folds_of
+from mlcli.experiment.run.split_results import RoundResult, SplitResult, StagedAnswers, folds_of
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
@@ -135,7 +135,7 @@ class _Reader:
             training_stages=self._stages(described.get("training_stages", ()), fold),
         )
 
-    def _stages(self, described: Any, fold: int) -> tuple[tuple[Coordinate, Answers], ...]:
+    def _stages(self, described: Any, fold: int) -> StagedAnswers:
         return tuple((Coordinate(*at), self._answers(written, fold)) for *at, written in described)
 
     def _answers(self, written: Any, fold: Any) -> Answers:

@@ -95,9 +95,7 @@ def carry(source: Store, target: Store, numbers: Sequence[int] = (), into: Carri
         if record.identity in here:
             carried.known += 1
             continue
-        cells = {
-            cell: _carried_cell(source, target, cell, carried) for cell, _ in record.cells if cell is not None
-        }
+        cells = {one: _carried_cell(source, target, one, carried) for one, _ in record.cells if one is not None}
         moved = tuple((None if cell is None else cells[cell], row) for cell, row in record.cells)
         for dataset in {row["dataset"] for _, row in record.cells}:
             (facts,) = source.database.one("SELECT facts FROM datasets WHERE digest = ?", dataset)
@@ -180,9 +178,7 @@ def _join_shards(store: Store, carried: Carried) -> None:
 
 def _joined(records: Sequence[Record], shards: Sequence[Mapping[str, Any]]) -> Record:
     """One run of its parts, its cells in the order of the plan."""
-    order = sorted(
-        (place, part, index) for part, shard in enumerate(shards) for index, place in enumerate(shard["places"])
-    )
+    order = sorted((at, part, index) for part, one in enumerate(shards) for index, at in enumerate(one["places"]))
     first = records[0]
     row = {
         **first.row,

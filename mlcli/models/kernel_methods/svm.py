@@ -52,6 +52,8 @@ HARD_MOVES = 200_000
 REST = -1
 Machine = tuple[Solution, Array]
 """A margin, and what rows that are left out lose of f."""
+Known = dict[int, tuple[float, Machine]]
+"""Machines that no cost has bent, and the least cost of which that is known."""
 BINS = 16
 BOUNDS = (
     "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
@@ -108,10 +110,14 @@ class SupportVectorMachine(KernelModel, Classifier):
         bounded = np.zeros(len(rows), bool)
         self.offsets_, self.norms_ = np.zeros((2, len(self.sides_)))
         room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
+        alike = repr({**settings(self), "C": None})
+        known: Known = self.shared(("machines", alike), dict)
         for machine, sides in enumerate(self.sides_.tolist()):
             of = _of_either(rows.y, sides)
             y = np.where(rows.y[of] == sides[1], 1.0, -1.0)
-            solution, removed[of, machine] = self._machine(machine, partial(among, K, of, room), y, costs[of])
+            solution, removed[of, machine] = self._machine(
+                known, machine, partial(among, K, of, room), y, costs[of]
+            )
             products = y - solution.residual
             self.offsets_[machine] = solution.offset
             self.norms_[machine] = np.sqrt(max(float(solution.beta @ products), 0.0))
@@ -142,10 +148,10 @@ class SupportVectorMachine(KernelModel, Classifier):
         totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
         return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
 
-    def _machine(self, machine: int, kernel: Callable[[], Array], sides: Array, costs: Array) -> Machine:
+    def _machine(
+        self, known: Known, machine: int, kernel: Callable[[], Array], sides: Array, costs: Array
+    ) -> Machine:
         """The margin between two sides; in a search, one that no cost has bent is that of all larger costs."""
-        alike = repr({**settings(self), "C": None})
-        known: dict[int, tuple[float, Machine]] = self.shared(("machines", alike), dict)
         least, found = known.get(machine, (np.inf, None))
         if found is None or self.C is None or least > self.C:
             K = kernel()

@@ -12,9 +12,10 @@ Cost:
     rows × features × classes for each of some dozens of steps of L-BFGS.
 
 Choices:
-    A feature of a row and a class has a weight only if at least `least` training rows have it together (by
-    weight), so that what was never seen says nothing; with `least` 0 every pair has one, as logistic regression
-    has, whose intercept however is free. A cell that is empty, or of a level that training lacks, has no feature.
+    Every pair of a feature and a class has a weight, as logistic regression has, whose intercept however is free;
+    with `least` only those that so many training rows have together (by weight), so that what was never seen says
+    nothing, which answers worse where rows are few. A cell that is empty, or of a level that training lacks, has
+    no feature.
     At the maximum the model expects each feature as often as training has it, less l2 times its weight.
 """
 
@@ -53,7 +54,7 @@ Features = tuple[tuple[str, ...], Array]
 """Names of features, and what they are for each row."""
 
 
-@register("log-linear", revision=2, reference="Berger, Della Pietra & Della Pietra 1996")
+@register("log-linear", revision=3, reference="Berger, Della Pietra & Della Pietra 1996")
 class LogLinear(Classifier):
     """Conditional maximum entropy."""
 
@@ -64,7 +65,7 @@ class LogLinear(Classifier):
         tune=log_range(1e-3, 1e3, simpler="high"),
     )
     conjunctions: tuple[str, ...] = param((), "columns that make features together, such as outlook*windy")
-    least: float = param(1.0, "in how many training rows a feature and a class must occur together", ge=0)
+    least: float = param(0.0, "in how many training rows a feature and a class must occur together", ge=0)
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 

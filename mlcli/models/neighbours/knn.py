@@ -26,8 +26,9 @@ Cost:
     by one.
 
 Choices:
-    Rows as near as the k-th all vote unless ``tied_distance`` says otherwise: only then, and with ``majority``,
-    does the order of training rows not matter. Distances that differ by less than 1e-12 of themselves are tied.
+    Rows as near as the k-th share the votes that nearer ones leave, which is what drawing among them comes to on
+    average, unless ``tied_distance`` says otherwise: only so, where ``all`` vote, and with ``majority`` does the
+    order of training rows not matter. Distances that differ by less than 1e-12 of themselves are tied.
     Equal votes go to the class with more training rows (``larger-class``), the first class, the class of the
     nearest row, the first of the classes in ``priority``, or a class at ``random``: every training row draws once
     how much it is favoured, so that a row asked again gets the same answer. Two classes and an even k make such
@@ -78,7 +79,7 @@ from mlcli.tasks.supervised import SupervisedRows
 ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides then; an odd k has no such ties."
 
 
-@register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification")
+@register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification", revision=2)
 class NearestNeighbours(Classifier, Regressor):
     """Stores the training rows; all work is done when it is asked."""
 
@@ -87,7 +88,7 @@ class NearestNeighbours(Classifier, Regressor):
     weights: str = param(
         "uniform", "what a vote counts at its distance", choices=VOTES, tune=("uniform", "inverse")
     )
-    tied_distance: str = param("all", "which of the rows as near as the k-th vote", choices=TIES)
+    tied_distance: str = param("share", "which of the rows as near as the k-th vote", choices=TIES)
     tied_vote: str = param(
         "larger-class",
         "which of the classes with equal votes wins",
