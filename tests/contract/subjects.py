@@ -41,7 +41,7 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
 ONLY: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {
-    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"c": [0.1, 1.0]})),
+    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"C": [0.1, 1.0]})),
     ("tuned", "sequence-labelling"): (("base", "hmm"), ("ranges", {"alpha": [0.1, 1.0]})),
 }
 """The one configuration of a method for a kind of task that its default is not for."""
