@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pycrfsuite
-from hmmlearn.hmm import CategoricalHMM, GaussianHMM
 
 from benchmarks.kinds import Comparison, ours, rows_as_table
 from mlcli.core.schema import Column
@@ -120,6 +119,8 @@ def tagged(tagger: Any, sequences: Sequence[Any]) -> list[Any]:
 
 def hidden() -> list[Comparison]:
     """Hidden Markov models of levels and of numbers, learned without tags, then asked for the likeliest tags."""
+    from hmmlearn.hmm import CategoricalHMM, GaussianHMM  # not among what tests need
+
     dataset = load("cmudict_stress")
     words = TaggedRows.from_table(dataset.table, dataset.schema)
     walk = walks()

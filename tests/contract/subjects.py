@@ -19,7 +19,7 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for
 
-FEW = {"bags": 4, "rounds": 20, "epochs": 50, "sweeps": 100}
+FEW = {"bags": 4, "rounds": 10, "epochs": 50, "sweeps": 100, "trees": 40}
 """Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},

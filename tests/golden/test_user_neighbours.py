@@ -1,6 +1,7 @@
 """Recommenders by neighbourhood: a textbook's table, SciPy's similarities, and the loops that Surprise documents.
 
-The table is 2.1 of Aggarwal 2016, Recommender Systems; its answers are printed with two or three digits.
+The table is 2.1 of Aggarwal 2016, Recommender Systems; its answers are printed with two or three digits. Both
+are as they are quoted, not compared with a copy of the book; that one follows from the other is what is tested.
 """
 
 from __future__ import annotations

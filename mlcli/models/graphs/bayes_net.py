@@ -34,6 +34,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -223,11 +224,8 @@ class BayesNet(Classifier):
 
     def answer_to(self, question: str) -> Explanation:
         """Probabilities, the most probable levels, or d-separation."""
-
-        def separated(*sets: Any) -> bool:
-            return d_separated(self.arrows_, *sets)
-
-        return answer(Graph(variables_of(self), self.factors(), separated), question)
+        graph = Graph(variables_of(self), self.factors(), partial(d_separated, self.arrows_))
+        return answer(graph, question)
 
     def check_learned(self) -> None:
         """Arrows without cycles, and tables that fit them."""

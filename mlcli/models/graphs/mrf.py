@@ -33,6 +33,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -205,11 +206,7 @@ class MarkovRandomField(Classifier):
 
     def answer_to(self, question: str) -> Explanation:
         """Probabilities, the most probable levels, or separation."""
-
-        def apart(*sets: Any) -> bool:
-            return separated(self.edges_, *sets)
-
-        return answer(Graph(variables_of(self), self.factors(), apart), question)
+        return answer(Graph(variables_of(self), self.factors(), partial(separated, self.edges_)), question)
 
     def check_learned(self) -> None:
         """Edges and potentials that fit the columns."""
