@@ -171,12 +171,19 @@ def damaged(path: Path) -> None:
     path.write_bytes(content)
 
 
+def damaged_where_it_is_described(path: Path) -> None:
+    """By letters that are none: what SQLite says of them is no text either."""
+    Store.open(path).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE risks", b"CREATE T\xceBLE risks"))
+
+
 UNUSABLE: dict[str, Callable[[Path], object]] = {
     "not a store": foreign,
     "not a store of": lambda path: path.write_bytes(b"age,income\n1,2\n" * 50),
     "by a newer mlcli": partial(in_format, 99),
     "by an older mlcli": partial(in_format, 1),
     "damaged": damaged,
+    "it is damaged": damaged_where_it_is_described,
     "is a folder": Path.mkdir,
 }
 

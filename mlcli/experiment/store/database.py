@@ -38,8 +38,8 @@ def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite or the system reports into a StoreError."""
     try:
         yield
-    except sqlite3.Error as problem:
-        code = getattr(problem, "sqlite_errorname", "")
+    except (sqlite3.Error, UnicodeDecodeError) as problem:  # the latter where SQLite quotes what is no text
+        code = getattr(problem, "sqlite_errorname", "" if isinstance(problem, sqlite3.Error) else "SQLITE_CORRUPT")
         remedy = next((REMEDIES[name] for name in REMEDIES if code.startswith(name)), None)
         what, hint = remedy or (f"SQLite reports: {problem}", "use another store with --store FILE")
         raise StoreError(what, where=str(path), hint=hint) from problem
