@@ -7,6 +7,7 @@ Losses with corners (the hinge, absolute errors) are terms of the interior point
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -53,10 +54,15 @@ class Loss:
         """Good scores that are the same for all rows."""
         return np.zeros(len(self.truth))
 
+    @cached_property
+    def total(self) -> float:
+        """The summed weight of all rows."""
+        return float(self.weights.sum())
+
     def take(self, rows: Rows | slice) -> Self:
         """The loss of some of the rows; their weights sum to what all did."""
         weights = self.weights[rows]
-        return replace(self, truth=self.truth[:, rows], weights=weights * (self.weights.sum() / weights.sum()))
+        return replace(self, truth=self.truth[:, rows], weights=weights * (self.total / weights.sum()))
 
 
 class CrossEntropy(Loss):
