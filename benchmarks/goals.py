@@ -33,9 +33,11 @@ class Goal:
     by: str = "method"
 
     def concerns(self, record: Record) -> bool:
-        """Whether a row counts: its cells match, and it has a number."""
-        return all(_matches(record.get(name, ""), wanted) for name, wanted in self.where.items()) and bool(
-            NUMBER.search(record.get(self.column, ""))
+        """Whether a row counts: its cells match, and it has a number; not in tables as they were made before."""
+        return (
+            self.by in record
+            and all(_matches(record.get(name, ""), wanted) for name, wanted in self.where.items())
+            and bool(NUMBER.search(record.get(self.column, "")))
         )
 
     def harder(self, one: float, other: float) -> float:

@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 
 from mlcli.core.tables import Array, Flags
-from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.confusion import Tallies, ratio, tallies_of, tallies_under
-from mlcli.metrics.declaring import CLASS_AVERAGE, OF_ONE_CLASS, Precondition, declare, guarded
+from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.confusion import Tallies, ratio, tallies_of
+from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, function_of_tallies, guarded
 from mlcli.tasks.classification import LabelAnswers
 
 Parts = Callable[[Tallies], tuple[Array, Array]]
@@ -46,6 +46,10 @@ class ClassRate:
     def when_empty(self, label: str) -> str:
         """Why the rate of a class is 0/0."""
         return self.empty.format(label)
+
+    def undefined(self, label: str, what: str) -> Undefined:
+        """What is said where that leaves nothing to average."""
+        return Undefined(f"{self.when_empty(label)}: {what} is 0/0", self.hint)
 
 
 @dataclass(frozen=True)
@@ -135,54 +139,25 @@ AVERAGES = {
 
 
 def _averaged(rate: ClassRate, name: str, average: Average) -> Metric:
-    def compute(answers: LabelAnswers) -> Score:
-        value = float(average.values(rate, tallies_of(answers)))
-        return _every_class_empty(rate, answers) if np.isnan(value) else value
+    def values(tallies: Tallies, _: Sequence[str]) -> Array:
+        return average.values(rate, tallies)
+
+    def why(answers: LabelAnswers) -> Undefined:
+        occurring = np.flatnonzero(tallies_of(answers).occurring)
+        return rate.undefined(answers.classes[occurring[0]], rate.name)
 
     def marks(answers: LabelAnswers) -> tuple[str, ...]:
         return average.marks(rate, tallies_of(answers), answers.classes)
 
-    return Metric(
-        name=name,
-        answers=LabelAnswers,
-        compute=compute,
-        better=rate.better,
-        low=0.0,
-        high=1.0,
-        under=lambda answers, weightings: average.values(rate, tallies_under(answers, weightings)),
-        of_tallies=lambda tallies, _: average.values(rate, tallies),
-        marks=marks,
-        **CLASS_AVERAGE,
-    )
-
-
-def _every_class_empty(rate: ClassRate, answers: LabelAnswers) -> Undefined:
-    occurring = np.flatnonzero(tallies_of(answers).occurring)
-    return Undefined(f"{rate.when_empty(answers.classes[occurring[0]])}: {rate.name} is 0/0", rate.hint)
+    return function_of_tallies(name, values, why, better=rate.better, low=0.0, high=1.0, marks=marks)
 
 
 def _of_one_class(rate: ClassRate, label: str) -> Metric:
-    def under(answers: LabelAnswers, weightings: Array) -> Array:
-        rates = rate.of_classes(tallies_under(answers, weightings))
-        return rates[..., answers.classes.index(label)]
-
-    def of_tallies(tallies: Tallies, classes: Sequence[str]) -> Array:
+    def values(tallies: Tallies, classes: Sequence[str]) -> Array:
         return rate.of_classes(tallies)[..., classes.index(label)]
 
-    def compute(answers: LabelAnswers) -> Score:
-        value = rate.of_classes(tallies_of(answers))[answers.classes.index(label)]
-        empty = Undefined(f"{rate.when_empty(label)}: its {rate.name} is 0/0", rate.hint)
-        return empty if np.isnan(value) else float(value)
+    def why(answers: LabelAnswers) -> Undefined:
+        return rate.undefined(label, f"its {rate.name}")
 
-    metric = Metric(
-        name=f"{rate.name}[{label}]",
-        answers=LabelAnswers,
-        compute=compute,
-        better=rate.better,
-        low=0.0,
-        high=1.0,
-        under=under,
-        of_tallies=of_tallies,
-        **CLASS_AVERAGE,
-    )
+    metric = function_of_tallies(f"{rate.name}[{label}]", values, why, better=rate.better, low=0.0, high=1.0)
     return guarded(metric, class_known(label))

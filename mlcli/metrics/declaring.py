@@ -72,6 +72,25 @@ def of_weightings(name: str, answers: type[Answers], under: Under, why: Undefine
     return Metric(name=name, answers=answers, compute=compute, under=under, **declared)
 
 
+def function_of_tallies(
+    name: str,
+    values: Callable[[Tallies, Sequence[str]], Array],
+    why: Callable[[LabelAnswers], Undefined],
+    **declared: Any,
+) -> Metric:
+    """The metric of a function from tallies (..., K) of classes to values (...); ``why`` of a NaN."""
+
+    def compute(answers: LabelAnswers) -> Score:
+        value = float(values(tallies_of(answers), answers.classes))
+        return why(answers) if np.isnan(value) else value
+
+    def under(answers: LabelAnswers, weightings: Array) -> Array:
+        return values(tallies_under(answers, weightings), answers.classes)
+
+    described = {**CLASS_AVERAGE, **declared}
+    return Metric(name=name, answers=LabelAnswers, compute=compute, under=under, of_tallies=values, **described)
+
+
 def score(
     name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), **declared: Any
 ) -> Callable[[Callable[[Any], Score]], Callable[[Any], Score]]:
@@ -125,20 +144,10 @@ def of_tallies(
     """Declare a function from the tallies (..., K) of classes to values (...); ``why`` explains a NaN."""
 
     def mark(function: OfTallies) -> OfTallies:
-        def compute(answers: LabelAnswers) -> Score:
-            tallies = tallies_of(answers)
-            value = float(function(tallies))
-            return why(tallies) if np.isnan(value) else value
+        def why_not(answers: LabelAnswers) -> Undefined:
+            return why(tallies_of(answers))
 
-        def under(answers: LabelAnswers, weightings: Array) -> Array:
-            return function(tallies_under(answers, weightings))
-
-        described: dict[str, Any] = {
-            "of_tallies": lambda tallies, _: function(tallies),
-            **CLASS_AVERAGE,
-            **declared,
-        }
-        score(name, LabelAnswers, under=under, **described)(compute)
+        declare(function_of_tallies(name, lambda tallies, _: function(tallies), why_not, **declared))
         return function
 
     return mark

@@ -22,8 +22,7 @@ from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.pooling import joined
 
 OUT_OF_BAG = 0.632
-PLAIN, CORRECTED, BY_OVERFITTING = "plain", OUT_OF_BAG, ".632+"
-ESTIMATES = (PLAIN, CORRECTED, BY_OVERFITTING)
+PLAIN, BY_OVERFITTING = "plain", ".632+"
 MOST_SHIFTS = 200
 """Beside so many of the truths each prediction is put at most."""
 

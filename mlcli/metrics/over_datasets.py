@@ -23,7 +23,6 @@ from mlcli.metrics.signed_ranks import Posterior, posterior, wilcoxon, wins_ties
 
 FEWEST_DATASETS = 5
 """Fewer say too little of datasets to come: nothing is tested."""
-ROPE = 0.01
 WILCOXON = "exact Wilcoxon signed-rank test over datasets"
 
 

@@ -19,15 +19,19 @@ from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.influence import influence, units_by_class
-from mlcli.metrics.intervals import effective_rows
+from mlcli.metrics.intervals import counted, effective_rows
 from mlcli.metrics.pooling import joined, units_of
 from mlcli.tasks.classification import LabelAnswers
+
+WHOLE = 0.05
+"""Units that are worth less than all of them by no more than this weigh the same."""
 
 
 @dataclass(frozen=True, eq=False)
 class OverUnits:
     """A score with the share of each unit in its error; ``count`` are the units, as many as they weigh.
 
+    Of groups of uneven sizes a few have most of the error, and its degrees of freedom are theirs.
     ``spread`` is the sum of the squared shares as if every unit had been judged once: repeats make answers
     steadier, but teach nothing of other training rows.
     """
@@ -40,9 +44,11 @@ class OverUnits:
 
     @property
     def counted(self) -> str:
-        """How many units there are, in words; weights make a row count for less than one."""
-        whole = self.noun == "groups" or self.count == int(self.count)
-        return f"{self.count:.0f} {self.noun}" if whole else f"{self.count:.1f} effective rows (weighted)"
+        """How many units there are, in words; beside heavy rows or large groups others count for little."""
+        if len(self.shares) - self.count < WHOLE:
+            return f"{self.count:.0f} {self.noun}"
+        groups = f"{len(self.shares)} groups, worth {self.count:.1f} of one size"
+        return groups if self.noun == "groups" else counted(self.count)
 
     @property
     def freedom(self) -> float:
@@ -85,7 +91,7 @@ def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """What units add to the error of a score; all weigh the same where they are groups."""
+    """What units add to the error of a score, and what they weigh."""
 
     units: Rows
     shares: Array
@@ -138,7 +144,9 @@ def _of_part(metric: Metric, part: Any, above: float, grouped: bool) -> _Shares 
     units = units_of(part) if grouped else None
     if units is None:
         return _Shares(part.rows[counting], shares, weights, "rows")
-    return _Shares(units[counting], shares, np.ones(len(shares)), "groups")
+    groups, place = np.unique(units[counting], return_inverse=True)
+    of_groups, weigh = (np.bincount(place, of_rows).astype(np.float64) for of_rows in (shares, weights))
+    return _Shares(groups, of_groups, weigh, "groups")
 
 
 def _of_values(values: Array, part: Any, above: float) -> _Shares:

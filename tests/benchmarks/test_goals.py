@@ -39,6 +39,10 @@ def test_only_the_solver_that_a_goal_names_counts() -> None:
     assert "logistic-regression 2.5 to 8.32 (2 of 2) | 2 of 2" in line
 
 
+def test_a_table_as_it_was_made_before_does_not_count() -> None:
+    assert len(summary({"forests": TABLE.replace("| method |", "| former |")}).splitlines()) == 2
+
+
 def test_tables_are_read_by_their_headers() -> None:
     assert [record["rows"] for record in records(TABLE)] == ["150 × 4", *["2,000 × 20"] * 3]
 

@@ -19,7 +19,7 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for
 
-FEW = {"bags": 4, "rounds": 20, "epochs": 50, "sweeps": 100}
+FEW = {"bags": 4, "rounds": 10, "epochs": 50, "sweeps": 100, "trees": 40}
 """Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
     "adaboost": {"rounds": 10},
@@ -41,7 +41,7 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
 ONLY: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {
-    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"c": [0.1, 1.0]})),
+    ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"C": [0.1, 1.0]})),
     ("tuned", "sequence-labelling"): (("base", "hmm"), ("ranges", {"alpha": [0.1, 1.0]})),
 }
 """The one configuration of a method for a kind of task that its default is not for."""

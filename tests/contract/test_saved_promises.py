@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 from collections.abc import Collection
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from mlcli.core.registry import MODELS
 from mlcli.tasks.table import BY_NAME, kinds_of
 from tests.cli.shell import typed
-from tests.contract.subjects import ONLY
+from tests.contract.subjects import ONLY, quick
 from tests.samples import SAMPLES, dataset_of
 
 NEW = slice(1, 60, 3)
@@ -29,10 +30,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@cache
+def records_of(source: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with source.open(newline="", encoding="utf-8") as whole:
+        return list(csv.DictReader(whole))
+
+
 def written(file: str, source: Path, rows: slice, without: Collection[str] = ()) -> int:
     """A CSV file of some rows of another, and how many they are."""
-    with source.open(newline="", encoding="utf-8") as whole:
-        taken = [{key: row[key] for key in row if key not in without} for row in list(csv.DictReader(whole))[rows]]
+    taken = [{key: row[key] for key in row if key not in without} for row in records_of(source)[rows]]
     with Path(file).open("w", newline="", encoding="utf-8") as part:
         writer = csv.DictWriter(part, taken[0])
         writer.writeheader()
@@ -59,8 +66,9 @@ def test_a_saved_model_answers_for_its_own_file_and_for_new_rows(folder: Path, k
     assert dataset.path is not None
     learned = written("own.csv", dataset.path, SAMPLES[kind][1])
     shutil.copy(dataset.path.with_suffix(".yaml"), "own.yaml")
-    inside = [word for name, value in ONLY.get((model, kind), ())[:1] for word in ("-p", f"{name}={value}")]
-    result = typed("train", "own.csv", "--task", kind, "-m", model, *inside, "-o", "model.mlcli")
+    params = quick(model) | dict(ONLY.get((model, kind), ())[:1])
+    words = [word for name, value in params.items() for word in ("-p", f"{name}={value}")]
+    result = typed("train", "own.csv", "--task", kind, "-m", model, *words, "-o", "model.mlcli")
     assert result.exit_code == 0, result.output
     assert asked("own.csv") == learned
     explained = typed("explain", "model.mlcli", "own.csv", "--row", "2")

@@ -64,7 +64,7 @@ def test_weights_are_those_of_linear_svc_on_differences(loss: str, c: float, wei
     if weighted:
         data = replace(data, weight=np.random.default_rng(1).integers(0, 4, len(data)).astype(float))
     rows, weight = differences(data)
-    model = fitted(RankingSVM(c=c, loss=loss), data)
+    model = fitted(RankingSVM(C=c, loss=loss), data)
     assert model.weights_ == pytest.approx(oracle(rows, weight, c, loss), abs=1e-6)
     assert model.objective_ == pytest.approx(objective(model.weights_, rows, c * weight, loss), rel=1e-12)
 
@@ -74,7 +74,7 @@ def test_weights_are_those_of_linear_svc_on_differences(loss: str, c: float, wei
 def test_no_nearby_weights_have_a_smaller_objective(loss: str, c: float) -> None:
     data = travel()
     rows, weight = differences(data)
-    model = fitted(RankingSVM(c=c, loss=loss), data)
+    model = fitted(RankingSVM(C=c, loss=loss), data)
     rng = np.random.default_rng(2)
     for size in (1e-1, 1e-3, 1e-5):
         beside = model.weights_ + size * rng.normal(size=len(model.weights_))
@@ -85,10 +85,10 @@ def test_no_nearby_weights_have_a_smaller_objective(loss: str, c: float) -> None
 def test_two_rows_have_the_weight_that_makes_the_margin_1() -> None:
     # ½w² + c·max(0, 1 − 2w): the margin is reached at w = ½ where c allows it, else w = 2c.
     data = grouped([[3.0], [1.0]], [1, 0], [0, 0])
-    assert fitted(RankingSVM(c=1.0), data).weights_ == pytest.approx([0.5], abs=1e-9)
-    assert fitted(RankingSVM(c=0.1), data).weights_ == pytest.approx([0.2], abs=1e-9)
+    assert fitted(RankingSVM(C=1.0), data).weights_ == pytest.approx([0.5], abs=1e-9)
+    assert fitted(RankingSVM(C=0.1), data).weights_ == pytest.approx([0.2], abs=1e-9)
     # ½w² + c·(1 − 2w)²: w = 4c / (1 + 8c).
-    assert fitted(RankingSVM(c=1.0, loss="squared-hinge"), data).weights_ == pytest.approx([4 / 9], abs=1e-12)
+    assert fitted(RankingSVM(C=1.0, loss="squared-hinge"), data).weights_ == pytest.approx([4 / 9], abs=1e-12)
 
 
 def test_the_order_of_four_is_six_pairs_and_is_found() -> None:
@@ -134,9 +134,9 @@ def test_it_orders_the_trips_better_than_any_single_column() -> None:
 @pytest.mark.parametrize("c", [0.01, 1.0, 100.0])
 def test_a_window_of_pairs_finds_what_all_pairs_find(c: float, monkeypatch: pytest.MonkeyPatch) -> None:
     data = drawn(RankingSVM().accepts, groups=60, noise=2.0)
-    known = fitted(RankingSVM(c=c), data)
+    known = fitted(RankingSVM(C=c), data)
     monkeypatch.setattr(_pair_losses, "WINDOW", 80)
-    found = fitted(RankingSVM(c=c), data)
+    found = fitted(RankingSVM(C=c), data)
     assert found.weights_ == pytest.approx(known.weights_, abs=1e-6)
     assert found.objective_ == pytest.approx(known.objective_, rel=1e-11)
     assert found.gap_ <= 1e-12 * found.objective_
@@ -151,7 +151,7 @@ def test_memory_does_not_grow_with_the_pairs(loss: str, monkeypatch: pytest.Monk
     relevance = np.digitize(X @ [2.0, -1.0] + rng.normal(size=2000), [-2, -1, 1, 2])
     data = grouped(X, relevance.tolist(), [0] * 2000)
     tracemalloc.start()
-    model = fitted(RankingSVM(loss=loss, c=1e-4), data)
+    model = fitted(RankingSVM(loss=loss, C=1e-4), data)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert model.pairs_ > 1_400_000
@@ -174,9 +174,9 @@ def test_weights_of_each_option_are_those_of_linear_svc_on_crossed_columns(loss:
     kept, modes = data.table.numbers[:, :-4], data.table.numbers[:, -4:]
     crossed = np.hstack([modes, (kept[:, :, None] * modes[:, None, :]).reshape(len(data), -1)])
     rows, weight = differences(with_numbers(data, crossed))
-    model = fitted(RankingSVM(c=0.1, loss=loss, option="mode"), data)
+    model = fitted(RankingSVM(C=0.1, loss=loss, option="mode"), data)
     assert model.weights_ == pytest.approx(oracle(rows, weight, 0.1, loss), abs=1e-5)
-    assert model.in_order_ > fitted(RankingSVM(c=0.1, loss=loss), data).in_order_
+    assert model.in_order_ > fitted(RankingSVM(C=0.1, loss=loss), data).in_order_
     (table, _) = model.explain()
     assert table.header == ("column", "mode=0", "mode=1", "mode=2", "mode=3")
     assert len(table.rows) == 1 + kept.shape[1]
@@ -190,8 +190,8 @@ def test_two_options_are_told_apart_by_one_column() -> None:
     data = replace(
         grouped(np.zeros((40, 2)), relevance.astype(int).tolist(), np.repeat(range(20), 2).tolist()), table=table
     )
-    assert fitted(RankingSVM(option="mode", c=100.0), data).in_order_ == 1.0
-    assert fitted(RankingSVM(c=100.0), data).in_order_ < 0.8
+    assert fitted(RankingSVM(option="mode", C=100.0), data).in_order_ == 1.0
+    assert fitted(RankingSVM(C=100.0), data).in_order_ < 0.8
 
 
 def test_an_option_that_is_no_column_is_refused() -> None:

@@ -19,7 +19,7 @@ ODD = np.arange(40, 50)
 
 
 def test_weights_are_those_of_a_support_vector_machine_of_differences() -> None:
-    base = {"use": "ranking-svm", "params": {"loss": "squared-hinge", "c": 0.5}, "steps": []}
+    base = {"use": "ranking-svm", "params": {"loss": "squared-hinge", "C": 0.5}, "steps": []}
     model = build(ScoreRanking, {"base": base, "squares": False})
     data = rows_of(X, ODD)
     learn(model, data, RNG)

@@ -5,21 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.honesty import (
-    CLASSES,
-    LINES,
-    PROTOCOLS,
-    Classes,
-    Contest,
-    Setting,
-    claimed,
-    coverage,
-    first_pair,
-    gains,
-    lda,
-    ridge,
-    sure_of,
-)
+from benchmarks.honesty import Setting, coverage
+from benchmarks.known_truth import CLASSES, LINES, PROTOCOLS, Classes, lda, ridge
+from benchmarks.verdicts import Contest, claimed, first_pair, gains, sure_of
 
 TIMES = 40
 LEAST = 0.8

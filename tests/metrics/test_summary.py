@@ -203,6 +203,15 @@ def test_groups_are_the_units_of_an_interval() -> None:
     assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
 
 
+def test_large_groups_have_most_of_an_error() -> None:
+    """Kish's number: of 40 groups, 4 of 20 rows and 36 of 1 are worth (4 · 20 + 36)² / (4 · 20² + 36) = 8.2."""
+    sizes = np.array([20] * 4 + [1] * 36)
+    truth, said = np.random.default_rng(5).normal(size=(2, int(sizes.sum())))
+    group = np.repeat(np.arange(40, dtype=np.int32), sizes)
+    found = summary_of("mae", [value_answers(truth.tolist(), said.tolist()).with_header(group=group)])
+    assert found.interval == "t over 40 groups, worth 8.2 of one size"
+
+
 @pytest.mark.parametrize(("splits", "learned", "trust"), [(5, 48, 0.7), (1, 140, 0.9), (1, 0, 1.0)])
 def test_unsteady_methods_count_rows_for_less_but_where_they_are_saved(
     splits: int, learned: int, trust: float

@@ -1,7 +1,7 @@
 """Ranking SVM: a weighted sum of the columns that puts the pairs of each group in order, with a margin.
 
 Formula:
-    s(x) = w·x. Minimise ½‖w‖² + c Σ max(0, 1 − (s_a − s_b)) over all pairs of one group with a more relevant than
+    s(x) = w·x. Minimise ½‖w‖² + C Σ max(0, 1 − (s_a − s_b)) over all pairs of one group with a more relevant than
     b, or the same with the square of each max (``loss: squared-hinge``). With ``option`` naming a column, each of
     its levels o has weights of its own: s(x, o) = w_o·x, with one more for the option itself.
 
@@ -51,7 +51,7 @@ LOSSES = {"hinge": least_hinge, "squared-hinge": least_squared_hinge}
 class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 
-    c: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
+    C: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
     loss: str = param("hinge", "how the lack of a pair is counted", choices=LOSSES)
     option: str | None = param(None, "the nominal column of which every level has weights of its own")
     tolerance: float = param(1e-12, "the duality gap, as a share of the objective, at which to stop", gt=0)
@@ -72,12 +72,12 @@ class RankingSVM(Ranker):
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Minimise the loss of all pairs."""
         data = data.counted()
-        rows = PairSums.of(data, self._seen(data.table), self.c)
+        rows = PairSums.of(data, self._seen(data.table), self.C)
         found = LOSSES[self.loss](rows, self.tolerance, self.max_iterations)
         if found.gap > self.tolerance * found.value:
             reached = f"stopped after {found.iterations} steps with a gap of {found.gap / found.value:.1e}"
             text = f"{self.id} {reached}, above the tolerance {self.tolerance:g}"
-            warnings.warn(f"{text}; columns of one scale or a smaller c would help", MlcliWarning, stacklevel=2)
+            warnings.warn(f"{text}; columns of one scale or a smaller C would help", MlcliWarning, stacklevel=2)
         self.weights_, self.objective_, self.gap_ = found.w, found.value, found.gap
         self.iterations_, self.pairs_ = found.iterations, rows.pairs()
         self.in_order_ = share_in_order(rows.relevance, rows.group, rows.X @ found.w, rows.weights)
