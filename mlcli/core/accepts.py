@@ -28,6 +28,8 @@ class Accepts:
     """Looks at context columns, which are hidden from every other method."""
     letters: bool = False
     """Looks at the letters of levels, so that levels which were not there in training say something."""
+    large: bool = False
+    """Tables that memory cannot hold several times: it goes through them some rows at a time."""
     prefers_scaled: bool = False
     """Learns better, or only fairly, when numbers have one scale; not needed to run."""
 
@@ -44,5 +46,6 @@ class Accepts:
             sensitive=any(part.sensitive for part in parts),
             context=any(part.context for part in parts),
             letters=all(part.letters for part in parts),
+            large=all(part.large for part in parts),
             prefers_scaled=any(part.prefers_scaled for part in parts),
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.limits import refuse_beyond_memory
 
 
 def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
@@ -18,6 +19,7 @@ def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
     admitted = base.admitted(model, data)
     prepared = model.fit_steps(admitted, rng)
     final = model.final
+    refuse_beyond_memory(final, prepared.table)
     base.learn(final, admitted if prepared is admitted else base.admitted(final, prepared), rng)
     base.note(final, prepared, admitted, model.all_steps())
 

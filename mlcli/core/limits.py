@@ -13,11 +13,18 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.moments import extent
-from mlcli.core.rooms import blocks_of
+from mlcli.core.quantities import size
+from mlcli.core.rooms import VARIABLE, blocks_of, memory
 from mlcli.core.tables import Array, Table
 
 NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
+COPIES = 4
+"""How many of its training rows a method may hold that does not go through them some at a time."""
+INSTEAD = (
+    "naive-bayes, lda, linear-regression, ridge, logistic-regression, mlp, forests and boosting go through rows "
+    "some at a time; the step sample-rows takes a share of them"
+)
 LOOKED_AT = 8
 """One of so many rows mostly has a number that is large enough in each column."""
 
@@ -33,13 +40,21 @@ def refuse_unlearnable(data: Any) -> None:
     refuse_extremes(data.table, data.weights)
 
 
+def refuse_beyond_memory(model: Any, table: Table) -> None:
+    """Refuse a table of which a method would make more copies than memory holds."""
+    needed, there = COPIES * (table.numbers.nbytes + table.codes.nbytes), memory()
+    if needed > there and not model.accepts.large:
+        what = f"{model.name} copies its {len(table):,} rows, and needs about {size(needed)} of memory for that"
+        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=INSTEAD)
+
+
 def refuse_extremes(table: Table, weights: Array) -> None:
     """Refuse a table with a column whose largest number, by size, is beyond the limits; rows of weight 0 may."""
     if _plainly_moderate(table.numbers, weights):
         return
     low, high = extent(table.numbers, weights)
-    for column, size in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
-        _refuse(f"column '{column.name}'", size, NUMBERS)
+    for column, largest in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
+        _refuse(f"column '{column.name}'", largest, NUMBERS)
 
 
 def _plainly_moderate(numbers: Array, weights: Array) -> bool:

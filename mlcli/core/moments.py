@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.blocks import SIDE_BY_SIDE, less_row, row_blocks
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 ROUNDING = 4 * np.finfo(np.float64).eps
@@ -118,10 +119,10 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
 
 def _first_known(numbers: Array, rows: Rows | slice) -> Array:
     """The first number of each column: a constant one has it as its mean, to the last digit."""
-    first = numbers[0 if isinstance(rows, slice) else rows[0]]
-    if np.isnan(first).any():
-        some = numbers[rows]
-        first = some[np.isnan(some).argmin(axis=0), np.arange(len(first))]
+    first = numbers[0 if isinstance(rows, slice) else rows[0]].copy()
+    for column in np.flatnonzero(np.isnan(first)):
+        cells = numbers[rows, column]
+        first[column] = cells[np.isnan(cells).argmin()]
     return _known(first)
 
 
@@ -147,11 +148,13 @@ def _sums_about(near: Array, numbers: Array, weights: Array, rows: Rows | slice)
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     """The smallest and the largest number of each column; both 0 where there is none."""
     counted = weights > 0
-    some = numbers if counted.all() else numbers[counted]
-    if not some.size:
-        return np.zeros(numbers.shape[1]), np.zeros(numbers.shape[1])
-    low, high = over_rows(np.fmin, some), over_rows(np.fmax, some)
-    return _known(low), _known(high)
+    ends = np.full((2, numbers.shape[1]), np.nan)
+    for some in blocks_of(*numbers.shape):
+        cells = numbers[some] if counted[some].all() else numbers[some][counted[some]]
+        if cells.size:
+            extremes = over_rows(np.fmin, cells), over_rows(np.fmax, cells)
+            ends = np.array([np.fmin(ends[0], extremes[0]), np.fmax(ends[1], extremes[1])])
+    return _known(ends[0]), _known(ends[1])
 
 
 def _known(row: Array) -> Array:

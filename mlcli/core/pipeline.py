@@ -11,7 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
-from mlcli.core.limits import refuse_extremes
+from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
@@ -90,6 +90,7 @@ class Pipeline(Model):
             return None
         if any(step.columns is not None or step.changes_rows for step in self.steps):
             return None
+        refuse_beyond_memory(self.final, data.table)
         held: HeldOut | None = self.model.held_out(data, round_, (*steps, *self.steps))
         return None if held is None else refusing_not_finite(held, round_)
 

@@ -31,6 +31,7 @@ SHARE = 16
 """A table that takes more than such a part of memory is not copied in it."""
 CELLS_AT_ONCE = 1 << 20
 BLOCKS_UNTIL_PAGES_GO = 16
+CELLS_TO_MIX, RUN = 1 << 25, 1 << 8
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 """The rooms that lie in files."""
 
@@ -97,8 +98,9 @@ def _reserve(file: int, size: int) -> None:
         os.posix_fallocate(file, 0, size)
 
 
-def filled(rows: int, columns: int, dtype: type[Cell], part: Callable[[slice], NDArray[Any]]) -> NDArray[Cell]:
+def filled(shape: tuple[int, ...], dtype: type[Cell], part: Callable[[slice], NDArray[Any]]) -> NDArray[Cell]:
     """Rows that are made some at a time."""
+    rows, columns = shape
     cells = Room(rows, columns, dtype).cells
     for place, some in enumerate(blocks_of(rows, columns)):
         cells[some] = part(some)
@@ -107,13 +109,29 @@ def filled(rows: int, columns: int, dtype: type[Cell], part: Callable[[slice], N
     return cells
 
 
+def shuffled(rng: np.random.Generator, rows: int, columns: int) -> NDArray[np.intp]:
+    """The rows of a table in an order drawn at random, by its shape alone.
+
+    Of very many cells, some runs of rows after others are mixed, so that a file is read piece by piece.
+    """
+    window = max(1, CELLS_TO_MIX // max(1, columns))
+    if rows <= window:
+        return rng.permutation(rows)
+    starts = RUN * rng.permutation(-(-rows // RUN))
+    order = (starts[:, None] + np.arange(RUN)).ravel()
+    order = order[order < rows]
+    for first in range(0, rows, window):
+        rng.shuffle(order[first : first + window])
+    return order
+
+
 def give_pages_back() -> None:
     """Let go of the pages of rooms that lie in files; they come back when they are looked at."""
     for mapped in _mapped if on_linux() else ():
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def blocks_of(rows: int, columns: int) -> list[slice]:
+def blocks_of(rows: int, columns: int = 1) -> list[slice]:
     """Some rows at a time, of so many cells that nobody notices."""
     size = max(1, CELLS_AT_ONCE // max(1, columns))
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -13,7 +13,7 @@ from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, models_inside, param
 from mlcli.core.schema import Column
-from mlcli.core.tables import Table
+from mlcli.core.tables import Table, by_rows
 
 
 @dataclass(kw_only=True, eq=False)
@@ -97,8 +97,9 @@ class Step:
 
     def apply(self, table: Table) -> Table:
         """The table with what it makes of the columns that it is for."""
-        if self.columns is None:
-            return self.transform(table)
+        return by_rows(table, self.transform if self.columns is None else self._transformed)
+
+    def _transformed(self, table: Table) -> Table:
         made = self.transform(self._seen_in(table))
         return Table.of(put_back(table.parts(), self.seen_of(table.columns), made.parts()), len(table))
 

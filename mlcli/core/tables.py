@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.rooms import filled, is_large
+from mlcli.core.rooms import Room, blocks_of, filled, give_pages_back, is_large
 from mlcli.core.schema import Column
 
 Array = NDArray[np.float64]
@@ -92,6 +92,20 @@ class Table:
         )
 
 
+def by_rows(table: Table, change: Callable[[Table], Table]) -> Table:
+    """What a change of single rows makes of a table, some rows of a large one at a time."""
+    blocks = blocks_of(len(table), len(table.columns))
+    if len(blocks) < 2 or not is_large(table.numbers.nbytes + table.codes.nbytes):
+        return change(table)
+    made = change(table.take(blocks[0]))
+    numbers, codes = (Room(len(table), one.shape[1], one.dtype.type).cells for one in (made.numbers, made.codes))
+    for some in blocks:
+        made = change(table.take(some))
+        numbers[some], codes[some] = made.numbers, made.codes
+        give_pages_back()
+    return Table(made.columns, numbers, codes)
+
+
 def joined(tables: Sequence[Table]) -> Table:
     """The rows of tables with the same columns, one table after another."""
     numbers = np.concatenate([table.numbers for table in tables])
@@ -116,25 +130,25 @@ def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cel
         return _stacked(columns, dtype)
     if places == list(range(block.shape[1])):
         return block
-    return _of_columns(block, np.array(places, np.intp))
+    return of_columns(block, np.array(places, np.intp))
 
 
 def _stacked(columns: list[NDArray[Any]], dtype: type[Cell]) -> NDArray[Cell]:
     """Columns side by side."""
     rows = len(columns[0])
-    return filled(rows, len(columns), dtype, lambda some: np.column_stack([cells[some] for cells in columns]))
+    return filled((rows, len(columns)), dtype, lambda some: np.column_stack([cells[some] for cells in columns]))
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
     """Some of the columns; all of them are not copied."""
-    return cells if all(wanted) else _of_columns(cells, np.flatnonzero(wanted))
+    return cells if all(wanted) else of_columns(cells, np.flatnonzero(wanted))
 
 
-def _of_columns(cells: NDArray[Cell], places: Rows) -> NDArray[Cell]:
+def of_columns(cells: NDArray[Cell], places: Rows) -> NDArray[Cell]:
     """Some of the columns, in the order given."""
     if not is_large(len(cells) * len(places) * cells.itemsize):
         return np.take(cells, places, axis=1)
-    return filled(len(cells), len(places), cells.dtype.type, lambda some: np.take(cells[some], places, axis=1))
+    return filled((len(cells), len(places)), cells.dtype.type, lambda some: np.take(cells[some], places, axis=1))
 
 
 def _taken(cells: NDArray[Cell], rows: Rows | slice) -> NDArray[Cell]:
@@ -142,4 +156,4 @@ def _taken(cells: NDArray[Cell], rows: Rows | slice) -> NDArray[Cell]:
     count = len(range(*rows.indices(len(cells)))) if isinstance(rows, slice) else len(rows)
     if isinstance(rows, slice) or not is_large(count * cells.shape[1] * cells.itemsize):
         return np.ascontiguousarray(cells[rows])
-    return filled(count, cells.shape[1], cells.dtype.type, lambda some: cells[rows[some]])
+    return filled((count, cells.shape[1]), cells.dtype.type, lambda some: cells[rows[some]])

@@ -113,7 +113,7 @@ def read_texts(plain: PlainText, wanted: Sequence[int]) -> tuple[dict[int, Disti
     late = [column for column in wanted if column not in early]
     bits = plain.room.cells.view(np.uint64)
     places = np.array(early, np.intp)
-    numbered = filled(len(bits), len(early), np.int32, lambda some: np.take(bits[some], places, axis=1))
+    numbered = filled((len(bits), len(early)), np.int32, lambda some: np.take(bits[some], places, axis=1))
     found, stripped = dict[int, Distinct](), set[int]()
     for columns, texts, which in ((early, plain.texts, numbered), (late, *_numbered(plain, late))):
         for column, cells in zip(columns, which.T, strict=True):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import FitError
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Rows, Table
 
 Words = NDArray[np.uint64]
@@ -16,6 +19,15 @@ HALF = np.uint64(1 << 21)
 
 def draws(table: Table, seed: int) -> Array:
     """A number in [0, 1) for each row, which looks random and depends on nothing but its cells and the seed."""
+    return _by_block(table, lambda some: _drawn(some, seed))
+
+
+def _by_block(table: Table, draw: Callable[[Table], Array]) -> Array:
+    blocks = blocks_of(len(table), len(table.columns)) or [slice(0)]
+    return np.concatenate([draw(table.take(some)) for some in blocks])
+
+
+def _drawn(table: Table, seed: int) -> Array:
     # All empty cells count as one value, and so do the two zeros.
     numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
     mixed = np.full(len(table), seed, np.uint64)
@@ -46,7 +58,11 @@ def steady_draws(table: Table, seed: int) -> Array:
     """
     X = table.numbers
     largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
-    scaled = X * (DIGITS / np.maximum(largest, TINY))
+    return _by_block(table, lambda some: _steadily_drawn(some, DIGITS / np.maximum(largest, TINY), seed))
+
+
+def _steadily_drawn(table: Table, units: Array, seed: int) -> Array:
+    scaled = table.numbers * units
     cells = np.hstack([np.rint(scaled, out=scaled).astype(np.int64), table.codes.astype(np.int64)]).view(np.uint64)
     factors = _scrambled(np.arange(cells.shape[1], dtype=np.uint64)) | np.uint64(1)
     mixed = _scrambled(_scrambled(cells @ factors) ^ np.uint64(seed))

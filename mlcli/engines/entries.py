@@ -127,7 +127,7 @@ class Entries:
 def _beside(numbers: Array, target: Array) -> Array:
     """Numbers with one more column, the last."""
     rows, columns = numbers.shape
-    return filled(rows, columns + 1, np.float64, lambda some: np.column_stack([numbers[some], target[some]]))
+    return filled((rows, columns + 1), np.float64, lambda some: np.column_stack([numbers[some], target[some]]))
 
 
 def with_shares(spread: Spread, first: int) -> Spread:

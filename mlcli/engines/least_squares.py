@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.tables import Array
-from mlcli.engines.linear_design import EPSILON, Design, root_weighted
+from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
 from mlcli.engines.sums import TrainingSums, sums_of_values
 from mlcli.engines.symmetric import made_regular, solved
 from mlcli.tasks.regression import ValuedRows
@@ -98,9 +98,9 @@ def careful_plane(data: ValuedRows, l2: float, intercept: bool) -> CarefulPlane:
     level = design.mean(data.y) if intercept else 0.0
     X, y = design.rooted, root_weighted(data.y - level, design.weight)
     norms = np.sqrt(np.einsum("ij,ij->j", X, X) + l2)
-    triangle = np.linalg.qr(np.column_stack([X / norms, y]), mode="r")
+    reduced = triangle(len(X), len(norms) + 1, lambda some: np.column_stack([X[some] / norms, y[some]]))
     prior = np.column_stack([np.diag(np.sqrt(l2) / norms), np.zeros(len(norms))])
-    reduced = np.concatenate([triangle, prior])
+    reduced = np.concatenate([reduced, prior])
     left, singular, right = np.linalg.svd(reduced[:, :-1], full_matrices=False)
     noise = np.abs(right) @ design.rounding
     kept = singular > np.maximum(max(X.shape) * EPSILON * singular.max(initial=0.0), noise)

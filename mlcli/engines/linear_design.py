@@ -6,6 +6,7 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -13,7 +14,8 @@ from typing import Self
 import numpy as np
 
 from mlcli.core.blocks import less_row
-from mlcli.core.tables import Array, Flags
+from mlcli.core.rooms import blocks_of, filled
+from mlcli.core.tables import Array, Flags, of_columns
 from mlcli.tasks.supervised import SupervisedRows
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -57,7 +59,9 @@ class Design:
         size = np.hypot(scale, centre)
         varying = scale > CONSTANT * size
         if not varying.all():
-            columns, rooted, scale, size = columns[:, varying], rooted[:, varying], scale[varying], size[varying]
+            places, scale, size = np.flatnonzero(varying), scale[varying], size[varying]
+            columns = of_columns(columns, places)
+            rooted = columns if weight is None else of_columns(rooted, places)
         return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying)
 
     def within_rows(self) -> Self:
@@ -73,7 +77,7 @@ class Design:
     @cached_property
     def standard(self) -> Array:
         """The columns in units of their own scale."""
-        return self.columns / self.scale
+        return filled(self.columns.shape, np.float64, lambda some: self.columns[some] / self.scale)
 
     def mean(self, values: Array) -> float:
         """The weighted mean over the rows."""
@@ -91,8 +95,20 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
     """Rows times the square root of their weight."""
     if weight is None:
         return values
-    root = np.sqrt(weight)
-    return values * (root if values.ndim == 1 else root[:, None])
+    if values.ndim == 1:
+        return values * np.sqrt(weight)
+    return filled(values.shape, np.float64, lambda some: values[some] * np.sqrt(weight[some, None]))
+
+
+def triangle(rows: int, columns: int, part: Callable[[slice], Array]) -> Array:
+    """R of the QR decomposition of rows that are made some at a time, below what is left of those before.
+
+    Demmel, Grigori, Hoemmen & Langou 2012 (tall and skinny QR).
+    """
+    found = np.empty((0, columns))
+    for some in blocks_of(rows, columns):
+        found = np.asarray(np.linalg.qr(np.concatenate([found, part(some)]), mode="r"))
+    return found
 
 
 def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
@@ -100,12 +116,12 @@ def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Arr
     if not intercept:
         return np.zeros(numbers.shape[1]), numbers
     centre = shares @ numbers
-    centred = less_row(numbers, centre)
-    drift = shares @ centred
+    drift = sum(
+        (shares[some] @ less_row(numbers[some], centre) for some in blocks_of(*numbers.shape)), np.zeros(())
+    )
     if (np.abs(drift) > EPSILON * np.abs(centre)).any():
         centre = centre + drift
-        centred = less_row(numbers, centre)
-    return centre, centred
+    return centre, filled(numbers.shape, np.float64, lambda some: less_row(numbers[some], centre))
 
 
 def _root_mean_square(rooted: Array, total: float) -> Array:

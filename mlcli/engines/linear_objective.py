@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from mlcli.core.blocks import row_blocks
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.losses import Loss
 from mlcli.engines.penalties import Penalty
@@ -95,8 +96,7 @@ class LinearObjective:
     def curvature(self, here: Point) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
         by_row = self.mixing.T @ np.tensordot(self.mixing.T, self.loss.curvature(here.scores), axes=1)
-        ones = np.full((len(self.X), 1), float(self.intercept))
-        made = weighted_gram(by_row, np.hstack([self.X, ones]))
+        made = weighted_gram(by_row, self.X, float(self.intercept))
         made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, len(here.w))
         return made
 
@@ -108,7 +108,9 @@ class LinearObjective:
     def own_bends(self) -> Array:
         """About what the objective bends along each column by itself; never 0."""
         bound = self.loss.bound if np.isfinite(self.loss.bound) else 1.0
-        squares = np.append(self.loss.weights @ self.X**2, self.loss.weights.sum())
+        weights = self.loss.weights
+        by_block = (weights[some] @ self.X[some] ** 2 for some in blocks_of(*self.X.shape))
+        squares = np.append(sum(by_block, np.zeros(self.X.shape[1])), weights.sum())
         bends = bound * squares + self.penalty.l2
         return np.asarray(np.where(bends > 0, bends, 1.0))
 
@@ -117,11 +119,10 @@ class LinearObjective:
 
         1 / (its own curvature × the largest curvature once each is divided by its own).
         """
-        ones = np.ones((len(self.X), 1)) if self.intercept else np.zeros((len(self.X), 1))
-        rooted = np.hstack([self.X, ones]) * np.sqrt(self.loss.weights)[:, None]
+        gram = weighted_gram(self.loss.weights[None, None], self.X, float(self.intercept))
         inside = self.mixing.T @ self.loss.most_curved() @ self.mixing
         largest = float(np.linalg.eigvalsh(inside).max(initial=0.0))
-        bound = largest * (rooted.T @ rooted) + np.diag(self.penalty.l2)
+        bound = largest * gram + np.diag(self.penalty.l2)
         own = np.where(bound.diagonal() > 0, bound.diagonal(), 1.0)
         alike = bound / np.sqrt(np.outer(own, own))
         return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
@@ -159,12 +160,15 @@ class Masked:
         return self.whole.own_bends()
 
 
-def weighted_gram(by_row: Array, X: Array) -> Array:
-    """Σ over rows of a positive matrix (outputs × outputs × rows) times, as blocks, the products of columns."""
-    outputs, width = len(by_row), X.shape[1]
+def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
+    """Σ over rows of a positive matrix (outputs × outputs × rows) times, as blocks, the products of columns.
+
+    More columns may be the last, each of one number.
+    """
+    outputs, width = len(by_row), X.shape[1] + len(last)
     total = np.zeros((outputs, width, outputs, width))
     for rows in row_blocks(len(X), width, CELLS):
-        block = X[rows]
+        block = np.hstack([X[rows], np.full((len(X[rows]), len(last)), last)]) if last else X[rows]
         for j in range(outputs):
             rooted = block * np.sqrt(np.maximum(by_row[j, j, rows, None], 0.0))
             total[j, :, j] += rooted.T @ rooted

@@ -98,7 +98,7 @@ class SplitRows:
         if width == len(self.entries.origin):
             return self.entries.rows(slice(None))
         return filled(
-            len(self.y), width, np.float64, lambda some: np.nan_to_num(self.entries.rows(some), copy=False)
+            (len(self.y), width), np.float64, lambda some: np.nan_to_num(self.entries.rows(some), copy=False)
         )
 
     @cached_property

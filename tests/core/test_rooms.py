@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import mmap
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mlcli.core import rooms
-from mlcli.core.errors import UsageError
-from mlcli.core.rooms import Room, filled, memory
+from mlcli.core.configuration import behind_steps
+from mlcli.core.errors import FitError, UsageError
+from mlcli.core.learning import ask, learn
+from mlcli.core.model import Model
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS
+from mlcli.core.rooms import Room, filled, memory, shuffled
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
 from mlcli.data import large_text, read_records
 from mlcli.data.load import load
+from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import SupervisedRows
 from tests.cli.shell import document, typed
 
 
@@ -61,7 +73,7 @@ def test_a_disk_that_is_too_full_for_a_room_is_told_of_before_anything_is_writte
 def test_large_rooms_do_so_in_a_file(little_memory: None) -> None:
     assert isinstance(check_room().cells.base, mmap.mmap)
     cells = np.arange(300.0).reshape(100, 3)
-    assert np.array_equal(filled(100, 3, np.float64, lambda some: 2 * cells[some]), 2 * cells)
+    assert np.array_equal(filled((100, 3), np.float64, lambda some: 2 * cells[some]), 2 * cells)
 
 
 @pytest.fixture
@@ -86,7 +98,7 @@ def test_answers_from_a_file_are_those_from_memory(
 ) -> None:
     words = {
         "classes": ["-m", "naive-bayes", "-m", "lda"],
-        "values": ["-m", "linear-regression", "-m", "ridge", "-m", "decision-tree"],
+        "values": ["-m", "linear-regression", "-m", "ridge", "-m", "newton-boosting"],
     }
 
     def evaluated() -> list[dict[str, object]]:
@@ -107,3 +119,67 @@ def test_answers_from_a_file_are_those_from_memory(
     numbers = load(str(files["values"])).table.numbers
     assert isinstance(numbers.base, mmap.mmap)
     assert evaluated() == before
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "naive-bayes": {},
+    "lda": {},
+    "qda": {},
+    "logistic-regression": {"solver": "sgd", "max_iterations": 1, "standard_errors": False},
+    "mlp": {"hidden": [2], "epochs": 1},
+    "random-forest": {"trees": 2, "max_leaves": 4},
+    "newton-boosting": {"rounds": 1, "max_leaves": 2},
+}
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> LabelledRows:
+    """Rows of 12 MB beside a memory of 16 MB, with gaps and a class."""
+    monkeypatch.setenv("MLCLI_MEMORY", "16 MB")
+    monkeypatch.setattr(rooms, "CELLS_AT_ONCE", 1 << 14)
+    rng, numbers = np.random.default_rng(0), Room(12000, 128).cells
+    numbers[:] = rng.normal(size=numbers.shape)
+    y = (numbers[:, 0] + rng.normal(size=len(numbers)) > 0).astype(np.int32)
+    numbers[::7, 3] = np.nan
+    columns = tuple(Column(f"x{j}", missing=j == 3) for j in range(128))
+    table = Table(columns, numbers, np.empty((12000, 0), np.int32))
+    return LabelledRows(table=table, rows=np.arange(12000), y=y, classes=("no", "yes"))
+
+
+def peak_of_a_fit(model: Model, data: SupervisedRows) -> float:
+    """The memory that a fit and its answers take, as a share of the cells."""
+    ready = behind_steps(model, data.table.columns)
+    learn(ready.fresh(), data.take(np.arange(500)), np.random.default_rng(0))  # loops are compiled
+    tracemalloc.start()
+    learn(ready, data, np.random.default_rng(0))
+    ask(ready, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / data.table.numbers.nbytes
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_a_large_table_is_not_copied(large: LabelledRows, method: str) -> None:
+    assert peak_of_a_fit(build(MODELS.load(method), CASES[method]), large) < 0.5
+
+
+@pytest.mark.parametrize("method", ["linear-regression", "ridge"])
+def test_nor_are_rows_with_a_value_even_if_columns_are_collinear(large: LabelledRows, method: str) -> None:
+    large.table.numbers[:, 5] = large.table.numbers[:, 6]
+    data = ValuedRows(table=large.table, rows=large.rows, y=large.table.numbers[:, 0] + large.y)
+    assert peak_of_a_fit(build(MODELS.load(method), {}), data) < 0.5
+
+
+def test_what_would_copy_it_is_refused_with_what_does_not(large: LabelledRows) -> None:
+    with pytest.raises(FitError, match=r"(?s)knn copies its 12,000 rows, .* 15.3 MiB .*naive-bayes, lda"):
+        peak_of_a_fit(build(MODELS.load("knn"), {}), large)
+    with pytest.raises(FitError, match=r"(?s)100 trees of .* nodes need about .*max_leaves"):
+        peak_of_a_fit(build(MODELS.load("random-forest"), {}), large)
+
+
+def test_rows_of_very_many_cells_are_mixed_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "CELLS_TO_MIX", 10_000)
+    order = shuffled(np.random.default_rng(0), 5003, 4)
+    assert np.array_equal(np.sort(order), np.arange(5003))
+    assert len(np.unique(order[:2500] // rooms.RUN)) <= 11
+    assert (np.diff(order) < 0).any()

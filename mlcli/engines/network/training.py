@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core.errors import FitError
+from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.network.network import Network
 from mlcli.engines.network.optimisers import OPTIMISERS, Optimiser
@@ -143,7 +144,7 @@ class Trainer:
         """Every row once, in batches of a new order; the mean loss of rows, each before the step it is part of."""
         size = min(self.plan.batch or len(examples), len(examples))
         said = np.empty_like(examples.Y)
-        order = self.rng.permutation(len(examples)) if order is None and size < len(examples) else order
+        order = shuffled(self.rng, *examples.X.shape) if order is None and size < len(examples) else order
         for first in range(0, len(examples), size):
             rows = slice(None) if order is None else order[first : first + size]
             said[rows] = self.step(examples.take(rows), len(examples))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.rooms import blocks_of, shuffled
 from mlcli.core.tables import Array
 from mlcli.engines.linear_objective import LinearObjective
 from mlcli.engines.solvers.minimum import Minimum
@@ -28,7 +29,7 @@ def stochastic_gradient_descent(
     for done in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, done, converged=True)
-        order = rng.permutation(len(objective.X))
+        order = shuffled(rng, *objective.X.shape)
         for rows in np.array_split(order, max(1, len(order) // BATCH)):
             few = objective.take(rows)
             change = few.at(w).slope - few.at(here.w).slope
@@ -40,6 +41,7 @@ def stochastic_gradient_descent(
 def _steps(objective: LinearObjective) -> Array:
     """The steps that are safe for all rows, less where single rows bend far more than all do."""
     own, weights = objective.own_bends(), objective.loss.weights
-    lengths = objective.X**2 @ (1 / own[:-1]) + 1 / own[-1]
+    blocks = blocks_of(*objective.X.shape)
+    lengths = np.concatenate([objective.X[some] ** 2 @ (1 / own[:-1]) for some in blocks]) + 1 / own[-1]
     typical = float(weights @ lengths) / float(weights.sum())
     return np.asarray(CAUTION * objective.step_bounds() / max(1.0, float(lengths.max()) / typical / BATCH))

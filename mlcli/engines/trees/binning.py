@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mlcli.core.rooms import Room, filled, is_large
 from mlcli.core.tables import Array, Flags, Rows, Table
 
 Bins = np.ndarray[Any, np.dtype[Any]]
@@ -18,6 +19,7 @@ Bins = np.ndarray[Any, np.dtype[Any]]
 MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
 NO_LIMIT = 2**32
+KINDS = (np.uint8, np.uint16, np.uint32)
 
 
 KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
@@ -26,11 +28,11 @@ KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """``bins`` (F × n, uint16) says in which bin each cell lies.
+    """``bins`` (F × n) says in which bin each cell lies.
 
     Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
-    nominal cell is its code; with more than 65,535 bins somewhere, all are of four bytes. One byte, where that is
-    enough, would hardly be faster, and loops would be compiled for it as well.
+    nominal cell is its code. A bin takes one byte where their number is limited to what that holds, else two, and
+    four where one column has more than 65,535: loops are compiled for each anew.
     """
 
     bins: Bins
@@ -56,10 +58,10 @@ def binned(
     cells: Array, ordered: Flags, levels: Rows, most: int | None = MOST_BINS, weights: Array | None = None
 ) -> Binned:
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
-    columns = np.ascontiguousarray(cells.T)
+    columns = cells.T if is_large(cells.nbytes) else np.ascontiguousarray(cells.T)
     weights = None if weights is None or (weights == weights[:1]).all() else weights
     edges = [
-        edges_of(column, most or NO_LIMIT, weights) if by_threshold else np.empty((2, 0))
+        edges_of(np.ascontiguousarray(column), most or NO_LIMIT, weights) if by_threshold else np.empty((2, 0))
         for column, by_threshold in zip(columns, ordered, strict=True)
     ]
     lengths = np.array([one.shape[1] for one in edges], dtype=np.intp)
@@ -67,7 +69,8 @@ def binned(
     for j, one in enumerate(edges):
         padded[:, j, : lengths[j]] = one
     known = np.where(ordered, lengths, levels - 1)
-    return Binned(_assigned(columns, edges, known, ordered), known, ordered, *padded)
+    kind = next(kind for kind in KINDS[most is None :] if known.max(initial=0) <= np.iinfo(kind).max)
+    return Binned(_assigned(columns, edges, known, ordered, kind), known, ordered, *padded)
 
 
 def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows) -> Binned:
@@ -94,7 +97,7 @@ def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple
             bins[j] = np.full(count, MOST_BINS - 1)
             bins[j][np.argsort(-totals, kind="stable")[: MOST_BINS - 1]] = np.arange(MOST_BINS - 1)
             bins[j][-1] = MOST_BINS
-            joined = joined.copy() if joined is cells else joined
+            joined = filled(cells.shape, np.float64, lambda some: cells[some]) if joined is cells else joined
             joined[:, j], counts[j] = bins[j][cells[:, j].astype(np.intp)], MOST_BINS + 1
     return joined, counts, tuple(bins)
 
@@ -130,13 +133,12 @@ def midway(low: Array, high: Array) -> Array:
     return np.where(middle >= high, low, middle)
 
 
-def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags) -> Bins:
+def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags, kind: type[np.generic]) -> Bins:
     """The bin of each cell; thresholds lie between neighbouring bins, and belong to the lower one."""
     from mlcli.kernels.trees.binning import bins_of
 
-    highest = int(known.max(initial=0))
-    bins = np.empty(columns.shape, np.uint16 if highest < 2**16 else np.uint32)
-    for j, column in enumerate(columns):
+    bins = Room(len(columns), len(columns.T), kind).cells
+    for j, column in enumerate(map(np.ascontiguousarray, columns)):
         if not ordered[j]:
             bins[j] = column
         elif known[j] <= MOST_BINS:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.rooms import filled
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 
@@ -39,12 +40,15 @@ def features(table: Table, fills: Array | None = None) -> Array:
     fills = np.full(len(table.columns), np.nan) if fills is None else fills
     if not table.codes.shape[1] and np.isnan(fills).all():
         return table.numbers
-    cells = np.empty((len(table), len(table.columns)))
     left_empty = np.where(ordered(table.columns), np.nan, level_counts(table.columns) - 1)
     fills = np.where(np.isnan(fills), left_empty, fills)
-    for j, (column, given) in enumerate(table.parts()):
-        cells[:, j] = np.where(known(given, column), given, fills[j])
-    return cells
+    cells = [(given, known(given, column)) for column, given in table.parts()]
+
+    def filled_in(some: slice) -> Array:
+        each = zip(cells, fills, strict=True)
+        return np.column_stack([np.where(there[some], given[some], fill) for (given, there), fill in each])
+
+    return filled((len(table), len(cells)), np.float64, filled_in) if cells else np.empty((len(table), 0))
 
 
 def known(given: np.ndarray[Any, Any], column: Column) -> Flags:

@@ -97,7 +97,6 @@ class GradientGrower:
         """From cells (n × F), the columns that have an order in at most so many bins."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
         rows = binned(joined, levels == 0, counts, most)
-        rows = replace(rows, bins=rows.bins.astype(np.uint8))
         return GradientGrower(rows, levels, level_bins, weights, limits, directions, l2)
 
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
@@ -204,9 +203,9 @@ class GradientGrower:
 
     @cached_property
     def _all(self) -> Any:
-        return self._of(np.arange(len(self.binned.bins)))
+        return self._of(slice(None))
 
-    def _of(self, chosen: Rows) -> Any:
+    def _of(self, chosen: Rows | slice) -> Any:
         from mlcli.kernels.trees.gradient_splits import GradientColumns
         from mlcli.kernels.trees.gradient_sums import BLOCK, in_blocks
 

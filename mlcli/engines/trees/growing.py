@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.core.errors import FitError
+from mlcli.core.quantities import size
+from mlcli.core.rooms import VARIABLE, memory
 from mlcli.core.tables import Codes
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import Criterion
@@ -17,6 +20,8 @@ from mlcli.engines.trees.targets import Ids, Packed, Targets
 if TYPE_CHECKING:
     from mlcli.kernels.trees import nodes as loops
 
+COPIES = 3
+"""How often the nodes of a tree are held, while trees are put together."""
 NEARLY = 1 - 1e-9
 """Summed weights reach a limit when they come this close."""
 
@@ -110,6 +115,15 @@ class Grower:
             impurity=whole.impurity,
             gain=np.where(inner, whole.gain * share.unit, 0.0),
         )
+
+
+def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
+    """Refuse so many trees like one where memory would not hold them."""
+    needed, there = COPIES * trees * sum(array.nbytes for array in one), memory()
+    if needed > there:
+        what = f"{trees} trees of {len(one.nodes):,} nodes need about {size(needed)} of memory"
+        hint = "max_leaves 1000, min_leaf 100 or fewer trees take less"
+        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 
 def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.trees.structure import LEAF, Trees, only_known_numbers
-from mlcli.engines.trees.targets import Targets
+from mlcli.engines.trees.targets import Bits, Targets
 from mlcli.tasks.classification import first_of_the_largest
 
 
@@ -30,12 +30,12 @@ class OutOfBag:
     def _plain(self) -> bool:
         return only_known_numbers(self.cells, self.ordered)
 
-    def leaves(self, tree: int, rows: Rows) -> Codes:
-        """The leaf of a tree that each of some rows comes to."""
+    def leaves(self, tree: int, outside: Bits) -> tuple[Rows, Codes]:
+        """The rows that a tree did not learn from, and the leaf that each comes to."""
+        rows = np.flatnonzero(np.unpackbits(outside, count=len(self.cells)))
         if not len(rows):
-            return np.empty(0, np.int32)
-        leaves: Codes = self.trees.part(tree, tree + 1).reached(self.cells, self.ordered, rows, self._plain)[0]
-        return leaves
+            return rows, np.empty(0, np.int32)
+        return rows, self.trees.part(tree, tree + 1).reached(self.cells, self.ordered, rows, self._plain)[0]
 
     def losses(self, said: Array, rows: Rows) -> Array:
         """Whether the class is wrong, or the squared error, of what is said (rows × K)."""
@@ -44,9 +44,9 @@ class OutOfBag:
             return np.asarray((said[:, 0] - output) ** 2)
         return np.asarray(self.by_size[first_of_the_largest(said[:, self.by_size])] != slot, np.float64)
 
-    def worse(self, tree: int, rows: Rows, leaves: Codes, rng: np.random.Generator) -> Array:
+    def worse(self, tree: int, outside: Bits, rng: np.random.Generator) -> Array:
         """By how much a tree's mean loss grows when the cells of a column are dealt out anew among some rows."""
-        worse, trees = np.zeros(self.cells.shape[1]), self.trees
+        worse, trees, (rows, leaves) = np.zeros(self.cells.shape[1]), self.trees, self.leaves(tree, outside)
         if not len(rows):
             return worse
         weight, cells, one = self.targets.weight[rows], self.cells[rows], trees.part(tree, tree + 1)

@@ -12,6 +12,7 @@ from mlcli.core.tables import Array, Rows
 
 Words = NDArray[np.int64]
 Ids = NDArray[np.uint32]
+Bits = NDArray[np.uint8]
 ROOM = 63
 """How many bits of a word are there for classes."""
 AMOUNTS = 61
@@ -60,9 +61,9 @@ class Packed:
         return np.flatnonzero(self.counts).astype(np.uint32)
 
     @property
-    def outside(self) -> Rows:
-        """The rows that have none."""
-        return np.flatnonzero(self.counts == 0)
+    def outside(self) -> Bits:
+        """The rows that have none, a bit for each row."""
+        return np.packbits(self.counts == 0)
 
     @property
     def units(self) -> Packed:

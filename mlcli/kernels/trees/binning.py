@@ -10,7 +10,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.kernels.without_counting import compiled
 
 Bins = np.ndarray[Any, np.dtype[Any]]
-"""Small whole numbers: uint16, or uint32 where a column has too many bins for that."""
+"""Small whole numbers of one, two or four bytes."""
 
 
 @compiled

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.rooms import Room
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.without_counting import compiled
 
@@ -71,6 +72,8 @@ def in_blocks(columns: Bytes) -> Bytes:
     """Binned columns (F × n) as blocks (⌈F/4⌉ × n × 4); columns of zeros fill up the last one."""
     width, rows = columns.shape
     count = -(-width // BLOCK)
-    padded = np.zeros((count * BLOCK, rows), np.uint8)
-    padded[:width] = columns
-    return np.ascontiguousarray(padded.reshape(count, BLOCK, rows).transpose(0, 2, 1))
+    blocks = Room(count * rows, BLOCK, np.uint8).cells.reshape(count, rows, BLOCK)
+    blocks[-1:, :, width - count * BLOCK :] = 0
+    for j, column in enumerate(columns):
+        blocks[j // BLOCK, :, j % BLOCK] = column
+    return blocks

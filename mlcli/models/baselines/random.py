@@ -42,7 +42,7 @@ class RandomGuess(Classifier, Regressor):
     upper_: Array = learned()
     seed_: int = learned()
 
-    accepts = Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
     """Anything: cells only tell rows apart."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:

@@ -32,7 +32,7 @@ class ZeroR(Classifier, Regressor):
 
     mean_: Array = learned()
 
-    accepts = Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
     """Anything: no cell is read."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:

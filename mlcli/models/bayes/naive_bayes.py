@@ -129,7 +129,7 @@ class NaiveBayes(Classifier):
     """The chance that an event of a column does and does not happen (2 × columns × classes)."""
     trials_: Array = learned("events")
 
-    accepts = Accepts(nominal=True, missing=True, weights=True)
+    accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
     """Anything: missing cells drop out of the product."""
 
     def uses(self, parameter: str) -> bool:

@@ -85,7 +85,7 @@ class Boosted(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything."""
-        return Accepts(nominal=True, missing=True, weights=True)
+        return Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def bounds(self) -> tuple[Rows, float]:
         """Per column the direction that answers must keep, if any, and what half a squared leaf score costs."""

@@ -86,7 +86,8 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything: a base stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=self.base is None or self.base.accepts.weights)
+        weights = self.base is None or self.base.accepts.weights
+        return Accepts(nominal=True, missing=True, weights=weights, large=self.base is None)
 
     def conflicts(self) -> list[str]:
         """Parameters of trees, where there are none."""

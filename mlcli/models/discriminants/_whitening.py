@@ -14,6 +14,7 @@ import numpy as np
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import ROUNDING
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.linear_design import triangle
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import LabelledRows
 
@@ -46,9 +47,14 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     ddof = _possible(ddof, sums, varies)
     divisor = float(freedom(sums, ddof)) or 1.0
     units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / divisor)
-    away = data.table.numbers[:, varies] - (sums.mean + sums.origin)[data.y][:, varies]
-    within = away / units * np.sqrt(data.weights / divisor)[:, None]
-    _, spreads, directions = np.linalg.svd(np.linalg.qr(within, mode="r"), full_matrices=False)
+    means = (sums.mean + sums.origin)[:, varies]
+
+    def within(some: slice) -> Array:
+        away = data.table.numbers[some][:, varies] - means[data.y[some]]
+        return np.asarray(away / units * np.sqrt(data.weights[some] / divisor)[:, None])
+
+    reduced = triangle(len(data), means.shape[1], within)
+    _, spreads, directions = np.linalg.svd(reduced, full_matrices=False)
     kept = spreads > LEAST_SPREAD
     transform = np.zeros((len(varies), int(kept.sum())))
     transform[varies] = directions[kept].T / spreads[kept] / units[:, None]

@@ -116,7 +116,7 @@ class LinearDiscriminants(Classifier):
     shrunk_: float = learned()
     """The shrinkage that was given, or found."""
 
-    accepts = Accepts(weights=True)
+    accepts = Accepts(weights=True, large=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""

@@ -134,7 +134,7 @@ class QuadraticDiscriminants(Classifier):
     levels_: Array = learned("classes")
     """The logarithm of the prior over the root of the determinant."""
 
-    accepts = Accepts(weights=True)
+    accepts = Accepts(weights=True, large=True)
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""

@@ -23,10 +23,10 @@ from mlcli.engines.trees.binning import MOST_BINS, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.findings import control, mean_importances, worth_of
-from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.growing import Grower, Limits, refuse_beyond_memory
 from mlcli.engines.trees.out_of_bag import OutOfBag, voting
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
+from mlcli.engines.trees.targets import Bits, Packed, Targets, in_units, packed
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -78,7 +78,7 @@ class Forest(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything."""
-        return Accepts(nominal=True, missing=True, weights=True)
+        return Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def conflicts(self) -> list[str]:
         """A name of a number of columns that is none, and shuffling without rows to shuffle."""
@@ -96,15 +96,17 @@ class Forest(Classifier, Regressor):
         cells, by_threshold = features(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
         rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, data.weights)
-        bag = Bag.of(data.weights) if self.bootstrap else None
-        everything = packed(targets, *in_units(data.weights))
+        bag = Bag.of(data.weights)
+        everything = None if self.bootstrap else packed(targets, *in_units(data.weights))
         limits = Limits(self._drawn(), self.random_cuts, self.max_depth, self.max_leaves, self.min_leaf)
         grower = Grower(rows, targets, CRITERIA["squared-error"], limits)
         draws = [np.random.default_rng(seed) for seed in rng.integers(0, 2**62, self.trees)]
 
-        def grown(draw: np.random.Generator) -> tuple[Any, Packed, Rows]:
-            share = everything if bag is None else packed(targets, bag.repeats(draw), bag.unit)
-            return grower.grown(share, int(draw.integers(1, 2**32))), share.units, share.outside
+        def grown(draw: np.random.Generator) -> tuple[Any, Packed, Bits]:
+            share = everything or packed(targets, bag.repeats(draw), bag.unit)
+            one = grower.grown(share, int(draw.integers(1, 2**32)))
+            refuse_beyond_memory(one, self.trees)
+            return one, share.units, share.outside
 
         with threads(self.trees) as each:
             parts, units, unseen = zip(*each(grown, draws), strict=True)
@@ -118,12 +120,12 @@ class Forest(Classifier, Regressor):
             self._look_outside(outside, unseen, draws, each)
 
     def _look_outside(
-        self, outside: OutOfBag, rows: Sequence[Rows], draws: Sequence[np.random.Generator], each: Each
+        self, outside: OutOfBag, unseen: Sequence[Bits], draws: Sequence[np.random.Generator], each: Each
     ) -> None:
         """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
-        leaves = list(each(outside.leaves, range(self.trees), rows))
-        self.curve_ = outside.curve(zip(rows, leaves, strict=True)) if self.bootstrap else np.empty((0, 2))
-        worse = each(outside.worse, range(self.trees), rows, leaves, draws) if self.shuffle else ()
+        leaves = each(outside.leaves, range(self.trees), unseen) if self.bootstrap else ()
+        self.curve_ = outside.curve(leaves) if self.bootstrap else np.empty((0, 2))
+        worse = each(outside.worse, range(self.trees), unseen, draws) if self.shuffle else ()
         self.shuffled_ = np.mean(list(worse), axis=0) if self.shuffle else np.empty(0)
 
     def _by_size(self) -> Rows:

@@ -86,7 +86,7 @@ class LinearRegression(LinearValues, Regressor):
     constant_: Flags = learned("columns")
     collinear_: Flags = learned("columns")
 
-    accepts = Accepts(weights=True)
+    accepts = Accepts(weights=True, large=True)
     """Numbers and weights; least squares does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:

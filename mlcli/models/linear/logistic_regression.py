@@ -100,7 +100,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
-    accepts = Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, large=True, prefers_scaled=True)
     """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:

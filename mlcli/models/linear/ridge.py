@@ -45,7 +45,7 @@ class Ridge(LinearValues, Regressor):
         tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
-    accepts = Accepts(weights=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, large=True, prefers_scaled=True)
     """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:

@@ -20,7 +20,8 @@ Choices:
     output has no slope and learns by the perceptron's rule, δ = a − y. Values are learned in units of their
     spread, or brought into the range of a sigmoid or tanh. l2 is the cost of half a unit of squared weight beside
     the summed loss, as in ``ridge``. Whole weights count as repeats. Batches follow from what is in the rows and
-    not from their order. With rows held aside the network of the epoch with their smallest loss is kept.
+    not from their order; of more than 2²⁵ cells, runs of rows are mixed some at a time. With rows held aside the
+    network of the epoch with their smallest loss is kept.
     Pre-training lets the hidden layers first learn, from rows without a class too, to give back cells that were
     masked or noise that was added.
 """
@@ -59,7 +60,9 @@ OF_CLASSES = ("softmax", "step")
 
 
 @register(
-    "mlp", reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors"
+    "mlp",
+    reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors",
+    revision=2,
 )
 class MultiLayerPerceptron(Classifier, Regressor):
     """A fully connected feed-forward network."""
@@ -109,7 +112,7 @@ class MultiLayerPerceptron(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Numbers on one scale, and weights; rows without a class where it is pre-trained."""
-        return Accepts(weights=True, prefers_scaled=True, unlabelled=self.pretrain is not None)
+        return Accepts(weights=True, large=True, prefers_scaled=True, unlabelled=self.pretrain is not None)
 
     def conflicts(self) -> list[str]:
         """Activations for all layers or each; cross-entropy of probabilities; hidden layers to pre-train."""

@@ -28,7 +28,7 @@ def test_with_a_bin_for_each_distinct_value_the_bin_is_the_rank() -> None:
     ranks = [np.searchsorted(known, column) for known, column in zip(values, cells.T, strict=True)]
     assert np.array_equal(found.bins, ranks)
     assert found.known.tolist() == [len(known) for known in values]
-    assert found.bins.dtype == np.uint16
+    assert found.bins.dtype == np.uint8
 
 
 def test_thresholds_between_bins_are_those_of_the_exact_tree() -> None:
