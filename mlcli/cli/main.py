@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
@@ -26,6 +27,8 @@ def _open_streams() -> None:
         if number in closed:
             os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+    if isinstance(sys.stdout.buffer, io.RawIOBase):  # python -u, which loses the rest of what a signal cuts short
+        sys.stdout = os.fdopen(STDOUT, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False)
     if STDOUT in closed:
         from mlcli.core.errors import ExitCode
 

@@ -30,7 +30,7 @@ def counted_out(dataset: Dataset) -> Dataset:
     if not total:
         raise DataError(f"'{column.name}' is 0 in every row, so there are no rows")
     none = int((counts == 0).sum())
-    left_out = f"; {none} of count 0 are left out" if none else ""
-    note = f"{len(counts)} rows of the file stand for {total}, as '{column.name}' counts{left_out}"
+    parted = "and splits part them" + (f"; {none} of count 0 are left out" if none else "")
+    note = f"{len(counts)} rows of the file stand for {total}, as '{column.name}' counts, {parted}"
     rows = np.repeat(np.arange(len(counts)), counts)
     return replace(dataset, table=dataset.table.take(rows), notes=(*dataset.notes, note))

@@ -23,6 +23,21 @@ def test_a_learning_curve_has_bands_and_training_scores() -> None:
     assert "over the last doubling of the rows" in shown
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("travelmode", ("-m", "ranking-svm")),
+        ("faithful", ("-m", "gaussian", "--task", "density")),
+        ("wdbc", ("-m", "z-score", "--task", "anomaly")),
+        ("insteval_1200", ("-m", "global-mean")),
+    ],
+)
+def test_more_rows_can_be_learned_from_in_any_kind_of_task(data: str, words: tuple[str, ...]) -> None:
+    found = document(typed("curve", "learning", data, *words, "--sizes", "0.3,1", "--folds", "2", "--json"))
+    first, last = found["curves"][0]["points"]
+    assert first["value"] < last["value"]
+
+
 def test_a_validation_curve_marks_the_best_value() -> None:
     found = document(typed("curve", "validation", "wdbc", "-m", "knn", "-p", "k=1..9", "--folds", "3", "--json"))
     (curve,) = found["curves"]

@@ -206,6 +206,19 @@ def test_what_is_no_row_is_refused(folder: Path, words: list[str], said: str) ->
     assert said in refused.stderr
 
 
+def test_groups_are_told_by_distances_and_rules_by_what_a_row_has(folder: Path) -> None:
+    Path("it.csv").write_text("x\n0\n2\n10\n14\n")
+    trained("it.csv", "{use: k-means, params: {clusters: 2}, steps: []}")
+    distances = findings_of("it.csv", "--row", "4")["Distances to the centres"]
+    assert sorted(line[1] for line in distances) == pytest.approx([2, 13])  # centres at 1 and 12
+    assert (
+        typed("train", "weather_nominal", "--task", "association", "-m", "fp-growth", "-o", "it.mlcli").exit_code
+        == 0
+    )
+    (met,) = findings_of("weather_nominal", "--row", "3").values()
+    assert [line[2:] for line in met] == [[1.0, "yes"]] * 10
+
+
 def test_a_method_that_cannot_tell_says_so(folder: Path) -> None:
     trained("iris", "divisive")
     refused = typed("predict", "it.mlcli", "iris", "--explain")

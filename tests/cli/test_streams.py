@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
+from time import sleep
 
 import pytest
 
 FULL = Path("/dev/full")
+PIPE = 65_536
 MOST_MEMORY = 4 * 2**30
 HUGE = 30 * 2**30
 ONE_ARRAY = b'{"a":{"dtype":"U8","shape":[%d],"data_offsets":[0,%d]}}'
@@ -71,6 +77,18 @@ def test_a_huge_file_that_is_no_model_is_refused_before_it_is_read(tmp_path: Pat
     done = ended("mlcli predict huge.bin iris", tmp_path)
     assert done.returncode == 7
     assert ("is larger than the memory" if start == START_OF_A_HUGE_ONE else "is not a model") in done.stderr
+
+
+def test_a_command_that_is_stopped_while_it_prints_goes_on_where_it_was() -> None:
+    with subprocess.Popen([sys.executable, "-u", "-m", "mlcli", "schema"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        waiting = bytearray(4)
+        while int.from_bytes(waiting, sys.byteorder) < PIPE:
+            sleep(0.01)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, waiting)
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            process.send_signal(number)
+        json.loads(process.stdout.read())
 
 
 def test_a_path_that_is_no_text_is_a_path(tmp_path: Path) -> None:

@@ -25,45 +25,52 @@ from tests.contract.subjects import (
     DEFAULTS,
     EVERYONE,
     SUBJECTS,
+    UNLABELLED,
     Subject,
     arrays_of,
     frozen,
     learned_quietly,
+    parts,
     said_by,
+    transductive,
     usual,
     usual_answers,
 )
-from tests.contract.toys import halves, repeated, shuffled_target, with_columns
+from tests.contract.toys import SUPERVISED, halves, repeated, shuffled_target, with_columns
 
 ROUNDING = 1e-8
 """How far answers may differ where only the order of additions differs."""
 
+EVERY = [*SUBJECTS, *UNLABELLED]
+PLACING = [subject for subject in EVERY if not transductive(subject)]
+
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 
 
-@owing("same_seed_same_answer", SUBJECTS)
+@owing("same_seed_same_answer", EVERY)
 def test_the_same_seed_gives_the_same_answer_and_the_rows_stay_as_they_were(subject: Subject) -> None:
-    train, test = halves(subject.rows())
+    train, test = parts(subject)
     before = frozen(train, test)
-    first, second = usual_answers(subject, test), subject.answers(train, test)
-    assert np.array_equal(said_by(first), said_by(second))
-    assert np.array_equal(first.predicted, second.predicted)
+    assert_same(usual_answers(subject, test), subject.answers(train, test))
     assert before == [array.tobytes() for array in arrays_of(train, test)]
 
 
-@owing("saved_equals_fitted", SUBJECTS)
+@owing("saved_equals_fitted", EVERY)
 def test_saved_and_loaded_equals_fitted_to_the_bit_and_says_what_it_has_learned(subject: Subject) -> None:
-    test, model = halves(subject.rows())[1], usual(subject)
+    test, model = parts(subject)[1], usual(subject)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
-    loaded = unpacked(json.loads(written), arrays)
-    first, second = ask(model, test), ask(loaded, test)
-    assert np.array_equal(said_by(first), said_by(second))
-    assert np.array_equal(first.arrays()["predicted"], second.arrays()["predicted"])
-    assert len(ask(model, test.take(np.arange(0)))) == 0
+    assert_same(ask(model, test), ask(unpacked(json.loads(written), arrays), test))
     sections = model.explain()
     assert sections
     assert json.dumps([asdict(section) for section in sections])
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Answers that are equal to the bit."""
+    theirs = other.arrays()
+    for name, array in one.arrays().items():
+        assert np.array_equal(array, theirs[name], equal_nan=array.dtype.kind == "f"), name
 
 
 @owing("training_order", SUBJECTS)
@@ -74,14 +81,16 @@ def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
     assert said_by(straight) == pytest.approx(said_by(shuffled), abs=ROUNDING)
 
 
-@owing("asked_order", SUBJECTS)
+@owing("asked_order", PLACING)
 def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
-    test, model = halves(subject.rows())[1], usual(subject)
+    test, model = parts(subject)[1], usual(subject)
     order = np.random.default_rng(1).permutation(len(test))
     together = said_by(ask(model, test))
     assert said_by(ask(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
-    alone = said_by(ask(model, test.take(np.array([4]))))
-    assert alone[0] == pytest.approx(together[4], abs=ROUNDING)
+    if subject.kind in SUPERVISED:
+        alone = said_by(ask(model, test.take(np.array([4]))))
+        assert alone[0] == pytest.approx(together[4], abs=ROUNDING)
+        assert len(ask(model, test.take(np.arange(0)))) == 0
 
 
 @owing("label_names", [subject for subject in SUBJECTS if subject.kind == "classification"])
@@ -163,9 +172,9 @@ def test_a_level_that_was_not_there_in_training_is_answered(subject: Subject) ->
     assert np.isfinite(said_by(usual_answers(subject, asked))).all()
 
 
-@owing("weights_count_as_repeats", [subject for subject in SUBJECTS if subject.model_alone().accepts.weights])
+@owing("weights_count_as_repeats", [subject for subject in PLACING if subject.model_alone().accepts.weights])
 def test_a_whole_weight_counts_as_that_many_rows(subject: Subject) -> None:
-    train, test = halves(subject.rows())
+    train, test = parts(subject)
     times = np.random.default_rng(5).integers(1, 4, len(train))
     weighted = subject.answers(replace(train, weight=times.astype(float)), test)
     assert said_by(weighted) == pytest.approx(said_by(subject.answers(repeated(train, times), test)), abs=1e-6)
@@ -206,13 +215,13 @@ def error(answers: Any) -> float:
     return float(np.mean((answers.predicted - answers.truth) ** 2))
 
 
-@owing("quiet", DEFAULTS)
+@owing("quiet", [subject for subject in EVERY if not subject.params])
 def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None:
     model, warned = learned_quietly(subject)
     assert warned == []
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert len(ask(model, halves(subject.rows())[1])) == 50
+        assert len(ask(model, parts(subject)[1])) > 0
 
 
 @pytest.mark.parametrize("name", MODELS.names())

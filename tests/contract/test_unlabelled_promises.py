@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 from mlcli.core.errors import FitError
 from mlcli.core.learning import ask
 from mlcli.core.schema import Column
-from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Array, Table
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
@@ -21,35 +18,12 @@ from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.table import kind_named
 from tests.contract.exceptions import owing
-from tests.contract.subjects import (
-    UNLABELLED,
-    Subject,
-    arrays_of,
-    frozen,
-    learned_quietly,
-    parts,
-    said_by,
-    transductive,
-    usual,
-    usual_answers,
-)
-from tests.contract.toys import repeated, with_columns
+from tests.contract.subjects import UNLABELLED, Subject, parts, said_by, usual_answers
+from tests.contract.toys import with_columns
 
-ROUNDING = 1e-8
 DEFAULTS = [subject for subject in UNLABELLED if not subject.params]
 
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
-
-
-PLACING = [subject for subject in UNLABELLED if not transductive(subject)]
-
-
-@owing("same_seed_same_answer", UNLABELLED)
-def test_the_same_seed_gives_the_same_answer_and_the_rows_stay_as_they_were(subject: Subject) -> None:
-    train, test = parts(subject)
-    before = frozen(train, test)
-    assert np.array_equal(said_by(usual_answers(subject, test)), said_by(subject.answers(train, test)))
-    assert before == [array.tobytes() for array in arrays_of(train, test)]
 
 
 @owing("labels_unseen", UNLABELLED)
@@ -59,26 +33,6 @@ def test_other_labels_change_nothing(subject: Subject) -> None:
     same = said_by(usual_answers(subject, test))
     assert np.array_equal(said_by(subject.answers(replace(train, labels=dealt), test)), same)
     assert np.array_equal(said_by(subject.answers(train.unlabelled(), test)), same)
-
-
-@owing("saved_equals_fitted", UNLABELLED)
-def test_saved_and_loaded_equals_fitted_to_the_bit_and_says_what_it_has_learned(subject: Subject) -> None:
-    test, model = parts(subject)[1], usual(subject)
-    arrays: dict[str, Any] = {}
-    written = json.dumps(packed(model, arrays), allow_nan=False)
-    loaded = unpacked(json.loads(written), arrays)
-    assert np.array_equal(said_by(ask(model, test)), said_by(ask(loaded, test)))
-    sections = model.explain()
-    assert sections
-    assert json.dumps([asdict(section) for section in sections])
-
-
-@owing("asked_order", PLACING)
-def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
-    test, model = parts(subject)[1], usual(subject)
-    order = np.random.default_rng(1).permutation(len(test))
-    together = said_by(ask(model, test))
-    assert said_by(ask(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
 
 
 @owing("training_order", UNLABELLED)
@@ -134,14 +88,6 @@ def test_constant_columns_are_harmless_or_refused_plainly(subject: Subject) -> N
     assert refusal is None or "always" in refusal
 
 
-@owing("weights_count_as_repeats", [subject for subject in PLACING if subject.model_alone().accepts.weights])
-def test_a_whole_weight_counts_as_that_many_rows(subject: Subject) -> None:
-    train, test = parts(subject)
-    times = np.random.default_rng(5).integers(1, 4, len(train))
-    weighted = said_by(subject.answers(replace(train, weight=times.astype(float)), test))
-    assert weighted == pytest.approx(said_by(subject.answers(repeated(train, times), test)), abs=1e-6)
-
-
 @owing("beats_chance", DEFAULTS)
 def test_it_beats_every_baseline_by_the_first_metric_of_its_kind(subject: Subject) -> None:
     kind = kind_named(subject.kind)
@@ -153,15 +99,6 @@ def test_it_beats_every_baseline_by_the_first_metric_of_its_kind(subject: Subjec
     for baseline in kind.baselines:
         other = metric.compute(Subject(baseline, subject.kind, piped=subject.piped).answers(train, test))
         assert isinstance(other, Undefined) or sign * score > sign * other
-
-
-@owing("quiet", DEFAULTS)
-def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None:
-    model, warned = learned_quietly(subject)
-    assert warned == []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        assert len(ask(model, parts(subject)[1])) > 0
 
 
 @dataclass(kw_only=True, eq=False)

@@ -22,7 +22,8 @@ def test_each_row_stands_as_often_as_it_counts(tmp_path: Path) -> None:
     dataset = load(str(_file(tmp_path, "3 0 2 4")))
     assert dataset.table.cells("x").tolist() == [0, 0, 0, 2, 2, 3, 3, 3, 3]
     assert [column.name for column in dataset.schema.features()] == ["x"]
-    assert "4 rows of the file stand for 9, as 'n' counts; 1 of count 0 are left out" in dataset.notes
+    note = "4 rows of the file stand for 9, as 'n' counts, and splits part them; 1 of count 0 are left out"
+    assert note in dataset.notes
 
 
 @pytest.mark.parametrize(("counts", "why"), [("1 2.5", "whole"), ("1 -1", "whole"), ("0 0", "no rows")])

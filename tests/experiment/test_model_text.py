@@ -60,8 +60,9 @@ def test_a_parameter_goes_to_every_model_that_has_it() -> None:
 def test_a_parameter_is_read_by_its_declared_type() -> None:
     (made,) = models_from_text(["one-r"], ["feature=none", "min_bucket=3"])
     assert made.params == {"feature": None, "min_bucket": 3}
-    (listed,) = models_from_text(["naive-bayes"], ["priors=0.2,0.8"])
-    assert listed.params == {"priors": [0.2, 0.8]}
+    for text in ("priors=0.2,0.8", "priors=[0.2, 0.8]"):
+        (listed,) = models_from_text(["naive-bayes"], [text])
+        assert listed.params == {"priors": [0.2, 0.8]}
 
 
 def test_an_unknown_model_is_named_with_the_nearest() -> None:

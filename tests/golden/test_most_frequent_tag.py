@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mlcli.core.schema import Column
+from mlcli.core.tables import Table
 from mlcli.data.load import load
 from mlcli.models.sequences.most_frequent_tag import MostFrequentTag
 from mlcli.tasks.sequence_labelling import TaggedRows
@@ -39,3 +41,10 @@ def test_weights_count_as_repeats() -> None:
     data = tagged([[("a", "X"), ("a", "Y")]])
     model = fitted(MostFrequentTag(), replace(data, weight=np.array([3.0, 2.0])))
     assert model.classes_[model.tags_[0]] == "X"
+
+
+def test_without_levels_every_row_has_the_largest_tag() -> None:
+    data = tagged([[("a", "X"), ("a", "Y"), ("b", "Y")]])
+    numbers = data.with_table(Table.of([(Column("x"), np.arange(3.0))], 3))
+    answers = asked(fitted(MostFrequentTag(), numbers), numbers)
+    assert answers.predicted.tolist() == [data.classes.index("Y")] * 3

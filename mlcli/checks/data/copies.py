@@ -28,7 +28,7 @@ NEARLY = 1e-6
 
 
 def duplicates(audited: Audited) -> Iterator[Issue]:
-    """Rows that repeat earlier ones, so that a split may put one in training and its twin in the test."""
+    """Rows that repeat earlier ones, or nearly, so that a split may learn from one and be judged by its twin."""
     if audited.schema.the("count") is not None:  # these copies are cases of their own
         return
     if audited.splitter is not None and audited.splitter.asks_only_learned_rows():

@@ -152,7 +152,7 @@ def _range_of(level: str) -> tuple[float, float] | None:
 
 
 def _alike(column: Column, plain: object) -> list[list[str]]:
-    """The levels that are the same in a plainer form; where nothing is left of one, it is a sign of its own."""
+    """The levels that are the same in a plainer form; signs, of which nothing is left, differ."""
     same = defaultdict(list)
     for level in column.levels:
         same[plain(level)].append(level)  # type: ignore[operator]
