@@ -72,7 +72,7 @@ def test_with_only_what_every_system_has_the_answers_are_the_same(
     cells = [*batch(), toy.cell(budget=60.0, memory=2**40), toy.cell("knn", memory=2**40)]
     alone = toy.digest(run(cells, jobs=1))
     monkeypatch.setenv(PORTABLE, "1")
-    monkeypatch.setenv("MLCLI_MEMORY", "1 kB")
+    monkeypatch.setenv("MLCLI_MEMORY", "40 kB")
     assert not Pool(2).forks
     with Store.open(tmp_path / "runs.db") as store:
         assert toy.digest(run(cells, jobs=2, patience=AT_ONCE, store=store)) == alone
