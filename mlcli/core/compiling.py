@@ -1,9 +1,13 @@
-"""Compiling of kernels as it happens: how long it has taken in this process, and who is told if it takes long."""
+"""Loading and compiling of kernels as it happens: how long it has taken in this process, and who is told of it.
+
+Both are done once, for all methods that come after, so that they are not among the seconds of a method.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Self
 
 LONG = 1.0
 """Seconds after which somebody who waits should know why."""
@@ -22,6 +26,13 @@ class Compiling:
     def seconds(self) -> float:
         """How long it has taken so far."""
         return self._seconds + (perf_counter() - self._started if self._depth else 0.0)
+
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.end()
 
     def begin(self) -> None:
         """A kernel is being compiled, perhaps while another is."""
@@ -43,5 +54,10 @@ class Compiling:
             tell()
 
 
-compiling = Compiling()
-"""Of this process."""
+compiling, loading = Compiling(), Compiling()
+"""Of this process: kernels that are not on disk; all kernels, and what they are compiled by."""
+
+
+def seconds_of_work() -> float:
+    """A clock that stands still while kernels are loaded or compiled."""
+    return perf_counter() - loading.seconds

@@ -7,10 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numba.core.event import Listener, register
-from numba.np import linalg
+from mlcli.core.compiling import Compiling, compiling, loading
 
-from mlcli.core.compiling import compiling
+with loading:
+    from numba.core.event import Listener, register
+    from numba.np import linalg
 
 STAMP = "kernels.stamp"
 
@@ -39,13 +40,16 @@ def _described(file: Path, folder: Path) -> str:
 
 
 class _Watch(Listener):
-    """Hears from Numba when a kernel is compiled that is not on disk."""
+    """Hears from Numba how long something takes."""
+
+    def __init__(self, watch: Compiling) -> None:
+        self._watch = watch
 
     def on_start(self, event: Any) -> None:
-        compiling.begin()
+        self._watch.begin()
 
     def on_end(self, event: Any) -> None:
-        compiling.end()
+        self._watch.end()
 
 
 def load_without_blas() -> None:
@@ -61,6 +65,9 @@ def load_without_blas() -> None:
         linalg.ensure_blas = check
 
 
-load_without_blas()
-register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
+with loading:
+    load_without_blas()
+# A kernel that is on disk is loaded under the lock, one that is not is compiled under it.
+register("numba:compiler_lock", _Watch(loading))  # type: ignore[no-untyped-call]
+register("numba:compile", _Watch(compiling))  # type: ignore[no-untyped-call]
 forget_outdated(Path(__file__).parent)

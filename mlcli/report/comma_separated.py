@@ -1,16 +1,22 @@
-"""Documents as CSV: every table and picture as rows, and what stands between them as lines after a #."""
+"""Documents as CSV: every table and picture as rows, and what stands between them as lines after a #.
+
+A score is a number there: how far its interval reaches has a column of its own, and no star says which is best.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
-from mlcli.report.document import Document, Element, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
 from mlcli.report.drawing import drawn
 from mlcli.report.page import Page
 
 COMMENT = "#"
+REACH = " ±"
+OF_STARS = re.compile(r"^\* is the best of its \w+; ")
 
 
 def csv_of(document: Document, page: Page) -> str:
@@ -26,7 +32,7 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
         case Lines(lines):
             return _remarks(lines, page)
         case Notes(items):
-            return _remarks((f"{mark} {text}".lstrip("- ") for mark, text in items), page)
+            return _remarks((text if mark in ("", "-") else f"{mark} {text}" for mark, text in items), page)
         case Grid():
             return _records(element, page)
         case _:
@@ -34,13 +40,27 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
 
 
 def _remarks(lines: Iterable[str], page: Page) -> Iterator[str]:
-    return (f"{COMMENT} {page.shown(line)}".rstrip() for line in lines)
+    return (f"{COMMENT} {page.shown(OF_STARS.sub('', line))}".rstrip() for line in lines)
 
 
 def _records(grid: Grid, page: Page) -> Iterator[str]:
-    if any(grid.header):
-        yield _record(map(page.shown, grid.header))
-    yield from (_record(page.shown(cell.written).strip() for cell in row) for row in grid.rows)
+    columns = [
+        column
+        for place, header in enumerate(grid.header)
+        for column in _columns(header, [row[place] for row in grid.rows])
+    ]
+    heads, *rows = zip(*columns, strict=True)
+    for cells in [heads, *rows] if any(grid.header) else rows:
+        yield _record(map(page.shown, cells))
+
+
+def _columns(header: str, fields: Sequence[Field]) -> Iterator[list[str]]:
+    """The cells of a column below its header, and those of how far they reach where some do."""
+    cells = [field.written.strip().removeprefix("*" * (field.style == "best")) for field in fields]
+    parts = [cell.partition(REACH) for cell in cells]
+    yield [header, *(number for number, _, _ in parts)]
+    if any(reach for _, reach, _ in parts):
+        yield [header + REACH, *(width for _, _, width in parts)]
 
 
 def _record(cells: Iterable[str]) -> str:

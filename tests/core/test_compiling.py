@@ -42,3 +42,16 @@ def test_what_is_quick_is_not_told(clock: list[float]) -> None:
         compiling.end()
     assert told == []
     assert compiling.seconds == pytest.approx(0.8)
+
+
+def test_the_clock_of_work_stands_still_while_kernels_are_loaded(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "loading", Compiling())
+    clock[:] = [1.0]
+    before = module.seconds_of_work()
+    with module.loading:
+        clock[:] = [3.0]
+        assert module.seconds_of_work() == before
+    clock[:] = [4.0]
+    assert module.seconds_of_work() == before + 1.0

@@ -135,6 +135,13 @@ def test_csv_is_read_back_once_remarks_are_left_out() -> None:
     assert list(csv.reader(lines)) == [["model", "score"], ["zero-r", "0.5|0.6"], ["a, b", "▁█"]]
 
 
+def test_scores_are_numbers_in_csv() -> None:
+    scores = grid(["model", "auc"], [["a", Field("*0.9 ±0.1", "best")], ["b", "undefined"]], right=[1])
+    legend = Notes((("", "* is the best of its column; ± is the 95 % CI half-width"),))
+    shown = read("csv", (scores, legend)).splitlines()
+    assert shown == ["model,auc,auc ±", "a,0.9,0.1", "b,undefined,", "", "# ± is the 95 % CI half-width"]
+
+
 def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:
     lines = [line for line in rendered("markdown").splitlines() if line.startswith("|") and "y: red" not in line]
     assert [cells_of_markdown(line) for line in lines] == [

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from errno import ENOSPC
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
+from mlcli.core.compiling import seconds_of_work
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
@@ -152,7 +152,7 @@ def _storable(text: str) -> str:
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:
     with captured_warnings() as warned:
-        started = perf_counter()
+        started = seconds_of_work()
         by_labels: list[tuple[Coordinate, Answers]] = []
         known = split.train
         if split.queries is not None:
@@ -161,9 +161,9 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         else:
             train_rows = _training_rows(block.rows, split)
             pipeline = block.learner.fitted(train_rows, index)
-        fitted = perf_counter()
+        fitted = seconds_of_work()
         answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
-        answered = perf_counter()
+        answered = seconds_of_work()
         asked = block.learner.stages
         stages = by_labels or _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
         of_training = []
@@ -249,14 +249,14 @@ def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[Roun
     parts = len(splits) // len(splits.rounds)
     for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):
         round_ = Round(part, parts)
-        started = perf_counter()
+        started = seconds_of_work()
         held = _held_out(pipeline, rows, round_)
         if held is None:
             return
         answers = answers_of(pipeline, rows, round_, held)
         if not round_.one_by_one:
             answers = answers.take(round_.judged)
-        seconds = (perf_counter() - started) / parts
+        seconds = (seconds_of_work() - started) / parts
         result = RoundResult(
             first=first,
             labels=splits.labels[first : first + parts],

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar
 
+from mlcli.core.compiling import seconds_of_work
 from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
@@ -122,10 +122,10 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
     rows = learner.pipeline().final.learned_from(data)
     with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
-        started = perf_counter()
+        started = seconds_of_work()
         pipeline = learner.fitted(rows, "all")
         settle(pipeline, rows, data)
-        seconds = perf_counter() - started
+        seconds = seconds_of_work() - started
     return Trained(pipeline, rows, tuple(warned), seconds)
 
 
