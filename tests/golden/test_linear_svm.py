@@ -64,7 +64,9 @@ def test_one_against_rest_is_that_of_libsvm() -> None:
 def test_the_squared_hinge_has_the_plane_of_liblinear(penalty: str, c: float) -> None:
     # LIBLINEAR penalises the intercept as one more coefficient, the less the larger its column is.
     data = two("wdbc")
-    oracle = LinearSVC(C=c, penalty=penalty, dual=False, tol=1e-12, max_iter=20_000, intercept_scaling=1e3)
+    oracle = LinearSVC(
+        C=c, penalty=penalty, dual=False, tol=1e-12, max_iter=20_000, intercept_scaling=1e3, random_state=1
+    )
     oracle.fit(data.table.numbers, data.y)
     model = fitted(LinearSVM(C=c, loss="squared-hinge", penalty=penalty), data)
     ours, theirs = (
