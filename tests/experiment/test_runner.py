@@ -99,6 +99,12 @@ def test_copies_are_here_at_once_and_leave_in_silence(capfd: pytest.CaptureFixtu
     assert capfd.readouterr().err == ""
 
 
+def test_no_more_processes_come_than_there_are_splits(plugin: Path) -> None:
+    counts: list[int] = []
+    run([toy.cell("troubled")], jobs=50, patience=0.0, on_progress=lambda _: counts.append(len(active_children())))
+    assert max(counts) == 5
+
+
 def test_what_a_copy_knows_already_is_not_sent_to_it() -> None:
     rows = toy.dataset(rows=5_000).table
     known, unknown = packed(rows, [rows]), packed(rows, [])

@@ -73,7 +73,8 @@ def run(
         _run_on_cluster(ledger, backend, address, workers, until)
     elif workers == 1:
         _run_in_process(ledger, None, patience)
-    with Pool(workers, ledger.shared_objects) as pool:
+    splits = sum(progress.total for progress in ledger.all_progress if not progress.status)
+    with Pool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
