@@ -62,14 +62,19 @@ def registered_in(path: Path) -> Iterator[Any]:
 
 
 def imported(path: Path) -> ModuleType:
-    """The module of a file; what goes wrong while it is run is the file's fault, and says where."""
+    """The module of a file."""
+    return imported_module(module_name(path), path)
+
+
+def imported_module(name: str, place: Path | str) -> ModuleType:
+    """A module of somebody else's; what goes wrong while it is run is its fault, and says where."""
     try:
-        return import_module(module_name(path))
+        return import_module(name)
     except UsageError:
         raise
-    except Exception as problem:
-        line = _line_in(path, problem)
-        where = f"{path}:{line}" if line else str(path)
+    except (Exception, SystemExit) as problem:
+        line = _line_in(place, problem)
+        where = f"{place}:{line}" if line else str(place)
         raise UsageError(f"cannot be imported: {type(problem).__name__}: {problem}", where=where) from problem
 
 
@@ -96,7 +101,7 @@ def _refuse_unusable(path: Path, named: str) -> None:
         raise UsageError(f"'{named}' is no Python file", hint=f"a plug-in ends in .py; {EXAMPLE}")
 
 
-def _line_in(path: Path, problem: BaseException) -> int | None:
+def _line_in(path: Path | str, problem: BaseException) -> int | None:
     """The line of the file in which it went wrong."""
     if isinstance(problem, SyntaxError) and problem.filename == str(path):
         return problem.lineno

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean, id_of, meant, module_of
-from mlcli.core.plugins import module_name, plugin_files, registered_in
+from mlcli.core.plugins import imported_module, module_name, plugin_files, registered_in
 
 T = TypeVar("T", bound=type)
 IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
@@ -53,9 +53,10 @@ class Entry:
 
     def load(self) -> type:
         """Import the module and return the registered class."""
-        module = importlib.import_module(self.module)
-        if self.attribute:
-            return getattr(module, self.attribute)  # type: ignore[no-any-return]
+        ours = self.distribution == "mlcli"
+        module = importlib.import_module(self.module) if ours else imported_module(self.module, self.module)
+        if isinstance(named := getattr(module, self.attribute, None), type):
+            return named
         for value in vars(module).values():
             if (
                 isinstance(value, type)

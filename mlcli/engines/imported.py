@@ -79,6 +79,9 @@ def estimator_class(path: str) -> Any:
         if getattr(problem, "name", "") == package:
             raise UsageError(f"{package} is not installed", hint=f"pip install {package}") from None
         raise UsageError(f"there is no module '{module}'", hint=str(problem)) from None
+    except (Exception, SystemExit) as problem:
+        what = f"cannot be imported: {type(problem).__name__}: {problem}"
+        raise UsageError(what, where=module) from problem
     found = getattr(home, name, None)
     if found is None:
         names = [one for one in dir(home) if one[:1].isupper()]
@@ -90,10 +93,12 @@ def estimator_class(path: str) -> Any:
 
 
 def example_of(path: str) -> Any:
-    """An estimator with its defaults."""
+    """An estimator with its defaults, which it can tell."""
     try:
-        return estimator_class(path)()
-    except TypeError as problem:
+        example = estimator_class(path)()
+        example.get_params(deep=False)
+        return example
+    except (TypeError, ValueError, RuntimeError) as problem:
         what = f"{path} cannot be made without parameters that no file can hold: {problem}"
         raise UsageError(what, hint="write a method around it: mlcli new model my-method") from None
 

@@ -73,6 +73,7 @@ def test_a_method_of_ones_own_is_listed_explained_trained_and_asked(folder: Path
     [
         ("x = 1 +", r"mine.py:1: cannot be imported: SyntaxError"),
         ("\nx = 1 / 0", r"mine.py:2: cannot be imported: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)", "mine.py:1: cannot be imported: SystemExit: 0"),
         ("x = 1", "mine.py: registers nothing"),
         (
             "from mlcli.core.registry import register\nfrom mlcli.tasks.regression import Regressor\n"
@@ -86,6 +87,22 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line(folder: Path, text: str
     if text is not None:
         Path("mine.py").write_text(text)
     assert said in problem("eval", "iris", "-m", "mine", "--plugin", "mine.py")
+
+
+@pytest.mark.parametrize("text", ["raise SystemExit(0)", "1 / 0"])
+def test_a_package_that_cannot_be_imported_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (tmp_path / "broken.py").write_text(text)
+    about = tmp_path / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[mlcli.models]\nbroken = broken\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(vars(MODELS), "_plugins", raising=False)
+    for name in ("broken", "broken.Model"):
+        assert "broken: cannot be imported" in problem("eval", "iris", "-m", name)
+    vars(MODELS).pop("_plugins", None)
 
 
 def test_a_file_names_its_plugins_and_answers_are_kept_by_what_they_hold(folder: Path) -> None:
