@@ -188,7 +188,7 @@ def left_out(K: Array, solution: Solution) -> Array:
 
 def _of_few(K: Array, free: Rows, bounded: Rows, ridge: float) -> tuple[Array, Array] | None:
     """Of L⁻¹[1 | B | I] the squared lengths of columns, and their products with the first; None: too many."""
-    from mlcli.kernels.svm.leaving_out import spans
+    from mlcli.kernels.svm.left_out import spans
 
     if len(free) > FEW_FREE:
         return None
