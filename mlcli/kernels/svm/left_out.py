@@ -17,14 +17,17 @@ STEPS, CLOSE = 100, 1e-8
 
 
 @compiled
-def spans(K: Array, free: Rows, bounded: Rows, ridge: float, work: Array, squares: Array, products: Array) -> bool:
+def spans(K: Array, free: Rows, bounded: Rows, share: float, work: Array, squares: Array, products: Array) -> bool:
     """Fill the sums that spans follow from; False where rounding has made the matrix indefinite.
 
     Of the columns of L⁻¹[A | 1 | B | I] their squared lengths, and their products with that of 1. ``work`` is
-    m × (2m + 1 + b), the others are as long as it is wide.
+    m × (2m + 1 + b), the others are as long as it is wide. A ``share`` of the mean of A's diagonal is added to it.
     """
-    m, b = len(free), len(bounded)
+    m, b, total = len(free), len(bounded), 0.0
     squares[:], products[:] = 0.0, 0.0
+    for i in free:
+        total += K[i, i]
+    ridge = share * (total / m if total > share * m else share) if m else 0.0
     for i in range(m):
         row, alike = work[i], K[free[i]]
         for j in range(m):
@@ -52,6 +55,24 @@ def spans(K: Array, free: Rows, bounded: Rows, ridge: float, work: Array, square
             for t in range(len(above)):
                 below[t] -= share * above[t]
     return True
+
+
+@compiled
+def losses(K: Array, beta: Array, free: Rows, bounded: Rows, squares: Array, products: Array, lost: Array) -> None:
+    """Fill β times the squared span of each support vector, from the sums of the columns [1 | B | I].
+
+    Without others on the margin it is K(x, x), as if they spanned 0.
+    """
+    b = len(bounded)
+    for k in range(b):
+        i = bounded[k]
+        away = 1.0 - products[1 + k]
+        square = K[i, i] - (squares[1 + k] - away * away / squares[0] if len(free) else 0.0)
+        lost[i] = beta[i] * square if square > 0.0 else 0.0
+    for k in range(len(free)):
+        i, along = free[k], products[1 + b + k]
+        left = squares[1 + b + k] - along * along / squares[0]
+        lost[i] = beta[i] * (K[i, i] if len(free) == 1 else 1.0 / left if left > 0.0 else 0.0)
 
 
 @compiled

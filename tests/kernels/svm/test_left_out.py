@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from mlcli.kernels.svm.left_out import likeliest_slope, spans
+from mlcli.kernels.svm.left_out import likeliest_slope, losses, spans
 
 
 @pytest.mark.parametrize(("m", "b"), [(1, 0), (7, 5), (20, 0)])
@@ -16,7 +16,8 @@ def test_sums_are_those_of_the_factor(m: int, b: int) -> None:
     free, bounded = np.arange(b, m + b), np.arange(b)
     width = 2 * m + 1 + b
     squares, products = np.empty((2, width))
-    assert spans(K, free, bounded, 0.1, np.empty((m, width)), squares, products)
+    share = 0.1 / np.diagonal(K)[b:].mean()
+    assert spans(K, free, bounded, share, np.empty((m, width)), squares, products)
     lower = np.linalg.cholesky(K[b:, b:] + 0.1 * np.eye(m))
     expected = np.linalg.solve(lower, np.hstack([np.ones((m, 1)), K[b:, :b], np.eye(m)]))
     assert squares[m:] == pytest.approx((expected**2).sum(axis=0), rel=1e-9)
@@ -48,3 +49,10 @@ def test_scores_that_tell_nothing_or_the_opposite_have_the_least_slope() -> None
     y, ones = np.array([-1.0, 1.0]), np.ones(2)
     assert likeliest_slope(-3.0 * y, y, ones, 1e-3) == pytest.approx(2e-3 / 3)
     assert likeliest_slope(0.0 * y, y, ones, 1e-3) == 1.0
+
+
+def test_without_others_on_the_margin_the_span_is_the_size_of_the_row() -> None:
+    K, lost = np.array([[3.0, 0.5], [0.5, 2.0]]), np.zeros(2)
+    squares, products = np.array([1.0, 0.25, 1.0]) / 2, np.array([1.0, 0.5, 1.0]) / 2
+    losses(K, np.array([-1.0, 4.0]), np.array([1]), np.array([0]), squares, products, lost)
+    assert lost == pytest.approx([-(3.0 + 2.0 - 2 * 0.5), 4.0 * 2.0])
