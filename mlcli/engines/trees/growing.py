@@ -89,7 +89,8 @@ class Grower:
         targets = sums.Targets(share.parts, share.bits, self.targets.output)
         limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
         grown, space = room_for(share.inside, binned, len(share.parts), seed)
-        drawn = splits.Chance(np.empty(len(space.rows), binned.bins.dtype), np.array([np.nan]))
+        codes, goes = (np.empty(len(space.rows), kind) for kind in (binned.bins.dtype, np.uint8))
+        drawn = splits.Chance(codes, goes, np.array([np.nan]))
         chance = drawn if self.limits.random_cuts else None
         count = growing.grow(columns, targets, share.fine, limits, grown, space, chance, None)
         kept: list[Any] = [array[:count].copy() for array in grown]
