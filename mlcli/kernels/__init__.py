@@ -59,6 +59,8 @@ class _Kept(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel for some arguments, or nothing, and all is here that it is compiled with."""
+        if not self._py_func.__module__.startswith(__name__):
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
@@ -82,7 +84,10 @@ def load_without_blas() -> None:
         linalg.ensure_blas = check
 
 
-dispatcher.FunctionCache = _Kept  # type: ignore[attr-defined]
+if hasattr(FunctionCache, "_load_overload"):  # else a Numba of another make, which loads as it likes
+    dispatcher.FunctionCache = _Kept  # type: ignore[attr-defined]
+else:
+    load_without_blas()
 # A kernel that is on disk is loaded under the lock, one that is not is compiled under it.
 register("numba:compiler_lock", _Watch(loading))  # type: ignore[no-untyped-call]
 register("numba:compile", _Watch(compiling))  # type: ignore[no-untyped-call]
