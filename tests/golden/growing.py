@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Limits
@@ -33,7 +33,7 @@ def cuts_at_root(data: Any, algorithm: str, criterion: str) -> tuple[Any, Any]:
     """What the best split of all rows by each column gains, and the information in its branches."""
     columns = data.table.columns
     cells = features(data.table, np.full(len(columns), np.nan))
-    rows = binned(cells, ordered(columns), level_counts(columns), None)
+    rows = binned(cells, ordered(columns), level_counts(columns), None, kinds=WIDE)
     targets = Targets.of(data.outputs, data.weights)
     grower = RecursiveGrower(
         rows, level_counts(columns), targets, CRITERIA[criterion], ALGORITHMS[algorithm], "none", Limits()

@@ -55,7 +55,7 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.trees.binning import MOST_BINS, Binned, binned, every_value_binned
+from mlcli.engines.trees.binning import MOST_BINS, WIDE, Binned, binned, every_value_binned
 from mlcli.engines.trees.candidates import Candidate, candidates, shown
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Criterion
@@ -184,7 +184,7 @@ class DecisionTree(Classifier, Regressor):
         cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
         if self.bins is None:
             return every_value_binned(data.table, cells, by_threshold, levels)
-        return binned(cells, by_threshold, levels, self.bins, data.weights)
+        return binned(cells, by_threshold, levels, self.bins, data.weights, WIDE)
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
         """What every split would gain, of all rows."""

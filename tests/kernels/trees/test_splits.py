@@ -65,7 +65,7 @@ class Rows:
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
         share = packed(Targets(slot, output, weight.astype(float), slots), weight, 1.0)
-        self.here = Here(self.rows, share.parts[:, self.rows])
+        self.here = Here(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
         amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[1][:, None]
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
