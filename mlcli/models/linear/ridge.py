@@ -81,9 +81,7 @@ class Ridge(LinearValues, Regressor):
         """The coefficients, and the prior under which they are the most probable ones."""
         precision = self.l2 / self.noise_ if self.noise_ > 0 else np.inf
         reading = (("noise σ", np.sqrt(self.noise_)), ("prior precision α = l2/σ²", precision))
-        note = (
-            "These are the most probable coefficients where each has a normal prior around 0 of variance 1/α."
-        )
+        note = "These are the most probable coefficients where each has a normal prior around 0 of variance 1/α."
         return (
             self.coefficient_table(f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."),
             findings.Table("Penalty as a prior (MAP)", ("what", "value"), reading, note=note),
