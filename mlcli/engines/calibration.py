@@ -53,7 +53,7 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
 
 def slope_of_two(score: Array, sides: Array, weights: Array) -> float:
     """The same of one score for or against the second of two classes, those of rows being −1 and 1."""
-    from mlcli.kernels.svm.leaving_out import likeliest_slope
+    from mlcli.kernels.svm.left_out import likeliest_slope
 
     return likeliest_slope(score, sides, weights, LEAST_SLOPE)
 

@@ -157,7 +157,7 @@ def left_out(K: Array, solution: Solution) -> Array:
     with coefficients that sum to 1. It is exact while the others stay where they are: on the margin, or at a
     bound.
     """
-    from mlcli.kernels.svm.leaving_out import losses, spans
+    from mlcli.kernels.svm.left_out import losses, spans
 
     free, bounded = np.flatnonzero(solution.free), np.flatnonzero(solution.bounded)
     lost, m = np.zeros(len(K)), len(free)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from mlcli.kernels.svm.leaving_out import likeliest_slope, losses, spans
+from mlcli.kernels.svm.left_out import likeliest_slope, losses, spans
 
 
 @pytest.mark.parametrize(("m", "b"), [(1, 0), (7, 5), (20, 0)])
