@@ -74,6 +74,8 @@ GOALS = (
     fit("naive Bayes 2 × as fast", "bayes", least=2, where={"method": "naive-bayes"}),
     fit("least squares and ridge 2 × as fast", "linear", least=2, where={"method": "linear-regression|ridge"}),
     fit("lasso with its path as fast as least angles", "linear", least=1, where={"method": "lasso"}),
+    fit("svm 0.8 × as fast as LIBSVM", "kernels", least=0.8, where={"method": frozenset({"svm"})}),
+    fit("mlp 1.5 × as fast at equal epochs", "networks", least=1.5),
     splits("10 folds 5 × as fast", column="ratio", least=5, where={"protocol": "stratified-k-fold|k-fold"}),
     splits("leave-one-out 100 × as fast", column="ratio", least=100, where={"protocol": "leave-one-out"}),
     splits(

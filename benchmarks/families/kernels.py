@@ -14,8 +14,8 @@ from benchmarks.pair import Pair
 from mlcli.engines.kernel_functions import forget_matrices
 
 GAMMA = {"gamma": 0.05}
-LIMITS = """Of a fit of `svm` to 2,000 × 20 about half are moves of pairs, the rest is the kernel matrix and what
-rows would get that are left out; with many classes of few rows each, as on `segment`, the last is most of it.
+LIMITS = """Of a fit of `svm` to 2,000 × 20 a third each are moves of pairs, the kernel matrix, and what rows would
+get that are left out; of one to 20,000 × 20 a third are the last, for which the rows on the margin are inverted.
 `kernel-ridge` finds the error of each row that is left out, for which it inverts the factor that the peer only
 solves with."""
 

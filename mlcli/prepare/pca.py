@@ -14,9 +14,10 @@ Choices:
     Columns are centred always, and standardised unless `standardise` is false: in columns of different units the
     largest numbers would decide (the notes do both). Gaps are filled, and levels become numbers, in steps inserted
     before it. There are never more components than columns. With a `share` each split keeps as many components as
-    its training rows need. A direction in which the training rows do not vary is 0 in all rows. σ² divides by N
-    unless `ddof` is 1, as that of standardised columns and of the method `pca` does.
-    `by` is that of the method `pca`, whose page says when the ways differ.
+    its training rows need, and with `choose: elbow` as many as the elbow of the scree plot says, as the method
+    `pca` finds it (all where there is none). A direction in which the training rows do not vary is 0 in all rows.
+    σ² divides by N unless `ddof` is 1, as that of standardised columns and of the method `pca` does. `by` is that
+    of the method `pca`, whose page says when the ways differ.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from mlcli.engines.principal import (
     component_findings,
     component_names,
     count_for_share,
+    elbow,
     principal_axes,
 )
 
@@ -53,6 +55,12 @@ class PrincipalComponents(Step):
     )
     share: float | None = param(
         None, "the share of the variance that is kept, in the place of a number of components", gt=0, le=1
+    )
+    choose: str = param(
+        "number",
+        "what says how many are kept: the number or share, or the elbow of the scree plot",
+        choices=("number", "elbow"),
+        if_given=True,
     )
     standardise: bool = param(True, "whether every column counts alike, whatever its unit")
     by: str = param(
@@ -77,7 +85,7 @@ class PrincipalComponents(Step):
         self.directions_, self.variances_ = axes.directions, axes.variances
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The components, by a share all that may be kept."""
+        """The components, by a share or the elbow all that may be kept."""
         return _named(self._most(columns))
 
     def transform(self, table: Table) -> Table:
@@ -104,11 +112,13 @@ class PrincipalComponents(Step):
         )
 
     def _most(self, columns: tuple[Column, ...]) -> int:
-        every = self.components is None or self.share is not None
+        every = self.components is None or self.share is not None or self.choose == "elbow"
         return len(columns) if every else min(self.components or 0, len(columns))
 
     def _kept(self, columns: tuple[Column, ...]) -> int:
         most = self._most(columns)
+        if self.choose == "elbow":
+            return elbow(self.variances_) or most
         return most if self.share is None else min(most, max(1, count_for_share(self.variances_, self.share)))
 
     def _axes(self) -> Axes:

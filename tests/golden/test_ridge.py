@@ -37,10 +37,14 @@ def test_weights_are_those_of_scikit_learn() -> None:
 
 def test_the_penalty_is_the_precision_of_the_prior_times_the_noise_variance() -> None:
     # S0 section 3.2 with decision 55: RSS / (2σ²) + α/2·‖w‖² has its minimum where l2 = α·σ².
-    data, alpha, variance = standardised("diabetes_progression"), 0.02, 2860.0
+    data = standardised("diabetes_progression")
+    model = fitted(Ridge(l2=57.2), data)
+    said = dict(model.explain()[1].rows)
+    alpha, variance = said["prior precision α = l2/σ²"], said["noise σ"] ** 2
+    assert variance == pytest.approx(np.mean((data.y - model.predict_values(data.table)) ** 2), rel=1e-9)
     X, y = data.table.numbers, data.y - data.y.mean()
     posterior = np.linalg.solve(X.T @ X / variance + alpha * np.eye(X.shape[1]), X.T @ y / variance)
-    assert fitted(Ridge(l2=alpha * variance), data).coefficients_ == pytest.approx(posterior, rel=1e-9)
+    assert model.coefficients_ == pytest.approx(posterior, rel=1e-9)
 
 
 @pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])

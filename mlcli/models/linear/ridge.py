@@ -11,18 +11,20 @@ Cost:
 
 Choices:
     The notes write RSS / (2σ²) + α/2·‖w‖² for the most probable w under a normal prior of precision α; times 2σ²
-    that is the formula above with l2 = α·σ². The sum of squares is not divided by n, and the intercept is not
-    penalised. l2 = 0 is least squares. A weight counts a row that many times.
+    that is the formula above with l2 = α·σ². The findings say σ, the likeliest (σ² = RSS / n), and the α that l2
+    then is. The sum of squares is not divided by n, and the intercept is not penalised. l2 = 0 is least squares. A
+    weight counts a row that many times.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.params import param
+from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
@@ -45,6 +47,9 @@ class Ridge(LinearValues, Regressor):
         tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
+    noise_: float = learned()
+    """σ² of the notes: the mean squared residual of the training rows."""
+
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
     """Numbers and weights; the penalty is fair only between columns of one scale."""
 
@@ -54,9 +59,10 @@ class Ridge(LinearValues, Regressor):
         plane = plane_by_sums(data, self.l2) if self.intercept else None
         if plane is not None:
             self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
-            return
-        careful = careful_plane(data, self.l2, self.intercept)
-        self.learn_slopes(careful.design, careful.slopes, careful.level)
+        else:
+            careful = careful_plane(data, self.l2, self.intercept)
+            self.learn_slopes(careful.design, careful.slopes, careful.level)
+        self.noise_ = float(np.average((data.y - self.predict_values(data.table)) ** 2, weights=data.weights))
 
     def learn_from(self, sums: TrainingSums) -> Plane:
         """The plane that is nearest, after its slopes are paid for, to rows with such sums."""
@@ -72,5 +78,11 @@ class Ridge(LinearValues, Regressor):
         return float((spread[spread > 0] / (spread[spread > 0] + self.l2)).sum()) + self.intercept
 
     def explain(self) -> Explanation:
-        """The coefficients."""
-        return (self.coefficient_table(f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."),)
+        """The coefficients, and the prior under which they are the most probable ones."""
+        precision = self.l2 / self.noise_ if self.noise_ > 0 else np.inf
+        reading = (("noise σ", np.sqrt(self.noise_)), ("prior precision α = l2/σ²", precision))
+        note = "These are the most probable coefficients where each has a normal prior around 0 of variance 1/α."
+        return (
+            self.coefficient_table(f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."),
+            findings.Table("Penalty as a prior (MAP)", ("what", "value"), reading, note=note),
+        )
