@@ -15,8 +15,7 @@ import numpy as np
 from mlcli.core.moments import quotient
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import Criterion, plogp
-from mlcli.engines.trees.growing import Limits
+from mlcli.engines.trees.criteria import Criterion, Limits, plogp
 from mlcli.engines.trees.structure import STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Targets
 

@@ -228,6 +228,18 @@ def cells_to_walk(cells: Array) -> Array:
     return np.require(cells, np.float64, ["C", "W"])
 
 
+def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
+    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
+    from mlcli.kernels.trees.growing import FEATURE, LEFT
+
+    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
+    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
+    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
+    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
+    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
+    return whole, arrays | none
+
+
 def trees_of(count: int, width: int) -> dict[str, Any]:
     """The arrays of so many nodes of one tree that ask nothing."""
     arrays: dict[str, Any] = {name: np.full(count, LEAF, np.int32) for name in PER_NODE if name != "threshold"}

@@ -35,8 +35,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
 from mlcli.engines.trees.binning import binned
-from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.criteria import CRITERIA, Limits
+from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, packed
 from mlcli.tasks.anomaly import Detector, ScreenedRows
