@@ -7,8 +7,10 @@ Formula, with the favourable class 1, groups a and b, and differences the larges
     predictive parity    P(y=1 | ŷ=1, a) = P(y=1 | ŷ=1, b), the precisions
 
 A rate of fewer than FEW rows says nothing: it is left out of differences, and shown as too few. Rates have
-Wilson's interval, the difference of two rates that of Newcombe (1998, his method 10). The two groups were picked
-because they lie farthest apart, so that the difference of equal groups is above 0, too.
+Wilson's interval, the difference of two rates that of Newcombe (1998, his method 10). Where rows hang together in
+a `group` column these are what is drawn: Wilson's interval is over as many rows as give a share the error that it
+has over them. The two groups that are compared were picked because they lie farthest apart, so that the difference
+of equal groups is above 0, too.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ import numpy as np
 
 from mlcli.core.groups import Groups
 from mlcli.core.tables import Array, Flags
-from mlcli.metrics.intervals import Estimate, effective_rows, wilson
+from mlcli.metrics.distributions import student_t_quantile
+from mlcli.metrics.intervals import UPPER, Estimate, Interval, effective_rows, scored_share, wilson
+from mlcli.metrics.over_units import OverUnits
+from mlcli.metrics.pooling import units_of
 from mlcli.tasks.classification import LabelAnswers
 
 FEW = 10
@@ -110,33 +115,51 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
     said = None if answers.probabilities is None else answers.probabilities[:, code]
     found = []
     for place, label in enumerate(groups.labels):
-        member = groups.codes == place
-        rates = {name: _rate(sides, one, member, answers.weights) for name, one in RATES.items()}
-        too_high = _calibration(said, sides, member, answers.weights)
-        found.append(GroupRates(label, int(member.sum()), rates, too_high))
+        member = (groups.codes == place) & (answers.weights > 0)
+        rates = {
+            name: _rate(answers, one.counted(sides), member & one.among(sides)) for name, one in RATES.items()
+        }
+        too_high = _calibration(answers, None if said is None else said - sides.truth, member)
+        found.append(GroupRates(label, int((groups.codes == place).sum()), rates, too_high))
     return found
 
 
-def _rate(sides: Sides, rate: RateOf, member: Flags, weights: Array) -> Rate:
-    among = member & rate.among(sides) & (weights > 0)
-    rows = int(among.sum())
-    if rows < FEW:
+def _rate(answers: LabelAnswers, counted: Flags, among: Flags) -> Rate:
+    if (rows := int(among.sum())) < FEW:
         return Rate(None, None, None, rows, TOO_FEW)
-    share = float(np.average(rate.counted(sides)[among], weights=weights[among]))
-    reach = wilson(share, effective_rows(weights[among]))
-    return Rate(share, reach.low, reach.high, rows)
+    drawn = _drawn(answers, counted, among)
+    reach = _over_groups(drawn) if drawn.noun == "groups" else wilson(drawn.value, drawn.count)
+    return Rate(drawn.value, reach.low, reach.high, rows)
 
 
-def _calibration(said: Array | None, sides: Sides, member: Flags, weights: Array) -> Rate:
+def _over_groups(drawn: OverUnits) -> Interval:
+    """Wilson's over as many rows as would give a share this error; as many as groups where none is seen."""
+    if drawn.freedom <= 0:
+        return Interval(None, None, "none: one group has no spread")
+    worth = drawn.value * (1 - drawn.value) / drawn.error**2 if drawn.error > 0 else drawn.count
+    return scored_share(
+        drawn.value, worth, student_t_quantile(UPPER, drawn.freedom), f"Wilson over {drawn.counted}"
+    )
+
+
+def _calibration(answers: LabelAnswers, too_high: Array | None, member: Flags) -> Rate:
     """The mean probability less the share of the class."""
-    rows = int((member & (weights > 0)).sum())
-    if said is None or rows < FEW:
-        return Rate(None, None, None, rows, "no probabilities" if said is None else TOO_FEW)
-    too_high, counted = (said - sides.truth)[member], weights[member]
-    mean, freedom = float(np.average(too_high, weights=counted)), effective_rows(counted) - 1
-    variance = float(np.average((too_high - mean) ** 2, weights=counted))
-    reach = Estimate(mean, float(np.sqrt(variance / freedom)), freedom).interval("t over rows")
-    return Rate(mean, reach.low, reach.high, rows)
+    rows = int(member.sum())
+    if too_high is None or rows < FEW:
+        return Rate(None, None, None, rows, "no probabilities" if too_high is None else TOO_FEW)
+    drawn = _drawn(answers, too_high, member)
+    reach = Estimate(drawn.value, drawn.error, drawn.freedom).interval(f"t over {drawn.noun}")
+    return Rate(drawn.value, reach.low, reach.high, rows)
+
+
+def _drawn(answers: LabelAnswers, values: Array | Flags, among: Flags) -> OverUnits:
+    """The mean of some rows over what is drawn: rows, or groups of them that hang together."""
+    weights, grouped = answers.weights[among], units_of(answers)
+    mean = float(np.average(values[among], weights=weights))
+    units = np.unique((answers.rows if grouped is None else grouped)[among], return_inverse=True)[1]
+    shares: Array = np.bincount(units, weights * (values[among] - mean) / weights.sum()).astype(np.float64)
+    count = effective_rows(np.bincount(units, weights).astype(np.float64))
+    return OverUnits(mean, shares, count, "rows" if grouped is None else "groups", float((shares**2).sum()))
 
 
 def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
@@ -158,12 +181,14 @@ def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:
     most, least = int(np.argmax(values)), int(np.argmin(values))
     top, bottom = known[most][1].rates[name], known[least][1].rates[name]
     high, low = values[most], values[least]
-    below = np.hypot(high - float(top.low or 0.0), float(bottom.high or 0.0) - low)
-    above = np.hypot(float(top.high or 0.0) - high, low - float(bottom.low or 0.0))
-    difference = high - low
+    difference, ratio = high - low, low / high if high > 0 else None
+    between = known[most][1].label, known[least][1].label
+    if top.low is None or bottom.low is None:
+        return Gap(difference, None, None, ratio, *between)
+    below = np.hypot(high - top.low, float(bottom.high or 0.0) - low)
+    above = np.hypot(float(top.high or 0.0) - high, low - bottom.low)
     ends = max(-1.0, float(difference - below)), min(1.0, float(difference + above))
-    ratio = low / high if high > 0 else None
-    return Gap(difference, *ends, ratio, known[most][1].label, known[least][1].label)
+    return Gap(difference, *ends, ratio, *between)
 
 
 def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: str, weightings: Array) -> Array:

@@ -214,7 +214,8 @@ def _gap(found: Gap) -> Content:
     if found.difference is None:
         return Field("too few", "weak")
     ratio = "" if found.ratio is None else f"; {found.ratio:.2f}"
-    return f"{found.difference:.{DECIMALS}f} [{found.low:.2f}, {found.high:.2f}]{ratio}"
+    reach = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
+    return f"{found.difference:.{DECIMALS}f}{reach}{ratio}"
 
 
 def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:

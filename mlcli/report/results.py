@@ -23,7 +23,6 @@ from mlcli.report.scored import Names, Scored, grouped, judged, names_of
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.spread import spread_of
-from mlcli.report.validated import chosen_on_validation
 from mlcli.report.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
 
@@ -82,8 +81,6 @@ def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]
         yield from fairness_of(group, names)
     if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
         yield Sentence(sentence, "strong")
-    if metrics and (sentence := chosen_on_validation(group, names, metrics[0])):
-        yield Sentence(sentence)
 
 
 def _answers(group: Sequence[Scored], names: Names, parts: Parts, found: Differences | None) -> Iterator[Element]:

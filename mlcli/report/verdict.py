@@ -16,6 +16,7 @@ from mlcli.report.largest_class import LARGEST_CLASS, stands_for_largest_class
 from mlcli.report.numbers import fixed
 from mlcli.report.scored import Names, Scored
 from mlcli.report.scores import badness, decimals_of
+from mlcli.report.validated import chosen_on_validation
 from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
@@ -63,7 +64,7 @@ def _sentence_on(known: Sequence[Scored], found: Differences, names: Names) -> s
     alike = [name for name, one in differences.items() if name not in untested and not one.distinguishable]
     groups = (("not distinguishable from it", alike), ("not tested against it", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
-    return f"{sentence}.{_optimism(models, names)}"
+    return f"{sentence}.{_optimism(models, names, metric)}"
 
 
 def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
@@ -75,14 +76,21 @@ def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
     return gain is not None and badness(found.metric, gain) >= 0
 
 
-def _optimism(models: Sequence[Scored], names: Names) -> str:
-    """What choosing the best of several does to its score, and how that is had without."""
+def _optimism(models: Sequence[Scored], names: Names, metric: Metric) -> str:
+    """What choosing the best of several does to its score, and what is had without."""
     nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
-    count = len(models) - len(nested)
-    if count < SEVERAL or models[0] in nested:
+    best, count = models[0], len(models) - len(nested)
+    chosen, there = chosen_on_validation(models, metric)
+    if chosen is best:
+        return f" Validation rows choose it among {len(models)}, too ({there} there): its interval is honest."
+    if best in nested or (count < SEVERAL and chosen is None):
         return ""
-    supervised = kind_named(models[0].cell.kind).target == "needed"
-    hint = f"; that of {names[nested[0]]} is not" if nested else "; `--nested` for an honest one" * supervised
+    if chosen is not None:
+        hint = f"; validation rows choose {_with_score(chosen, names, metric)}, which had {there} there"
+    elif nested:
+        hint = f"; that of {names[nested[0]]} is not"
+    else:
+        hint = "; `--nested` for an honest one" * (kind_named(best.cell.kind).target == "needed")
     return f" Chosen among {count}: its interval is optimistic{hint}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -191,3 +192,19 @@ def test_numbers_make_groups_by_their_bands() -> None:
     assert [groups.labels[code] for code in groups.codes] == [
         *("below 30", "30 to below 50", "30 to below 50", "50 and above", "missing")
     ]
+
+
+def test_copies_in_groups_say_no_more_than_the_rows_they_are_of() -> None:
+    given = answers()
+    whole = groups_by(given.header.context, ["sex"])
+    once = rates_by_group(given, whole, 1)
+    copies = given.take(np.repeat(np.arange(400), 5))
+    header = replace(copies.header, rows=np.arange(2000), group=copies.rows.astype(np.int32))
+    copied = rates_by_group(replace(copies, header=header), groups_by(header.context, ["sex"]), 1)
+    for one, of_copies in zip(once, copied, strict=True):
+        ends = (of_copies.calibration.low, of_copies.calibration.high)
+        assert ends == pytest.approx((one.calibration.low, one.calibration.high))
+        for name in ("selected", "tpr"):
+            rate, other = one.rates[name], of_copies.rates[name]
+            assert (other.value, other.rows) == (rate.value, 5 * rate.rows)
+            assert (other.low, other.high) == pytest.approx((rate.low, rate.high), abs=0.01)
