@@ -97,21 +97,6 @@ class Trees:
         part.__dict__["_packed"] = self._packed
         return part
 
-    @staticmethod
-    def joined(trees: Sequence[Trees]) -> Trees:
-        """Several as one, in order."""
-        nodes = np.cumsum([0, *(len(tree.feature) for tree in trees)])
-        levels = np.cumsum([0, *(len(tree.child_of) for tree in trees)])
-        shifts = {"roots": nodes, "left": nodes, "missing": nodes, "child_of": nodes, "offset": levels}
-        arrays: dict[str, Any] = {}
-        for field in fields(Trees):
-            parts = [getattr(tree, field.name) for tree in trees]
-            if field.name in shifts:
-                by = shifts[field.name]
-                parts = [np.where(part >= 0, part + by[k], part) for k, part in enumerate(parts)]
-            arrays[field.name] = np.concatenate(parts) if parts else getattr(NONE, field.name)
-        return Trees(**{name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()})
-
     def sent_with_most(self) -> Trees:
         """The same, in which rows that would stop for a missing number go on with most rows."""
         stops = ~self.leaves & (self.missing == STOPS) & (self.offset < 0)
