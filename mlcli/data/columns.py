@@ -1,4 +1,4 @@
-"""From cells as text to a typed column: how a kind is inferred, and how a declared one is held to.
+"""From cells as text to a typed column: how its kind is inferred, and its cells are made numbers or codes.
 
 The rules look at the distinct cells, in this order: a column of empty cells is left out; all numbers make it
 numeric; two words that mean no and yes make it boolean; anything else is nominal, its levels sorted.
@@ -6,22 +6,17 @@ numeric; two words that mean no and yes make it boolean; anything else is nomina
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.errors import Problem
-from mlcli.core.names import listed, nearest
+from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE
 from mlcli.data.number_text import (
-    GROUPING,
-    NUMBER,
     as_numbers,
     code_among,
     decorated_among,
@@ -29,8 +24,8 @@ from mlcli.data.number_text import (
     maybe_grouped,
     rounded_among,
 )
-from mlcli.data.records import Numbers, Records, TextColumn
-from mlcli.data.sidecar import DISCRETE, Declaration
+from mlcli.data.records import Numbers, TextColumn
+from mlcli.data.sidecar import Declaration
 
 BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
 SEEMS_MISSING = {
@@ -44,9 +39,7 @@ OFTEN = 0.2
 """The share of empty cells from which on being empty may be a level of its own."""
 ROWS_FOR_A_LEVEL = 100
 """Fewer rows do not repay one more number to learn per column."""
-AS_DECLARED = "in the sidecar"
 ALL_NUMBERS = "every cell is a number"
-SEPARATORS = re.compile(f"[,{GROUPING}]")
 WRITE_PLAINLY = "write numbers plainly, such as 1234.5, to have them as numbers"
 
 
@@ -65,42 +58,28 @@ class Typed:
 
 def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Typed:
     """A column typed by its cells alone."""
-    if (plain := _plain(text, declaration)) is not None:
-        return _of_plain(text.name, plain, False, ALL_NUMBERS)
-    values = _present(text, declaration)
+    if (plain := plain_numbers(text, declaration)) is not None:
+        return of_plain(text.name, plain, False, ALL_NUMBERS)
+    values = present(text, declaration)
     if not values:
         return Typed(
             Column(text.name, missing=True), np.full(len(text.which), np.nan), False, "every cell is empty"
         )
-    found = None if text.in_words else _read_as_numbers(values, delimiter)
+    found = None if text.in_words else read_as_numbers(values, delimiter)
     if found is None:
         return _inferred_levels(text, values)
     numbers, decimal = found
     code = code_among(values, numbers)
     if code is not None:
         why = f"'{code}' is a code: as a number it would lose digits"
-        return replace(_as_levels(text, "nominal", sorted_levels(values), False), why=why)
-    return _as_numbers(text, values, numbers, False, ALL_NUMBERS, decimal)
-
-
-def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    """A column typed as its sidecar says, and every cell that does not fit."""
-    make = DECLARED[declaration.kind or "nominal"]
-    return make(text, declaration, records)
-
-
-def retyped(
-    text: TextColumn, declaration: Declaration, kind: str, records: Records
-) -> tuple[Typed, list[Problem]]:
-    """A column typed as a kind that nobody declared but a task needs."""
-    typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
-    return replace(typed, declared=False), problems
+        return replace(as_levels(text, "nominal", sorted_levels(values), False), why=why)
+    return as_typed_numbers(text, values, numbers, False, ALL_NUMBERS, decimal)
 
 
 def coded_by(text: TextColumn, column: Column, declaration: Declaration) -> tuple[Typed, dict[str, int]]:
     """Cells as codes of levels that are settled already, and how often each value stands that is none of them."""
     empty = declaration.empty if declaration.empty in column.levels else None
-    typed = _as_levels(text, column.kind, column.levels, True, empty)
+    typed = as_levels(text, column.kind, column.levels, True, empty)
     absent, known = {"", *declaration.missing}, set(column.levels)
     counts = zip(text.values, text.counts.tolist(), strict=True)
     return typed, {value: count for value, count in counts if value not in absent and value not in known}
@@ -111,7 +90,7 @@ def with_new_levels(text: TextColumn, column: Column, declaration: Declaration) 
     absent, known = {"", *declaration.missing}, set(column.levels)
     new = sorted(value for value in text.values if value not in absent and value not in known)
     empty = declaration.empty if declaration.empty in column.levels else None
-    typed = _as_levels(text, column.kind, (*column.levels, *new), True, empty)
+    typed = as_levels(text, column.kind, (*column.levels, *new), True, empty)
     return replace(typed, column=replace(column, levels=typed.column.levels))
 
 
@@ -129,14 +108,15 @@ def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(values))
 
 
-def _present(text: TextColumn, declaration: Declaration) -> list[str]:
+def present(text: TextColumn, declaration: Declaration) -> list[str]:
+    """The distinct cells that are not empty."""
     absent = {"", *declaration.missing}
     if absent.isdisjoint(text.values):
         return text.values
     return [value for value in text.values if value not in absent]
 
 
-def _plain(text: TextColumn, declaration: Declaration) -> Numbers | None:
+def plain_numbers(text: TextColumn, declaration: Declaration) -> Numbers | None:
     """The numbers that a column was read as, unless a word for a missing cell may be one of them."""
     numbers = text.numbers
     if numbers is None or not declaration.missing:
@@ -145,13 +125,14 @@ def _plain(text: TextColumn, declaration: Declaration) -> Numbers | None:
     return None if np.isin(numbers.cells, words).any() else numbers
 
 
-def _of_plain(name: str, numbers: Numbers, declared: bool, why: str, notes: tuple[str, ...] = ()) -> Typed:
+def of_plain(name: str, numbers: Numbers, declared: bool, why: str, notes: tuple[str, ...] = ()) -> Typed:
+    """A column of numbers that are read already."""
     if numbers.with_comma and not declared:
         notes = (f"column '{name}' was read with a decimal comma, as in '{numbers.with_comma}'", *notes)
     return Typed(Column(name, "numeric", (), numbers.missing), numbers.cells, declared, why, notes, numbers)
 
 
-def _read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float64], str] | None:
+def read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float64], str] | None:
     """The numbers that all texts are, and their decimal sign: a comma only where it is not the delimiter."""
     for decimal in (".",) if delimiter == "," else (".", ","):
         numbers = as_numbers(values, decimal)
@@ -161,10 +142,10 @@ def _read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.floa
 
 
 def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
-    pair = _boolean_levels(values)
+    pair = boolean_levels(values)
     if pair is not None:
-        return replace(_as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
-    typed = _as_levels(text, "nominal", sorted_levels(values), False)
+        return replace(as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
+    typed = as_levels(text, "nominal", sorted_levels(values), False)
     if text.in_words:
         return replace(typed, why="the file says that it holds words", notes=_doubts(text, values, values))
     others = [value for value in values if not is_number(value)]
@@ -172,7 +153,7 @@ def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
     return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others)))
 
 
-def _boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
+def boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
     """The value that means no, then the one that means yes, or None when these are not two such words."""
     lower = {value.lower(): value for value in values}
     if len(values) != 2:
@@ -219,7 +200,7 @@ def _asks_missing(name: str, value: str, count: int, then: str) -> str:
     )
 
 
-def _as_numbers(
+def as_typed_numbers(
     text: TextColumn,
     values: Sequence[str],
     numbers: NDArray[np.float64],
@@ -227,6 +208,7 @@ def _as_numbers(
     why: str,
     decimal: str = ".",
 ) -> Typed:
+    """A column of numbers, with what is to be said of how they are written."""
     notes = _rounded(text.name, values, numbers)
     missing = len(values) < len(text.values)
     if missing:
@@ -237,9 +219,7 @@ def _as_numbers(
         numbers = every
     with_comma = next((value for value in values if "," in value), "") if decimal == "," else ""
     with_point = maybe_grouped(values) if decimal == "." else ""
-    return _of_plain(
-        text.name, Numbers(numbers[text.which], missing, with_comma, with_point), declared, why, notes
-    )
+    return of_plain(text.name, Numbers(numbers[text.which], missing, with_comma, with_point), declared, why, notes)
 
 
 def _rounded(name: str, values: Sequence[str], numbers: NDArray[np.float64]) -> tuple[str, ...]:
@@ -269,9 +249,10 @@ def notes_of_columns(columns: Iterable[Typed]) -> Iterator[str]:
             )
 
 
-def _as_levels(
+def as_levels(
     text: TextColumn, kind: str, levels: tuple[str, ...], declared: bool, empty: str | None = None
 ) -> Typed:
+    """Cells as codes of levels; those that are none of them are missing."""
     code_of = {level: code for code, level in enumerate(levels)}
     if empty is not None:
         code_of[""] = code_of[empty]
@@ -280,110 +261,3 @@ def _as_levels(
     missing = bool((codes == MISSING_CODE).any())
     often = missing and len(cells) >= ROWS_FOR_A_LEVEL and float((cells == MISSING_CODE).mean()) >= OFTEN
     return Typed(Column(text.name, kind, levels, missing, often), cells, declared, "")
-
-
-def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    if (plain := _plain(text, declaration)) is not None and _fit(plain.cells, declaration):
-        return _of_plain(text.name, plain, True, AS_DECLARED), []
-    values = _present(text, declaration)
-    found = _read_as_numbers(values, records.delimiter)
-    if found is None:
-        wrong = _not_numbers(values, records.delimiter)
-        problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
-        return _as_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
-    numbers, decimal = found
-    outside = _outside(values, numbers, declaration.range)
-    ends = (
-        ""
-        if declaration.range is None
-        else f"is outside the range {declaration.range[0]:g} to {declaration.range[1]:g}"
-    )
-    problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
-    if declaration.numbers == DISCRETE:
-        broken = [values[place] for place in np.flatnonzero(numbers != np.floor(numbers)).tolist()]
-        hint = "correct the cell, or declare the column continuous"
-        problems += _cell_problems(text, records, broken, "is not a whole number", lambda value: hint)
-    return _as_numbers(text, values, numbers, True, AS_DECLARED, decimal), problems
-
-
-def _fit(cells: NDArray[np.float64], declaration: Declaration) -> bool:
-    """Whether all numbers are as declared: in their range, and whole where they must be."""
-    low, high = declaration.range or (-np.inf, np.inf)
-    whole = declaration.numbers != DISCRETE or not (cells != np.floor(cells))[~np.isnan(cells)].any()
-    return whole and not ((cells < low) | (cells > high)).any()
-
-
-def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
-    """The values that are no numbers; where decimal commas are allowed, those that are not even that, if any."""
-    wrong = [value for value in values if not is_number(value)]
-    with_comma = [value for value in wrong if not is_number(value.replace(",", "."))]
-    return with_comma if with_comma and delimiter != "," else wrong
-
-
-def _outside(values: Sequence[str], numbers: NDArray[np.float64], ends: tuple[float, float] | None) -> list[str]:
-    if ends is None:
-        return []
-    return [values[index] for index in np.flatnonzero((numbers < ends[0]) | (numbers > ends[1])).tolist()]
-
-
-def _number_hint(value: str) -> str:
-    if value.lower() in SEEMS_MISSING:
-        return f'if it means missing, say missing: ["{value}"] in the sidecar'
-    if NUMBER.fullmatch(value):
-        return "the number is too large"
-    if NUMBER.fullmatch(SEPARATORS.sub("", value)):
-        return "numbers are written without thousands separators, with a decimal point"
-    return "correct the cell, or declare the column nominal"
-
-
-def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    values = _present(text, declaration)
-    meant = [declaration.empty] if declaration.empty is not None else []
-    levels = declaration.levels or sorted_levels(list({*values, *meant}))
-    known = set(levels)
-    unknown_levels = [value for value in values if value not in known]
-    hint = partial(_level_hint, levels)
-    problems = _cell_problems(text, records, unknown_levels, "is not a level of it", hint)
-    typed = _as_levels(text, declaration.kind or "nominal", levels, True, declaration.empty)
-    return replace(typed, why=AS_DECLARED), problems
-
-
-def _level_hint(levels: Sequence[str], value: str) -> str:
-    close = nearest(value, levels)
-    return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
-
-
-def _declared_boolean(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    values = _present(text, declaration)
-    if declaration.levels or declaration.empty is not None:
-        return _declared_levels(text, declaration, records)
-    levels = _boolean_levels(values) or sorted_levels(values)
-    if len(levels) != 2:
-        what = f"column '{text.name}' is declared boolean but holds {len(levels)} values: {listed(levels)}"
-        hint = "declare it nominal, or give it two levels"
-        return _as_levels(text, "boolean", levels, True), [Problem(what, where=records.name, hint=hint)]
-    return _declared_levels(text, replace(declaration, levels=levels), records)
-
-
-def _cell_problems(
-    text: TextColumn, records: Records, wrong: Sequence[str], what: str, hint: Callable[[str], str]
-) -> list[Problem]:
-    place_of = {value: place for place, value in enumerate(text.values)}
-    problems = []
-    for value in wrong[:SHOWN_VALUES]:
-        first, count = text.first_row(place_of[value]), int(text.counts[place_of[value]])
-        more = f" (in {count} rows)" if count > 1 else ""
-        where = records.place(first, text.name)
-        problems.append(Problem(f"'{value[:60]}' {what}{more}", where=where, hint=hint(value)))
-    if len(wrong) > SHOWN_VALUES:
-        more = f"{len(wrong) - SHOWN_VALUES} more values of column '{text.name}' like these"
-        problems.append(Problem(more, where=records.name))
-    return problems
-
-
-DECLARED = {
-    "numeric": _declared_numbers,
-    "nominal": _declared_levels,
-    "ordinal": _declared_levels,
-    "boolean": _declared_boolean,
-}

@@ -18,8 +18,9 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import Typed, absent_cells, coded_by, declared, with_new_levels
+from mlcli.data.columns import Typed, absent_cells, coded_by, with_new_levels
 from mlcli.data.content import InMemory
+from mlcli.data.declared_columns import declared
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_records import read_records

@@ -9,7 +9,8 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import did_you_mean, listed
-from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, Typed, counted_cells, retyped
+from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, Typed, counted_cells
+from mlcli.data.declared_columns import retyped
 from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar

@@ -81,6 +81,10 @@ class Rule:
         """How much more often that is than among all rows."""
         return self.confidence / self.then_support
 
+    def in_words(self, names: Sequence[str]) -> tuple[str, str]:
+        """Condition and conclusion."""
+        return items_in_words(self.when, names), items_in_words(self.then, names)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RuleAnswers(Answers):
@@ -105,10 +109,9 @@ class RuleAnswers(Answers):
         rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
         places = {rule: place for place, rule in enumerate(rules)}
         columns = [[places[rule] for rule in of_part] for of_part in named]
-        found = sum(
-            (np.bincount(np.array(mine, np.intp), minlength=len(rules)) for mine in columns),
-            np.zeros(len(rules), np.intp),
-        )
+        found = np.zeros(len(rules), np.intp)
+        for mine in columns:
+            found[mine] += 1
         order = np.argsort(-found, kind="stable")
 
         def widened(name: str) -> np.ndarray[Any, Any]:
@@ -194,9 +197,7 @@ class Associator(Model):
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that were found, best first."""
-        sides = (
-            [tuple(int(item) for item in row if item >= 0) for row in side] for side in (self.when_, self.then_)
-        )
+        sides = ([tuple(row[row >= 0].tolist()) for row in side] for side in (self.when_, self.then_))
         return tuple(Rule(*both, *shares) for *both, shares in zip(*sides, self.shares_.tolist(), strict=True))
 
     def item_names(self) -> tuple[str, ...]:
@@ -205,8 +206,7 @@ class Associator(Model):
 
     def applied(self, table: Table) -> tuple[Flags, Flags]:
         """Which row (n × rules) meets the condition of a rule, and which has what it expects."""
-        baskets = baskets_of(table, items_of(self.columns_))
-        rules = self.rules()
+        baskets, rules = baskets_of(table, items_of(self.columns_)), self.rules()
         fires, holds = (np.empty((len(table), len(rules)), bool) for _ in range(2))
         for place, rule in enumerate(rules):
             fires[:, place] = baskets[:, rule.when].all(axis=1)
@@ -217,15 +217,8 @@ class Associator(Model):
         """The rules with what the training rows say of them."""
         names = self.item_names()
         rows = tuple(
-            (
-                items_in_words(rule.when, names),
-                items_in_words(rule.then, names),
-                rule.support,
-                rule.confidence,
-                rule.lift,
-                conviction(rule.confidence, rule.then_support),
-            )
-            for rule in self.rules()
+            (*rule.in_words(names), rule.support, sure, rule.lift, conviction(sure, rule.then_support))
+            for rule, sure in ((rule, rule.confidence) for rule in self.rules())
         )
         header = ("if", "then", "support", "confidence", "lift", "conviction")
         if not rows:
@@ -237,22 +230,14 @@ class Associator(Model):
         """The surest rules whose condition one row meets, and whether it has what they expect."""
         (fires, holds), names = self.applied(table), self.item_names()
         met = [(rule, bool(has)) for rule, fire, has in zip(self.rules(), fires[0], holds[0], strict=True) if fire]
-        surest = sorted(met, key=lambda one: -one[0].confidence)
-        rows = tuple(
-            (
-                items_in_words(rule.when, names),
-                items_in_words(rule.then, names),
-                rule.confidence,
-                "yes" if has else "no",
-            )
-            for rule, has in surest[:MOST_MET]
-        )
+        surest = sorted(met, key=lambda one: -one[0].confidence)[:MOST_MET]
+        rows = tuple((*rule.in_words(names), rule.confidence, "yes" if has else "no") for rule, has in surest)
         header = ("if", "then", "confidence", "and it has that")
         return (findings.Table(f"Rules whose condition it meets: {len(met)}", header, rows),)
 
     def check_learned(self) -> None:
         """Rules may name no item that there is not."""
-        known = len(items_of(self.columns_))
+        known = len(self.item_names())
         if any(((side < MISSING_CODE) | (side >= known)).any() for side in (self.when_, self.then_)):
             raise ValueError("a rule names an item that there is not")
         if ((self.shares_ <= 0) | (self.shares_ > 1 + 10.0**-DECIMALS)).any():
@@ -276,11 +261,10 @@ class Transactions(RowsOfTable):
         cells = [(column, cells) for column, cells in table.parts() if column.name in names]
         parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
         items = [part for part in parts if part is not None]
-        kept = {column.name for column, _ in items}
         return cls(
             table=Table.of(items, len(table)),
             rows=np.arange(len(table)),
-            left_out=tuple(column.name for column, _ in cells if column.name not in kept),
+            left_out=tuple(column.name for (column, _), part in zip(cells, parts, strict=True) if part is None),
             **extras_of(table, schema),
         )
 
@@ -298,8 +282,7 @@ def items_in_words(items: Itemset, names: Sequence[str]) -> str:
 
 def filled(itemsets: Sequence[Itemset]) -> Codes:
     """Itemsets as the rows of one array, filled up with -1."""
-    width = max(map(len, itemsets), default=0)
-    rows = np.full((len(itemsets), width), -1, np.int32)
+    rows = np.full((len(itemsets), max(map(len, itemsets), default=0)), -1, np.int32)
     for row, items in zip(rows, itemsets, strict=True):
         row[: len(items)] = items
     return rows

@@ -7,21 +7,8 @@ from collections.abc import Callable, Iterable
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Schema
-from mlcli.tasks.kind import Kind, named
-
-__all__ = [
-    "BY_NAME",
-    "KINDS",
-    "Kind",
-    "common_to",
-    "implied_by",
-    "kind_named",
-    "kind_of",
-    "kinds_from_bases",
-    "kinds_of",
-    "marked_by",
-    "named",
-]
+from mlcli.tasks.kind import Kind as Kind
+from mlcli.tasks.kind import named as named
 
 LEVELS = ("nominal", "boolean", "ordinal")
 """The column kinds of classes and labels."""

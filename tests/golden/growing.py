@@ -8,8 +8,7 @@ import numpy as np
 
 from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import Limits
+from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.recursive import ALGORITHMS, Node, RecursiveGrower
 from mlcli.engines.trees.targets import Targets
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.moments import quotient
 from mlcli.core.tables import Rows
 from mlcli.engines.trees.cells import is_ordered
 from mlcli.engines.trees.findings import Words, bound
@@ -16,7 +17,6 @@ from mlcli.engines.trees.recursive import (
     RecursiveGrower,
     Runs,
     at_a_threshold,
-    by_gain_ratio,
     information,
     one_branch_each,
 )
@@ -46,7 +46,7 @@ def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)
     if measure == "entropy":
         header = (*header, "split information", "gain ratio")
-        rows = tuple((*one, float(by_gain_ratio(*np.array([one[3:]]).T)[0])) for one in found)
+        rows = tuple((*one, float(quotient(*np.array([one[3:]]).T)[0])) for one in found)
     note = f"of nodes with at most {DEPTH} questions above them that are not pure"
     return findings.Table("What every split would gain", header, rows, note=note)
 

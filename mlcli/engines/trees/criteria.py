@@ -1,4 +1,4 @@
-"""Impurities of a node, and the same as sums over its rows, which is what a search for splits compares."""
+"""Impurities of a node, the same as sums over its rows, which a search for splits compares, and where it ends."""
 
 from __future__ import annotations
 
@@ -62,3 +62,30 @@ CRITERIA = {
     "misclassification": Criterion(2, total_misclassified, lambda mean, spread: 1 - mean.max(axis=-1), True),
     "squared-error": Criterion(0, total_squares, lambda mean, spread: spread, False),
 }
+NEARLY = 1 - 1e-9
+"""Summed weights reach a limit when they come this close."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a node is split, and when it becomes a leaf. Rows are counted by weight; 1 and 2 set no limit at all."""
+
+    features: int | None = None
+    """How many columns are drawn for a node; None: all."""
+    random_cuts: bool = False
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_leaf: int = 1
+    min_split: int = 2
+    min_gain: float = 0.0
+    purity: float = 1.0
+
+    @property
+    def least(self) -> float:
+        """The least weight of a leaf."""
+        return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
+
+    @property
+    def fewest(self) -> float:
+        """The least weight of a node that is split."""
+        return self.min_split * NEARLY if self.min_split > 2 else 0.0

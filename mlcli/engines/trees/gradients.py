@@ -12,10 +12,9 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import Binned, Bins, binned, with_rare_levels_joined
-from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import NEARLY, Limits, placed
+from mlcli.engines.trees.criteria import NEARLY, Limits
 from mlcli.engines.trees.rounds import HeldAside
-from mlcli.engines.trees.structure import LEAF, STOPS, Trees
+from mlcli.engines.trees.structure import LEAF, STOPS, Trees, placed
 from mlcli.engines.trees.targets import Ids, Words
 
 WORD = 62
@@ -101,16 +100,15 @@ class GradientGrower:
 
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
-        from mlcli.kernels.trees import growing as loops
-        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE, SIDE
+        from mlcli.kernels.trees.gradient_nodes import grow
+        from mlcli.kernels.trees.growing import BEGIN, END, FEATURE, SIDE
 
         columns = self._all if chosen is None else self._of(chosen)
-        slopes, grown, space = self._room
-        slopes = slopes._replace(columns=columns, scales=self._fix_points(gradient, hessian, slopes.fixed))
+        slopes = self._room._replace(columns=columns)
+        slopes = slopes._replace(scales=self._fix_points(gradient, hessian, slopes.fixed))
         rows = np.arange(self.binned.bins.shape[1], dtype=np.uint32)
-        limits = self.limits.compiled(CRITERIA["squared-error"], 1, 1.0)
-        count = loops.grow(None, None, 1.0, limits, grown, space._replace(rows=rows), None, slopes)
-        nodes, gain = grown.nodes[:count].copy(), grown.gain[:count].copy()
+        count = grow(slopes, rows)
+        nodes, gain = slopes.nodes[:count].copy(), slopes.gain[:count].copy()
         inner = nodes[:, FEATURE] != LEAF
         asks, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
         column = nodes[asks, FEATURE] if chosen is None else chosen[nodes[asks, FEATURE]]
@@ -121,7 +119,7 @@ class GradientGrower:
 
     def trees(self, grown: Sequence[Grown]) -> Trees:
         """All these as one."""
-        from mlcli.kernels.trees.nodes import FEATURE, LOW, SIDE
+        from mlcli.kernels.trees.growing import FEATURE, LOW, SIDE
 
         nodes, arrays = placed([one.nodes for one in grown])
         asks, sets = np.flatnonzero(nodes[:, FEATURE] != LEAF), np.concatenate([one.sets for one in grown])
@@ -174,19 +172,25 @@ class GradientGrower:
         return min(least, 1 << WEIGHT_BITS)  # more than all rows together weigh
 
     @cached_property
-    def _room(self) -> tuple[Any, Any, Any]:
-        """Arrays that growing fills anew for each tree: of gradients, of nodes and of rows."""
+    def _room(self) -> Any:
+        """Arrays that growing fills anew for each tree."""
         from mlcli.kernels.trees.gradient_nodes import Slopes
         from mlcli.kernels.trees.gradient_splits import SplitRoom
         from mlcli.kernels.trees.gradient_sums import BINS, PER_COLUMN
-        from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
+        from mlcli.kernels.trees.growing import DEPTH, NO_LIMIT
 
         rows, leaves = self.binned.bins.shape[1], self.limits.max_leaves or 0
         nodes = 2 * leaves
         along, order, ordered = np.empty((3, BINS), np.int64), *np.empty((2, PER_COLUMN), np.int64)
-        slopes = Slopes(
+        return Slopes(
+            max_depth=self.limits.max_depth or NO_LIMIT,
+            max_leaves=leaves,
             columns=self._all,
             scales=None,  # type: ignore[arg-type]
+            nodes=np.empty((nodes, DEPTH + 1), np.int32),
+            gain=np.empty(nodes),
+            waiting=np.empty(nodes, np.intp),
+            right=np.empty(rows, np.uint32),
             room=SplitRoom(along, order, ordered, np.empty(BINS)),
             fixed=np.empty((rows, 2), np.int64),
             pool=np.empty((leaves, len(self._all.bins), PER_COLUMN), np.int64),
@@ -197,9 +201,6 @@ class GradientGrower:
             totals=np.empty((nodes, 2), np.int64),
             scores=np.empty(nodes),
         )
-        grown = Grown(np.empty((nodes, DEPTH + 1), np.int32), None, np.empty(nodes), *[None] * 4)  # type: ignore[arg-type]
-        space = Space(None, np.empty(rows, np.uint32), None, None, None, np.empty(nodes, np.intp), None)  # type: ignore[arg-type]
-        return slopes, grown, space
 
     @cached_property
     def _all(self) -> Any:

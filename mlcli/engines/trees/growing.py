@@ -11,10 +11,9 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
-from mlcli.core.tables import Codes
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import Criterion
-from mlcli.engines.trees.structure import LEAF, STOPS, Trees
+from mlcli.engines.trees.criteria import Criterion, Limits
+from mlcli.engines.trees.structure import LEAF, Trees, placed
 from mlcli.engines.trees.targets import Ids, Packed, Targets
 
 if TYPE_CHECKING:
@@ -22,49 +21,6 @@ if TYPE_CHECKING:
 
 COPIES = 3
 """How often the nodes of a tree are held, while trees are put together."""
-NEARLY = 1 - 1e-9
-"""Summed weights reach a limit when they come this close."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How a node is split, and when it becomes a leaf. Rows are counted by weight; 1 and 2 set no limit at all."""
-
-    features: int | None = None
-    """How many columns are drawn for a node; None: all."""
-    random_cuts: bool = False
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_leaf: int = 1
-    min_split: int = 2
-    min_gain: float = 0.0
-    purity: float = 1.0
-
-    @property
-    def least(self) -> float:
-        """The least weight of a leaf."""
-        return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
-
-    @property
-    def fewest(self) -> float:
-        """The least weight of a node that is split."""
-        return self.min_split * NEARLY if self.min_split > 2 else 0.0
-
-    def compiled(self, criterion: Criterion, columns: int, unit: float) -> loops.Limits:
-        """The same as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.nodes import NO_LIMIT, Limits
-
-        return Limits(
-            features=columns if self.features is None else self.features,
-            criterion=criterion.code,
-            least=max(self.least / unit, 0.5),
-            fewest=self.fewest / unit,
-            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
-            max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
-            min_gain=self.min_gain,
-            of_shares=criterion.of_shares,
-            purity=self.purity,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +38,41 @@ class Grower:
 
     def grown(self, share: Packed, seed: int) -> loops.Grown:
         """The same as the loops leave it; ``trees`` takes less time for many than for one after another."""
-        from mlcli.kernels.trees import growing, nodes, splits, sums
+        from mlcli.kernels.trees import nodes, splits, sums
 
         binned = self.binned
         columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
         targets = sums.Targets(share.parts, share.bits, self.targets.output)
-        limits = self.limits.compiled(self.criterion, len(binned.known), share.unit)
         grown, space = room_for(share.inside, binned, len(share.parts), seed)
         codes, goes = (np.empty(len(space.rows), kind) for kind in (binned.bins.dtype, np.uint8))
         drawn = splits.Chance(codes, goes, np.array([np.nan]))
         chance = drawn if self.limits.random_cuts else None
-        count = growing.grow(columns, targets, share.fine, limits, grown, space, chance, None)
+        count = nodes.grow(columns, targets, share.fine, self._limits(share.unit), grown, space, chance)
         kept: list[Any] = [array[:count].copy() for array in grown]
         return nodes.Grown(*kept)
 
+    def _limits(self, unit: float) -> loops.Limits:
+        """When a node becomes a leaf, as compiled loops read it, which count weights in units."""
+        from mlcli.kernels.trees.growing import NO_LIMIT
+        from mlcli.kernels.trees.nodes import Limits
+
+        limits = self.limits
+        return Limits(
+            features=limits.features or len(self.binned.known),
+            criterion=self.criterion.code,
+            least=max(limits.least / unit, 0.5),
+            fewest=limits.fewest / unit,
+            max_depth=limits.max_depth or NO_LIMIT,
+            max_leaves=limits.max_leaves or NO_LIMIT,
+            min_gain=limits.min_gain,
+            of_shares=self.criterion.of_shares,
+            purity=limits.purity,
+        )
+
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, NONE_MISSING, SIDE
+        from mlcli.kernels.trees.growing import FEATURE, SIDE
+        from mlcli.kernels.trees.nodes import NONE_MISSING
 
         whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
         nodes, arrays = placed([one.nodes for one in grown])
@@ -128,21 +102,10 @@ def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 
-def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
-    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
-    from mlcli.kernels.trees.nodes import FEATURE, LEFT
-
-    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
-    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
-    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
-    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
-    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
-    return whole, arrays | none
-
-
 def room_for(inside: Ids, binned: Binned, words: int, seed: int) -> tuple[loops.Grown, loops.Space]:
     """Memory for the largest tree of some rows whose sums take so many words."""
-    from mlcli.kernels.trees.nodes import DEPTH, Grown, Space
+    from mlcli.kernels.trees.growing import DEPTH
+    from mlcli.kernels.trees.nodes import Grown, Space
     from mlcli.kernels.trees.sums import FEW, PLACE_BITS, Room
 
     rows, width = len(inside), np.arange(binned.width)

@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.moments import quotient
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import Criterion, plogp
-from mlcli.engines.trees.growing import Limits
-from mlcli.engines.trees.structure import STOPS, Trees, trees_of
+from mlcli.engines.trees.criteria import Criterion, Limits, plogp
+from mlcli.engines.trees.structure import LEAF, STOPS, Trees, trees_of
 from mlcli.engines.trees.targets import Targets
 
-NONE = -1
-"""The column of a node that no split suits."""
 SMALLEST = (8 * np.finfo(float).eps) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
 
@@ -143,30 +140,11 @@ def information(weights: Array) -> float:
     return float(-plogp(weights / weights.sum()).sum())
 
 
-def by_gain(gain: Array, information: Array) -> Array:
-    """The impurity that a split takes away."""
-    return gain
-
-
-def by_gain_ratio(gain: Array, information: Array) -> Array:
-    """Gain / split information; 0 where the branches carry no information."""
-    return quotient(gain, information)
-
-
-def open_gate(gain: Array, tolerance: float) -> Flags:
-    """Every split that is possible may compete."""
-    possible: Flags = gain > -np.inf
-    return possible
-
-
-def mean_gain_gate(gain: Array, tolerance: float) -> Flags:
-    """Only splits that gain at least as much as the possible ones do on average."""
-    possible = gain > -np.inf
-    allowed: Flags = possible & (gain >= gain[possible].sum() / max(possible.sum(), 1) - tolerance)
-    return allowed
-
-
-GATES: dict[str, Callable[[Array, float], Flags]] = {"mean-gain": mean_gain_gate, "none": open_gate}
+GATES: dict[str, Callable[[Array], float]] = {
+    "mean-gain": lambda gains: gains.sum() / max(len(gains), 1),
+    "none": lambda gains: -np.inf,
+}
+"""What a split must gain to compete, by what all possible ones gain."""
 
 
 @dataclass(frozen=True)
@@ -174,31 +152,28 @@ class Algorithm:
     """One way to grow a tree: how nominal columns branch, which impurity is its own, and how columns compete."""
 
     criterion: str
-    nominal_cut: Callable[[Runs, int, Criterion, float, float], Cut]
-    score: Callable[[Array, Array], Array]
-    gate: str | None = None
+    each_level: bool = True
+    """Whether every level has a branch, or one is split from the rest."""
+    gate: str | None = "none"
     """The gate, where a parameter cannot choose another."""
-
-    @property
-    def each_level(self) -> bool:
-        """Whether every level has a branch."""
-        return self.nominal_cut is one_branch_each
+    score: Callable[[Array, Array], Array] = lambda gain, information: gain
 
     def choose(self, gain: Array, information: Array, tolerance: float, gate: str, min_gain: float) -> int:
-        """The first column with the best score, or NONE if it is not above ``min_gain``."""
+        """The first column with the best score, or LEAF if it is not above ``min_gain``."""
         if not len(gain):
-            return NONE
-        allowed = GATES[self.gate or gate](gain, tolerance)
+            return LEAF
+        possible = gain > -np.inf
+        allowed = possible & (gain >= GATES[self.gate or gate](gain[possible]) - tolerance)
         score = np.where(allowed, self.score(gain, information), -np.inf)
         rounding = self.score(np.full(len(gain), tolerance), information)
         first = int(np.argmax(score + rounding >= score.max()))
-        return first if score.max() > min_gain + tolerance else NONE
+        return first if score.max() > min_gain + tolerance else LEAF
 
 
 ALGORITHMS = {
-    "cart": Algorithm("gini", one_against_the_rest, by_gain, "none"),
-    "id3": Algorithm("entropy", one_branch_each, by_gain, "none"),
-    "c45": Algorithm("entropy", one_branch_each, by_gain_ratio),
+    "cart": Algorithm("gini", each_level=False),
+    "id3": Algorithm("entropy"),
+    "c45": Algorithm("entropy", gate=None, score=quotient),
 }
 
 
@@ -224,7 +199,7 @@ class RecursiveGrower:
             weight = node.weights.sum()
             grown[place] = {"value": node.mean, "weight": weight, "impurity": node.impurity}
             column, cut = self._split(node, depth, root.spread)
-            if column == NONE:
+            if column == LEAF:
                 continue
             branches, question = self._branches(node, column, cut, count)
             if "child_of" in question:
@@ -240,23 +215,24 @@ class RecursiveGrower:
         return Trees(**arrays)
 
     def _split(self, node: Node, depth: int, root_spread: float) -> tuple[int, Cut]:
-        """The column that a node asks for, and its cut; or NONE."""
+        """The column that a node asks for, and its cut; or LEAF."""
         limits, criterion = self.limits, self.criterion
         impure = criterion.impurer_than(limits.purity, node.mean, node.spread, root_spread)
         deep = limits.max_depth is not None and depth >= limits.max_depth
         if deep or not impure or node.weights.sum() < limits.fewest:
-            return NONE, Cut()
+            return LEAF, Cut()
         tolerance = criterion.tolerance(node.impurity)
         cuts = list(self.cuts(node, tolerance))
         gain, information = np.array([[cut.gain, cut.information] for cut in cuts]).reshape(-1, 2).T
         column = self.algorithm.choose(gain, information, tolerance, self.gate, limits.min_gain)
-        return column, Cut() if column == NONE else cuts[column]
+        return column, Cut() if column == LEAF else cuts[column]
 
     def cuts(self, node: Node, tolerance: float) -> Iterator[Cut]:
         """The best cut by each column."""
         codes = self.binned.bins[:, node.rows]
+        nominal = one_branch_each if self.algorithm.each_level else one_against_the_rest
         for column, known in enumerate(self.binned.known):
-            search = self.algorithm.nominal_cut if self.levels[column] else at_a_threshold
+            search = nominal if self.levels[column] else at_a_threshold
             yield search(Runs.of(codes[column], node), int(known), self.criterion, self.limits.least, tolerance)
 
     def _branches(self, node: Node, column: int, cut: Cut, first: int) -> tuple[list[Rows], dict[str, Any]]:

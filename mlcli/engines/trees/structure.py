@@ -97,21 +97,6 @@ class Trees:
         part.__dict__["_packed"] = self._packed
         return part
 
-    @staticmethod
-    def joined(trees: Sequence[Trees]) -> Trees:
-        """Several as one, in order."""
-        nodes = np.cumsum([0, *(len(tree.feature) for tree in trees)])
-        levels = np.cumsum([0, *(len(tree.child_of) for tree in trees)])
-        shifts = {"roots": nodes, "left": nodes, "missing": nodes, "child_of": nodes, "offset": levels}
-        arrays: dict[str, Any] = {}
-        for field in fields(Trees):
-            parts = [getattr(tree, field.name) for tree in trees]
-            if field.name in shifts:
-                by = shifts[field.name]
-                parts = [np.where(part >= 0, part + by[k], part) for k, part in enumerate(parts)]
-            arrays[field.name] = np.concatenate(parts) if parts else getattr(NONE, field.name)
-        return Trees(**{name: a.astype(np.int32) if name in INDICES else a for name, a in arrays.items()})
-
     def sent_with_most(self) -> Trees:
         """The same, in which rows that would stop for a missing number go on with most rows."""
         stops = ~self.leaves & (self.missing == STOPS) & (self.offset < 0)
@@ -226,6 +211,18 @@ def cells_to_walk(cells: Array) -> Array:
     if not cells.shape[1]:
         return np.zeros((len(cells), 1))
     return np.require(cells, np.float64, ["C", "W"])
+
+
+def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
+    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
+    from mlcli.kernels.trees.growing import FEATURE, LEFT
+
+    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
+    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
+    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
+    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
+    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
+    return whole, arrays | none
 
 
 def trees_of(count: int, width: int) -> dict[str, Any]:

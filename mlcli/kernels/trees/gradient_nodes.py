@@ -1,4 +1,4 @@
-"""Compiled stages of a node of gradients: its best split, the rows that go left, and the sums of its children.
+"""Compiled growing of a tree of gradients: a node's best split, the rows that go left, the sums of its children.
 
 A node asks whether the bin of a column is among those that go left. Only the smaller child is summed up from its
 rows; the other is what its parent has besides.
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.kernels.trees.binning import Ids
 from mlcli.kernels.trees.gradient_splits import (
     NOMINAL,
     GradientColumns,
@@ -22,16 +23,33 @@ from mlcli.kernels.trees.gradient_splits import (
     sort_levels,
 )
 from mlcli.kernels.trees.gradient_sums import Bytes, Whole, add_rows, clear, subtract
-from mlcli.kernels.trees.nodes import BEGIN, DEPTH, END, FEATURE, LEAF, LOW, SIDE, Grown, Limits
-from mlcli.kernels.trees.sums import Ids
-from mlcli.kernels.without_counting import inlined
+from mlcli.kernels.trees.growing import (
+    BEGIN,
+    DEPTH,
+    END,
+    FEATURE,
+    LEAF,
+    LOW,
+    SIDE,
+    add_children,
+    begin_tree,
+    end_tree,
+    next_node,
+)
+from mlcli.kernels.without_counting import compiled, inlined
 
 
 class Slopes(NamedTuple):
-    """Binned rows with their gradients, and room for the sums of nodes."""
+    """Binned rows with their gradients, the nodes of a tree, and room for what these sum up to."""
 
+    max_depth: int
+    max_leaves: int
     columns: GradientColumns
     scales: Scales
+    nodes: Codes
+    gain: Array
+    waiting: Rows
+    right: Ids
     room: SplitRoom
     fixed: Whole
     pool: Whole
@@ -44,6 +62,27 @@ class Slopes(NamedTuple):
     """Nodes × bins: whether a bin goes left."""
     totals: Whole
     scores: Array
+
+
+@compiled
+def grow(slopes: Slopes, rows: Ids) -> int:
+    """Grow a tree on some rows, which it groups by node; how many nodes it has."""
+    nodes, waiting = slopes.nodes, slopes.waiting
+    begin_tree(nodes, len(rows))
+    made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    begin(slopes, rows)
+    while True:
+        while seen < made:
+            waiting[open_nodes] = seen
+            open_nodes += examine(slopes, seen, leaves)
+            seen += 1
+        if open_nodes == 0 or leaves >= slopes.max_leaves:
+            break
+        node = next_node(waiting, open_nodes, slopes.gain, slopes.max_leaves)
+        made = add_children(nodes, node, made, divide(slopes, node, made, leaves, rows))
+        open_nodes, leaves = open_nodes - 1, leaves + 1
+    end_tree(nodes, waiting, open_nodes)
+    return made
 
 
 @inlined
@@ -61,32 +100,31 @@ def begin(slopes: Slopes, rows: Ids) -> None:
 
 
 @inlined
-def examine_slopes(slopes: Slopes, limits: Limits, node: int, leaves: int, grown: Grown) -> bool:
+def examine(slopes: Slopes, node: int, leaves: int) -> bool:
     """Find the split of a node; whether there is one."""
-    nodes, scales, total = grown.nodes, slopes.scales, slopes.totals[node]
-    nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
-    if leaves >= limits.max_leaves or nodes[node, DEPTH] >= limits.max_depth:
+    nodes, scales, total = slopes.nodes, slopes.scales, slopes.totals[node]
+    nodes[node, FEATURE], slopes.gain[node] = LEAF, 0.0
+    if leaves >= slopes.max_leaves or nodes[node, DEPTH] >= slopes.max_depth:
         return False
     if total[1] >> scales.shift < 2 * scales.least:
         return False
     sums = slopes.pool[slopes.slots[node]]
     gain, column, cut, left = best_split(sums, slopes.columns, total, scales, slopes.bounds[node], slopes.room)
     if gain > 0.0:
-        grown.gain[node] = gain
+        slopes.gain[node] = gain
         nodes[node, FEATURE], nodes[node, LOW], nodes[node, SIDE] = column, cut, left
     return gain > 0.0
 
 
 @inlined
-def divide_slopes(
-    slopes: Slopes, node: int, nodes: Codes, made: int, leaves: int, limits: Limits, rows: Ids, right: Ids
-) -> int:
+def divide(slopes: Slopes, node: int, made: int, leaves: int, rows: Ids) -> int:
     """Deal the rows of a node to two children, summed up where they may be split; where the others begin."""
+    nodes = slopes.nodes
     start, end, column = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
     part(slopes, node, column, nodes[node, LOW], nodes[node, SIDE], slopes.totals[made])
-    middle = start + deal_by_set(slopes.sets[node], slopes.columns.columns[column], rows[start:end], right)
+    middle = start + deal_by_set(slopes.sets[node], slopes.columns.columns[column], rows[start:end], slopes.right)
     settle_children(slopes, node, made, slopes.columns.directions[column])
-    if leaves + 1 < limits.max_leaves and nodes[node, DEPTH] + 1 < limits.max_depth:
+    if leaves + 1 < slopes.max_leaves and nodes[node, DEPTH] + 1 < slopes.max_depth:
         sum_up(slopes, node, made, leaves, rows[start:middle], rows[middle:end])
     return int(middle)
 

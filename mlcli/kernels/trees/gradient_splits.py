@@ -82,20 +82,20 @@ def lowering(gradient: float, hessian: float, score: float) -> float:
 
 
 @inlined
-def is_poor(here: float, there: float, weight: int, total: Whole, scales: Scales) -> bool:
-    """Whether a side has too little weight or curvature."""
+def sides_of(gradient: int, packed: int, total: Whole, scales: Scales) -> tuple[float, float, float, float, bool]:
+    """The gradient of both sides of a cut, H + l2 of both, and whether one has too little weight or curvature."""
+    left, right = gradient * scales.gradient, (total[0] - gradient) * scales.gradient
+    here, there = hessian_of(packed, scales), hessian_of(total[1] - packed, scales)
+    weight = packed >> scales.shift
     rest = (total[1] >> scales.shift) - weight
-    poor: bool = (weight < scales.least) | (rest < scales.least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
-    return poor
+    poor = (weight < scales.least) | (rest < scales.least) | (here < LEAST_HESSIAN) | (there < LEAST_HESSIAN)
+    return left, right, here + scales.l2, there + scales.l2, poor
 
 
 @inlined
 def gain_of(gradient: int, packed: int, total: Whole, scales: Scales) -> float:
     """G²/(H + l2) of both sides of a cut; minus infinity where a side has too little."""
-    left, right = gradient * scales.gradient, (total[0] - gradient) * scales.gradient
-    here, there = hessian_of(packed, scales), hessian_of(total[1] - packed, scales)
-    poor = is_poor(here, there, packed >> scales.shift, total, scales)
-    here, there = here + scales.l2, there + scales.l2
+    left, right, here, there, poor = sides_of(gradient, packed, total, scales)
     gain = (left * left * there + right * right * here) / (here * there)
     return NOTHING if poor else gain
 
@@ -103,10 +103,7 @@ def gain_of(gradient: int, packed: int, total: Whole, scales: Scales) -> float:
 @inlined
 def bounded_gain(gradient: int, packed: int, total: Whole, scales: Scales, direction: int, bounds: Array) -> float:
     """The same where scores have bounds, and those of the two sides must rise or fall in one direction."""
-    left, right = gradient * scales.gradient, (total[0] - gradient) * scales.gradient
-    here, there = hessian_of(packed, scales), hessian_of(total[1] - packed, scales)
-    poor = is_poor(here, there, packed >> scales.shift, total, scales)
-    here, there = here + scales.l2, there + scales.l2
+    left, right, here, there, poor = sides_of(gradient, packed, total, scales)
     below, above = score_of(left, here, bounds), score_of(right, there, bounds)
     gain = lowering(left, here, below) + lowering(right, there, above)
     return NOTHING if poor or direction * (above - below) < 0.0 else gain

@@ -1,4 +1,4 @@
-"""Compiled stages of a node of classes or values: its sums, its best split, and the rows that go left."""
+"""Compiled growing of a tree of classes or values: a node's sums, its best split, and the rows that go left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.binning import Bins, Ids
+from mlcli.kernels.trees.growing import (
+    BEGIN,
+    DEPTH,
+    END,
+    FEATURE,
+    LEAF,
+    LOW,
+    SIDE,
+    add_children,
+    begin_tree,
+    end_tree,
+    next_node,
+)
 from mlcli.kernels.trees.splits import (
     ENTROPY,
     SQUARES,
@@ -24,23 +37,15 @@ from mlcli.kernels.trees.sums import (
     WEIGHT,
     Columns,
     Here,
-    Ids,
     Room,
     Targets,
     Words,
     gather,
     mean_and_spread,
 )
-from mlcli.kernels.without_counting import inlined
+from mlcli.kernels.without_counting import compiled, inlined
 
 ROUNDING = 1e-12
-FEATURE, LOW, SIDE, LEFT, BEGIN, END, DEPTH = range(7)
-"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left), the side of missing cells, the first child,
-the rows, and the depth."""
-LEAF = -1
-"""The feature of a node that asks nothing."""
-NO_LIMIT = 2**31 - 1
-"""Of depth and of leaves."""
 NONE_MISSING = 2
 """The side of missing cells where there were none."""
 
@@ -87,6 +92,33 @@ class Space(NamedTuple):
     state: Rows
     waiting: Rows
     room: Room
+
+
+@compiled
+def grow(
+    columns: Columns, targets: Targets, unit: float, limits: Limits, grown: Grown, space: Space,
+    chance: Chance | None,
+) -> int:  # fmt: skip
+    """Grow a tree on the rows of ``space``; how many nodes it has.
+
+    With ``chance`` a cut of each column is drawn, otherwise the best is searched for. An amount is a whole
+    number of ``unit``.
+    """
+    nodes, waiting = grown.nodes, space.waiting
+    begin_tree(nodes, len(space.rows))
+    made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    while True:
+        while seen < made:
+            waiting[open_nodes] = seen
+            open_nodes += examine(columns, targets, unit, limits, seen, grown, space, chance)
+            seen += 1
+        if open_nodes == 0 or leaves >= limits.max_leaves:
+            break
+        node = next_node(waiting, open_nodes, grown.gain, limits.max_leaves)
+        made = add_children(nodes, node, made, divide(columns, node, nodes, space.rows, space.right))
+        open_nodes, leaves = open_nodes - 1, leaves + 1
+    end_tree(nodes, waiting, open_nodes)
+    return made
 
 
 @inlined

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.binning import Bins, Ids
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
@@ -22,7 +22,6 @@ from mlcli.kernels.trees.sums import (
     WEIGHT,
     Columns,
     Here,
-    Ids,
     Room,
     Words,
     add_up,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.kernels.trees.binning import Bins
+from mlcli.kernels.trees.binning import Bins, Ids
 from mlcli.kernels.without_counting import inlined
 
 WEIGHT, AMOUNT = 0, 1
@@ -30,8 +30,6 @@ DIGITS = 8
 SMALLEST = (8 * 2.0**-52) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
 Words = NDArray[np.int64]
-Ids = NDArray[np.uint32]
-"""Numbers of rows: unsigned, since a compiled loop asks of signed ones whether they count from the end."""
 Keys = NDArray[np.signedinteger]
 
 

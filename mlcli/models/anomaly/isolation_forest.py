@@ -22,6 +22,7 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -35,8 +36,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
 from mlcli.engines.trees.binning import WIDE, binned
-from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.criteria import CRITERIA, Limits
+from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, packed
 from mlcli.tasks.anomaly import Detector, ScreenedRows
@@ -73,22 +74,24 @@ class IsolationForest(Detector):
         self.sample_ = min(self.sample, len(X))
         bag = Bag.of(weights, self.sample_ / len(X), replacement=False)
         drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
-        self.nodes_ = Trees.joined([self._tree(X[rows], rng) for rows in drawn]).arrays()
+        trees = self._grown((X[rows] for rows in drawn), X.shape[1], rng)
+        ways = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
+        self.nodes_ = replace(trees, value=ways[:, None]).with_weights_alone().arrays()
         self.__dict__.pop("_trees", None)
         self.usual_ = np.average(X, axis=0, weights=weights)
         self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
 
-    def _tree(self, X: Array, rng: np.random.Generator) -> Trees:
-        """A tree of random cuts: with a random target for each row, every cut of a node gains something."""
-        rows, columns = X.shape
+    def _grown(self, samples: Iterable[Array], columns: int, rng: np.random.Generator) -> Trees:
+        """Trees of random cuts: with a random target for each row, every cut of a node gains something."""
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
-        limits = Limits(features=1, random_cuts=True, max_depth=depth)
-        targets = Targets.of(rng.random((rows, 1)), np.ones(rows))
-        cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
-        share = packed(targets, np.ones(rows, np.int64), 1.0)
-        tree = Grower(cells, targets, CRITERIA["squared-error"], limits).grow(share, int(rng.integers(1, 2**32)))
-        ways = tree.depths() + mean_path(np.rint(tree.weight).astype(np.intp))
-        return replace(tree, value=ways[:, None]).with_weights_alone()
+        limits, parts = Limits(features=1, random_cuts=True, max_depth=depth), []
+        for X in samples:
+            targets = Targets.of(rng.random((len(X), 1)), np.ones(len(X)))
+            cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
+            share = packed(targets, np.ones(len(X), np.int64), 1.0)
+            grower = Grower(cells, targets, CRITERIA["squared-error"], limits)
+            parts.append(grower.grown(share, int(rng.integers(1, 2**32))))
+        return grower.trees(parts, share)
 
     @cached_property
     def _trees(self) -> Trees:

@@ -188,20 +188,17 @@ class NaiveBayes(Classifier):
         return None if self.distributions else held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
-        if len(counts) == 0:
-            return counts
         strengths = {"alpha": self.alpha, "epsilon": self.epsilon, "m-estimate": self.m, "none": 0.0}
-        return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing])
+        return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing]) if len(counts) else counts
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
         refuse_misfitting_distributions(self._chosen, data.table.columns)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
-            raise FitError(
-                f"naive-bayes: epsilon {self.epsilon:g} is not below 1/N = {1 / total:.3g}",
-                hint="a level that was never seen would count as much as one seen once; lower epsilon",
-            )
+            what = f"naive-bayes: epsilon {self.epsilon:g} is not below 1/N = {1 / total:.3g}"
+            hint = "a level that was never seen would count as much as one seen once; lower epsilon"
+            raise FitError(what, hint=hint)
 
     def _priors_of(self, weight: Array) -> Array:
         if self.priors is not None:
@@ -281,11 +278,9 @@ class NaiveBayes(Classifier):
         priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
-        return (
-            findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed()),
-            *(levels_table(column, shares, self.target_, self.classes_) for column, shares in tables),
-            *self._number_tables(),
-        )
+        levels = (levels_table(column, shares, self.target_, self.classes_) for column, shares in tables)
+        table = findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed())
+        return (table, *levels, *self._number_tables())
 
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_) and not self.events_.size:

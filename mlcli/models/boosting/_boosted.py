@@ -23,9 +23,9 @@ from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.draws import draws
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.criteria import Limits
 from mlcli.engines.trees.findings import importances, worth_of
 from mlcli.engines.trees.gradients import GradientGrower, Grown
-from mlcli.engines.trees.growing import Limits
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, Slopes, loss_of_classes
 from mlcli.engines.trees.rounds import HeldAside, Steps, boost
 from mlcli.engines.trees.structure import NONE, Trees

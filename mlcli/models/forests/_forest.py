@@ -21,9 +21,9 @@ from mlcli.core.threads import Each, threads
 from mlcli.engines.bags import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA
+from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.findings import control, mean_importances, worth_of
-from mlcli.engines.trees.growing import Grower, Limits, refuse_beyond_memory
+from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
 from mlcli.engines.trees.out_of_bag import OutOfBag, voting
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Bits, Packed, Targets, in_units, packed

@@ -58,9 +58,9 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, WIDE, Binned, binned, every_value_binned
 from mlcli.engines.trees.candidates import Candidate, candidates, shown
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA, Criterion
+from mlcli.engines.trees.criteria import CRITERIA, Criterion, Limits
 from mlcli.engines.trees.findings import Words, explained, importances, path_of
-from mlcli.engines.trees.growing import Grower, Limits
+from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.pruning import cut_back
 from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees

@@ -9,8 +9,8 @@ import pytest
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.binning import Binned
+from mlcli.engines.trees.criteria import Limits
 from mlcli.engines.trees.gradients import GradientGrower
-from mlcli.engines.trees.growing import Limits
 from mlcli.kernels.trees.gradient_sums import PER_COLUMN, add_rows, clear, fix_points, in_blocks, subtract
 
 KNOWN = np.array([5, 40, 7, 3, 6])
