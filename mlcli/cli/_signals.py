@@ -24,6 +24,7 @@ def interruptible() -> Iterator[None]:
         yield
     except (SystemExit, KeyboardInterrupt):
         if _received:
+            exec("")  # after a signal that met an exec, as dataclasses have, Python would end itself by SIGINT
             raise SystemExit(AFTER_A_SIGNAL + _received[0]) from None
         raise
 

@@ -13,6 +13,10 @@ from mlcli.core.tables import Array, Rows, Table
 
 Words = NDArray[np.uint64]
 DIGITS, TINY = 1e9, 1e-290
+MIXING = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
 HALF = np.uint64(1 << 21)
 """Half of the last of the 30 bits of a number that count."""
 
@@ -28,11 +32,11 @@ def _by_block(table: Table, draw: Callable[[Table], Array]) -> Array:
 
 
 def _drawn(table: Table, seed: int) -> Array:
-    # All empty cells count as one value, and so do the two zeros.
-    numbers = np.where(np.isnan(table.numbers), np.nan, table.numbers + 0.0)
+    numbers = np.add(table.numbers.T, 0.0, order="C")  # the two zeros count as one value, and all empty cells do
+    numbers[np.isnan(numbers)] = np.nan
     mixed = np.full(len(table), seed, np.uint64)
-    for cells in (*map(_rounded, numbers.T), *table.codes.T.astype(np.uint64)):
-        mixed = _scrambled(mixed ^ cells)
+    for cells in (*_rounded(numbers), *table.codes.T.astype(np.uint64)):
+        mixed = _scrambled(np.bitwise_xor(mixed, cells, out=mixed))
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
 
 
@@ -71,13 +75,16 @@ def _steadily_drawn(table: Table, units: Array, seed: int) -> Array:
 
 def _rounded(cells: Array) -> Words:
     """The bits of numbers to nine digits: what another computer rounds otherwise is drawn alike."""
-    bits = np.ascontiguousarray(cells).view(np.uint64)
-    return (bits + HALF) & ~(2 * HALF - np.uint64(1))
+    bits: Words = cells.view(np.uint64) + HALF
+    bits &= ~(2 * HALF - np.uint64(1))
+    return bits
 
 
 def _scrambled(words: Words) -> Words:
     """SplitMix64 (Steele, Lea & Flood 2014): every bit of a word changes every other one with probability ½."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    for shift, factor in MIXING:
+        words ^= words >> shift
+        words *= factor
+    words ^= words >> np.uint64(31)
+    return words

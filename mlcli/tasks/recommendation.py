@@ -59,7 +59,10 @@ class Recommender(Model):
     item_ratings_: Array = learned("items")
     liked_from_: float = learned()
 
-    accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
+    @property
+    def accepts(self) -> Accepts:
+        """Users and items, and how much each rating weighs."""
+        return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     @staticmethod
     def admitted(model: Any, data: Any) -> Any:

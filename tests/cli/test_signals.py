@@ -54,6 +54,14 @@ def test_a_second_signal_ends_it_at_once(sent: str) -> None:
     assert (done.returncode, done.stdout) == (-getattr(signal, sent), "")
 
 
+def test_a_signal_that_meets_the_making_of_a_dataclass_is_no_other(tmp_path: Path) -> None:
+    made = "exec('os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass')"
+    head = "import os, signal\nfrom mlcli.cli._signals import interruptible\nwith interruptible():\n    "
+    (tmp_path / "met.py").write_text(head + made)
+    done = subprocess.run([sys.executable, "-m", "met"], cwd=tmp_path, timeout=LONG_ENOUGH, check=False)
+    assert done.returncode == BY_SIGNAL["SIGTERM"]
+
+
 @pytest.mark.parametrize("sent", BY_SIGNAL)
 def test_what_is_finished_stays_and_the_way_on_is_named(tmp_path: Path, sent: str) -> None:
     code = f"""

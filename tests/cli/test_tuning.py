@@ -16,6 +16,8 @@ from mlcli.experiment.spec.cells import SELECTED, TUNED, DataSpec, Experiment, M
 from mlcli.experiment.spec.plan import plan
 from tests.cli.shell import document, typed
 
+RATINGS = "user,item,stars\n" + "".join(f"u{i % 7},i{i * i % 11},{1 + i % 5}\n" for i in range(60))
+ROLES = "columns: {user: {role: user}, item: {role: item}, stars: {role: target, kind: numeric}}\n"
 KNN = "{use: knn, tune: {k: [1, 5, 15]}}"
 
 
@@ -58,6 +60,16 @@ def test_tune_alone_searches_what_the_method_declares() -> None:
     assert "knn (tuned)" in text
 
 
+def test_densities_and_recommenders_are_tuned_and_clusterings_are_not(folder: Path) -> None:
+    shape = "{use: gmm, steps: [], tune: {components: [1, 2]}}"
+    assert "components=2 in 2" in text_of("eval", "faithful", "--task", "density", "-m", shape, "--folds", "2")
+    folder.joinpath("ratings.csv").write_text(RATINGS)
+    folder.joinpath("ratings.yaml").write_text(ROLES)
+    penalty = "{use: matrix-factorisation, params: {factors: 1}, tune: {l2: [1, 100]}}"
+    assert "inner rmse" in text_of("train", "ratings.csv", "-m", penalty, "-o", "m.mlcli")
+    assert text_of("predict", "m.mlcli", "ratings.csv").count("\n") == RATINGS.count("\n")
+
+
 def test_nested_judges_the_best_of_the_models() -> None:
     text = text_of("eval", "wine", "-m", "lda", "-m", "one-r", "--nested", "--folds", "3")
     assert "chosen: what inner splits chose" in text
@@ -88,7 +100,7 @@ def test_the_metric_that_decides_in_the_table_decides_in_inner_splits() -> None:
         (("-m", "linear-svm", "--tune", "--search", "gird"), "did you mean 'grid'?"),
         (("-m", "{use: knn, tune: {metric: rmse}}"), "'rmse' is a metric of regression, not of classification"),
         (("-m", "random", "--tune"), "no parameters that are tuned where none are named"),
-        (("--task", "clustering", "-m", "k-means", "--tune"), "only methods of classification, regression"),
+        (("--task", "clustering", "-m", "k-means", "--tune"), "fits see nothing that judges"),
     ],
 )
 def test_what_is_wrong_is_said(words: tuple[str, ...], what: str) -> None:

@@ -87,6 +87,24 @@ def test_a_worker_that_dies_takes_only_its_own_cell_with_it(plugin: Path) -> Non
     assert toy.digest([results[0], results[2]]) == toy.digest(healthy)
 
 
+@pytest.mark.parametrize("budget", [None, 60.0], ids=["pool", "supervised"])
+@pytest.mark.parametrize(("how", "status"), [("leaves a fork", "done"), ("leaves a fork and dies", "died")])
+def test_what_a_method_has_forked_ends_with_its_worker(
+    fits: Path, how: str, status: str, budget: float | None
+) -> None:
+    (result,) = run([toy.troubled(how, budget=budget)], jobs=1)
+    forks = {int(line.split()[1]) for line in fits.read_text().splitlines() if line.startswith("forked")}
+    assert forks
+    assert (result.status, all_gone(forks)) == (status, True)
+
+
+def test_a_method_that_becomes_two_answers_once(plugin: Path) -> None:
+    pooled, supervised = ([toy.troubled("two", "always", seed=s, budget=b) for s in (1, 2)] for b in (None, 60.0))
+    results = run(pooled, jobs=1)
+    assert [len(result.splits) for result in results] == [5, 5]
+    assert toy.digest(results) == toy.digest(run(supervised, jobs=1))
+
+
 def test_a_new_process_that_dies_takes_nothing_else_with_it_either(plugin: Path, another_thread: None) -> None:
     results = run([toy.cell("troubled", seed=2), toy.troubled("leaves")], jobs=2, patience=0.0)
     assert [result.status for result in results] == ["done", "died"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -18,8 +19,9 @@ from sklearn.tree import DecisionTreeRegressor
 from mlcli.core.params import build
 from mlcli.engines.bags import order_of_content
 from mlcli.models.wrappers.tuned import Tuned
+from mlcli.tasks.table import kind_named
 from tests.golden.asking import fitted
-from tests.golden.shipped import in_numbers
+from tests.golden.shipped import in_numbers, standardised
 
 SEED = 1
 
@@ -103,6 +105,21 @@ def test_cost_and_width_of_svm() -> None:
     model, search = beside(tuned(base, {"C": costs, "gamma": widths}), data, oracle, grid, "accuracy")
     same_scores(model, search, {"C": "svc__C", "gamma": "svc__gamma"}, abs=5e-3)
     assert model.values_ == {"C": search.best_params_["svc__C"], "gamma": search.best_params_["svc__gamma"]}
+
+
+def test_the_shape_of_a_gaussian_by_the_likelihood_of_rows_left_out() -> None:
+    data = standardised("iris")
+    data = kind_named("density").rows(table=data.table, rows=data.rows, labels=np.full(len(data), -1, np.int32))
+    shapes = {"full": "full", "diagonal": "diag", "spherical": "spherical"}
+    base = {"use": "gmm", "steps": [], "params": {"components": 1, "floor": 0.0}}
+    model = tuned(base, {"covariance": list(shapes)})
+    ordered, folds = inner_folds_of(model, data)
+    search = GridSearchCV(GaussianMixture(reg_covar=0), {"covariance_type": list(shapes.values())}, cv=folds)
+    search.fit(ordered.table.numbers)
+    fitted(model, data, SEED)
+    theirs = dict(zip(shapes, search.cv_results_["mean_test_score"], strict=True))
+    assert scores_by(model) == pytest.approx({f"covariance={shape}": score for shape, score in theirs.items()})
+    assert model.values_ == {"covariance": "full"}
 
 
 def test_halving_chooses_what_scikit_learn_chooses() -> None:

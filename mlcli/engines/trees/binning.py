@@ -5,6 +5,7 @@ A column with at most as many distinct values as there are bins has a bin for ea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +21,9 @@ MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
 NO_LIMIT = 2**32
 KINDS = (np.uint8, np.uint16, np.uint32)
-
+WIDE = KINDS[1:]
+SMALL = 200_000
+"""Of how many cells two bytes are read as fast as one: up to there forests grow by the loops of single trees."""
 
 KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
 """The bins of tables that are still there, with the cells that they are of."""
@@ -31,8 +34,8 @@ class Binned:
     """``bins`` (F × n) says in which bin each cell lies.
 
     Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
-    nominal cell is its code. A bin takes one byte where their number is limited to what that holds, else two, and
-    four where one column has more than 65,535: loops are compiled for each anew.
+    nominal cell is its code. A bin takes one byte, two, or four where
+    one column has more than 65,535: loops are compiled for each anew.
     """
 
     bins: Bins
@@ -55,22 +58,26 @@ class Binned:
 
 
 def binned(
-    cells: Array, ordered: Flags, levels: Rows, most: int | None = MOST_BINS, weights: Array | None = None
+    cells: Array,
+    ordered: Flags,
+    levels: Rows,
+    most: int | None = MOST_BINS,
+    weights: Array | None = None,
+    kinds: Sequence[type[np.unsignedinteger[Any]]] = KINDS,
 ) -> Binned:
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
+    from mlcli.kernels.trees.binning import fill_edges
+
     columns = cells.T if is_large(cells.nbytes) else np.ascontiguousarray(cells.T)
     weights = None if weights is None or (weights == weights[:1]).all() else weights
-    edges = [
-        edges_of(np.ascontiguousarray(column), most or NO_LIMIT, weights) if by_threshold else np.empty((2, 0))
-        for column, by_threshold in zip(columns, ordered, strict=True)
-    ]
-    lengths = np.array([one.shape[1] for one in edges], dtype=np.intp)
-    padded = np.full((2, len(edges), int(lengths.max(initial=0))), np.inf)
-    for j, one in enumerate(edges):
-        padded[:, j, : lengths[j]] = one
-    known = np.where(ordered, lengths, levels - 1)
-    kind = next(kind for kind in KINDS[most is None :] if known.max(initial=0) <= np.iinfo(kind).max)
-    return Binned(_assigned(columns, edges, known, ordered, kind), known, ordered, *padded)
+    bins = min(most or NO_LIMIT, len(cells))
+    edges, distinct = np.full((2, len(columns), max(bins, MOST_BINS) + 1), np.inf), np.empty((2, len(cells)))
+    known = np.where(ordered, 0, levels - 1)
+    for j in np.flatnonzero(ordered):
+        known[j] = fill_edges(*_ascending(columns[j], weights), distinct, edges[:, j, :bins])
+    kind = next(kind for kind in kinds if known.max(initial=0) <= np.iinfo(kind).max)
+    found = _assigned(columns, edges[1], known, ordered, kind)
+    return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
 
 def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows) -> Binned:
@@ -80,7 +87,7 @@ def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows)
     """
     known = KEPT.get(table)
     if known is None or not (known[0] is cells or np.array_equal(known[0], cells, equal_nan=True)):
-        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None)
+        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None, kinds=WIDE)
     return known[1]
 
 
@@ -102,29 +109,12 @@ def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple
     return joined, counts, tuple(bins)
 
 
-def edges_of(column: Array, most: int, weights: Array | None = None) -> Array:
-    """The smallest and the largest value (2 × bins) in each bin of one ordered column, ascending.
-
-    Each distinct value has one, or else ``most`` bins share the rows, or their weight, evenly.
-    """
-    ascending = np.sort(column)  # empty cells come last
-    if len(column) and np.isnan(ascending[-1]):
-        ascending = ascending[: len(ascending) - int(np.isnan(ascending).sum())]
-    if not len(ascending):
-        return np.empty((2, 0))
-    last_rows = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]), len(ascending) - 1)
-    values = ascending[last_rows]
-    if len(values) <= most:
-        return np.array([values, values])
-    counts: Rows | Array = np.diff(last_rows, prepend=-1)
-    if weights is not None:
-        known = ~np.isnan(column)
-        counts = np.bincount(np.searchsorted(values, column[known]), weights[known])
-    from mlcli.kernels.trees.binning import last_of_each
-
-    last = np.empty(most, np.intp)
-    last = last[: last_of_each(counts, most, last)]
-    return np.array([values[np.append(0, last[:-1] + 1)], values[last]])
+def _ascending(column: Array, weights: Array | None) -> tuple[Array, Array]:
+    """The cells of a column in order, empty ones last, and their weights, if rows differ by any."""
+    if weights is None:
+        return np.sort(column), np.empty(0)
+    order = np.argsort(column, kind="stable")
+    return column[order], weights[order]
 
 
 def midway(low: Array, high: Array) -> Array:
@@ -133,8 +123,8 @@ def midway(low: Array, high: Array) -> Array:
     return np.where(middle >= high, low, middle)
 
 
-def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags, kind: type[np.generic]) -> Bins:
-    """The bin of each cell; thresholds lie between neighbouring bins, and belong to the lower one."""
+def _assigned(columns: Array, highest: Array, known: Rows, ordered: Flags, kind: type[np.generic]) -> Bins:
+    """The bin of each cell."""
     from mlcli.kernels.trees.binning import bins_of
 
     bins = Room(len(columns), len(columns.T), kind).cells
@@ -142,9 +132,7 @@ def _assigned(columns: Array, edges: list[Array], known: Rows, ordered: Flags, k
         if not ordered[j]:
             bins[j] = column
         elif known[j] <= MOST_BINS:
-            thresholds = np.full(MOST_BINS, np.inf)
-            thresholds[: max(known[j] - 1, 0)] = midway(edges[j][1, :-1], edges[j][0, 1:])
-            bins_of(column, thresholds, int(known[j]), bins[j])
+            bins_of(column, highest[j, :MOST_BINS], int(known[j]), bins[j])
         else:  # a bin for each value; NaN comes after everything
             order = np.argsort(column)
             ascending = column[order]

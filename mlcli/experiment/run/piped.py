@@ -92,10 +92,9 @@ def serve_calls(connection: Connection) -> None:
     connection.send(None)
     while True:
         try:
-            call = connection.recv()
-        except EOFError:
-            return
-        connection.send(_outcome_of(call))
+            connection.send(_outcome_of(connection.recv()))
+        except (EOFError, OSError):  # it is no longer needed, or a fork of a worker, whose pipe is closed
+            os._exit(0)
 
 
 def _outcome_of(call: Call) -> tuple[Any, BaseException | None]:
@@ -114,9 +113,12 @@ def _start(context: BaseContext, serve: Callable[..., None], arguments: Sequence
 
 
 def kill(process: Any) -> None:
-    """End a process, whatever it does; one of loky has no method for it."""
+    """End a process and what it has started, whatever they do; one of loky has no method for it."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    if os.name == "posix":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _make(waiting: _Waiting, connection: Connection) -> None:

@@ -152,8 +152,16 @@ def _allowed_children() -> Iterator[None]:
         settings["daemon"] = daemon
 
 
-def die_with(parent: int) -> None:
-    """Ask the system to end this process when its parent ends, and leave Ctrl-C to the parent."""
+def settle(connection: Connection, parent: int) -> None:
+    """What a worker begins with: it ends when its parent does, leaves Ctrl-C to it, and alone speaks to it.
+
+    Its session is what it and all that a method starts in it are ended by. A fork that a method makes of it must
+    neither answer a second time nor keep the pipe open when the worker is gone.
+    """
+    if os.name == "posix":
+        with suppress(PermissionError):  # of one that leads a group already
+            os.setsid()
+        os.register_at_fork(after_in_child=connection.close)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
     if on_linux():
@@ -168,7 +176,7 @@ def die_with(parent: int) -> None:
 
 def begin_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
     """The begin of a worker that is a new process: one BLAS thread, before anything heavy is loaded."""
-    die_with(parent)
+    settle(connection, parent)
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
@@ -213,21 +221,23 @@ def _how_it_died(code: int | None) -> str:
 
 def _serve(connection: Connection, parent: int) -> None:
     """What a child does: judge the blocks of each assignment, one after another."""
-    die_with(parent)
+    settle(connection, parent)
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
-    while True:
-        try:
-            ready, ranges = connection.recv()
-        except EOFError:
-            return
-        connection.send(BEGUN)
-        for result in _worker_results(ready, ranges):
-            connection.send(result)
-            if result.failure is not None:
-                break
-        connection.send(FINISHED)
+    with suppress(EOFError, OSError):  # it is no longer needed, or a fork of a worker, whose pipe is closed
+        while True:
+            _judge_assignment(connection, *connection.recv())
+    os._exit(0)
+
+
+def _judge_assignment(connection: Connection, ready: ReadyCell, ranges: Sequence[BlockRange]) -> None:
+    connection.send(BEGUN)
+    for result in _worker_results(ready, ranges):
+        connection.send(result)
+        if result.failure is not None:
+            break
+    connection.send(FINISHED)
 
 
 def _worker_results(ready: ReadyCell, ranges: Sequence[BlockRange]) -> Iterator[WorkerResult]:

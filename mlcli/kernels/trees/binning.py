@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array
 from mlcli.kernels.without_counting import compiled
 
 Bins = np.ndarray[Any, np.dtype[Any]]
@@ -14,46 +14,57 @@ Bins = np.ndarray[Any, np.dtype[Any]]
 
 
 @compiled
-def last_of_each(counts: Rows | Array, bins: int, last: Rows) -> int:
-    """Fill ``last`` with the last value of each bin, by number; tell how many bins there are, at most ``bins``.
+def fill_edges(ascending: Array, weights: Array, distinct: Array, edges: Array) -> int:
+    """Fill ``edges`` (2 × most bins) with the smallest and the largest value of each bin; how many bins there are.
 
-    The rule of LightGBM (Ke et al. 2017): a value with more than its share of the rows has a bin of its own, and
-    the others share the bins that are left, each taking its part of the rows still to come.
+    Each value has a bin of its own where there are enough of them. Else, by the rule of LightGBM (Ke et al. 2017),
+    one with more than its share of the rows, or of their weights if there are any, does, and the others share the
+    bins that are left, each taking its part of the rows still to come. Empty cells come last.
     """
-    rows = 0
-    for count in counts:
-        rows += count
+    values, counts, bins, found, count, rows = distinct[0], distinct[1], edges.shape[1], 0, 0.0, 0.0
+    for i in range(len(ascending)):
+        if np.isnan(ascending[i]):
+            break
+        if i == 0 or ascending[i] != ascending[i - 1]:
+            values[found], count = ascending[i], 0.0
+            found += 1
+        weight = weights[i] if len(weights) else 1.0
+        count += weight
+        counts[found - 1] = count
+        rows += weight
+    own = found <= bins
     free, light = bins, rows
-    for count in counts:
-        if count * bins > rows:
+    for value in range(found):
+        if counts[value] * bins > rows:
             free -= 1
-            light -= count
+            light -= counts[value]
     share = light / (free if free > 1 else 1)
-    made, filled = 0, 0
-    for value in range(len(counts) - 1):
-        large, next_large = counts[value] * bins > rows, counts[value + 1] * bins > rows
+    made, filled, begins = 0, 0.0, True
+    for value in range(found):
+        large, next_large = counts[value] * bins > rows, value + 1 < found and counts[value + 1] * bins > rows
+        if begins:
+            edges[0, made] = values[value]
         filled += counts[value]
-        light -= 0 if large else counts[value]
-        if large or filled >= share or (next_large and 2 * filled >= share):
-            last[made] = value
-            made, filled = made + 1, 0
+        light -= 0.0 if large else counts[value]
+        begins = own or large or filled >= share or (next_large and 2 * filled >= share)
+        begins = value + 1 == found or (begins and made < bins - 1)
+        if begins:
+            edges[1, made] = values[value]
+            made, filled = made + 1, 0.0
             free -= 0 if large else 1
             share = light / (free if free > 1 else 1)
-            if made == bins - 1:
-                break
-    last[made] = len(counts) - 1
-    return made + 1
+    return made
 
 
 @compiled
-def bins_of(column: Array, thresholds: Array, missing: int, bins: Bins) -> None:
-    """Fill ``bins``: the bin of x is the number of thresholds below it; that of NaN is ``missing``.
+def bins_of(column: Array, highest: Array, missing: int, bins: Bins) -> None:
+    """Fill ``bins``: the bin of x is the number of those that end below it; that of NaN is ``missing``.
 
-    ``thresholds`` are 255, ascending, infinite past the last: so a search takes eight steps without a branch.
+    The ``highest`` values are 255, ascending, infinite past the last: a search takes eight steps without a branch.
     """
     for row in range(len(column)):
         x = column[row]
         below = 0
         for step in (128, 64, 32, 16, 8, 4, 2, 1):
-            below += step * (thresholds[below + step - 1] < x)
+            below += step * (highest[below + step - 1] < x)
         bins[row] = missing if np.isnan(x) else below

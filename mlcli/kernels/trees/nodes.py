@@ -14,6 +14,7 @@ from mlcli.kernels.trees.splits import (
     Chance,
     Whole,
     best_split,
+    bin_of,
     bits_of,
     random_below,
     random_split,
@@ -183,6 +184,9 @@ def search(
         if score > best + (0.0 if first else whole.tolerance):
             best, first = score, False
             grown.gain[node] = score - before
+            if chance is not None and low < high < columns.known[feature]:
+                low = bin_of(columns.lowest[feature], wish, low, high)
+                high = low + 1
             grown.threshold[node] = cut_between(columns, feature, low, high, wish)
             grown.nodes[node, FEATURE], grown.nodes[node, LOW], grown.nodes[node, SIDE] = feature, low, side
 

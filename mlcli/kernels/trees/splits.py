@@ -22,6 +22,7 @@ from mlcli.kernels.trees.sums import (
     WEIGHT,
     Columns,
     Here,
+    Ids,
     Room,
     Words,
     add_up,
@@ -176,9 +177,10 @@ def random_share(state: Rows) -> float:
 
 
 class Chance(NamedTuple):
-    """What cuts are drawn with: room for the bins of a node's rows, and the number that was drawn."""
+    """What cuts are drawn with: room for the bins of a node's rows and for which go left, and the number drawn."""
 
     codes: Bins
+    goes: Bins
     wish: Array
 
 
@@ -198,47 +200,49 @@ def random_threshold(
 ) -> Split:
     """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
 
-    ``wish`` becomes the number that was drawn. A single known value is split from the missing ones.
+    ``wish`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
+    ``high``. A single known value is split from the missing ones.
     """
-    known, count = int(columns.known[feature]), len(here.rows)
-    first, last, missing = ends_of(columns, feature, here, chance.codes)
+    known, codes, lowest = int(columns.known[feature]), chance.codes[: len(here.rows)], columns.lowest[feature]
+    first, last, missing = ends_of(columns.bins[feature], here.rows, known, codes)
     if first >= last and not (missing and first == last):
         return -np.inf, 0, 0, 0
-    low, high = last, known
-    chance.wish[0] = np.inf
+    low, high, cut = last, known, np.inf
     if first < last:
-        lowest, stop = columns.lowest[feature], columns.highest[feature, last]
-        chance.wish[0] = lowest[first] + random_share(state) * (stop - lowest[first])
-        low = bin_of(lowest, chance.wish[0], first, last)
-        high = low + 1
-    best, best_side = -np.inf, 0
-    for side in range(2 if missing and first < last else 1):
-        for w in range(len(left)):
-            part = sum_of(here.parts[w], chance.codes, count, side * known, known if side else low)
-            left[w] = part if side == 0 else left[w] + part
+        low, high = first, last
+        cut = lowest[first] + random_share(state) * (columns.highest[feature, last] - lowest[first])
+    chance.wish[0] = cut
+    goes = chance.goes[: len(codes)]
+    for i in range(len(codes)):
+        goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
+    add_marked(here.parts, goes, left)
+    best, best_side = score_of(left, whole), 0
+    if missing and first < last:
+        for i in range(len(codes)):
+            goes[i] |= codes[i] == known
+        add_marked(here.parts, goes, left)
         score = score_of(left, whole)
         if score > best + whole.tolerance:
-            best, best_side = score, side
+            best, best_side = score, 1
     return best, low, high, best_side
 
 
 @inlined
-def ends_of(columns: Columns, feature: int, here: Here, codes: Bins) -> tuple[int, int, bool]:
+def ends_of(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
     """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
 
     Without known values the last comes before the first.
     """
-    known, count, column = columns.known[feature], len(here.rows), columns.bins[feature]
-    for i in range(count):
-        codes[i] = column[here.rows[i]]
+    for i in range(len(codes)):
+        codes[i] = column[rows[i]]
     first, last = codes[0], codes[0]
-    for i in range(count):
+    for i in range(len(codes)):
         first = codes[i] if codes[i] < first else first
         last = codes[i] if codes[i] > last else last
     if last < known:
         return int(first), int(last), False
     highest = -1
-    for i in range(count):
+    for i in range(len(codes)):
         highest = max(highest, int(codes[i]) if codes[i] < known else -1)
     return int(first), highest, True
 
@@ -257,12 +261,13 @@ def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
 
 
 @inlined
-def sum_of(parts: Words, codes: Bins, count: int, low: int, high: int) -> int:
-    """One word of the rows in bins from ``low`` to ``high``."""
-    total = 0
-    for i in range(count):
-        total += parts[i] * ((codes[i] >= low) & (codes[i] <= high))
-    return total
+def add_marked(parts: Words, goes: Bins, sums: Words) -> None:
+    """Fill ``sums`` with the words of the rows that go left."""
+    for w in range(len(sums)):
+        total, own = np.int64(0), parts[w]
+        for i in range(len(goes)):
+            total += own[i] * goes[i]
+        sums[w] = total
 
 
 @inlined

@@ -34,7 +34,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
-from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.criteria import CRITERIA
 from mlcli.engines.trees.growing import Grower, Limits
 from mlcli.engines.trees.structure import Trees
@@ -84,7 +84,7 @@ class IsolationForest(Detector):
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
         limits = Limits(features=1, random_cuts=True, max_depth=depth)
         targets = Targets.of(rng.random((rows, 1)), np.ones(rows))
-        cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None)
+        cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
         share = packed(targets, np.ones(rows, np.int64), 1.0)
         tree = Grower(cells, targets, CRITERIA["squared-error"], limits).grow(share, int(rng.integers(1, 2**32)))
         ways = tree.depths() + mean_path(np.rint(tree.weight).astype(np.intp))

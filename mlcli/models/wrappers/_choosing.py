@@ -111,6 +111,10 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         """What the chosen model says."""
         return outputs(self.model_, table, Regressor)[:, 0]
 
+    def explain_answer(self, table: Table) -> Explanation:
+        """How the chosen model came to its answer."""
+        return self.model_.final.explain_answer(self.model_.prepared(table))
+
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """As the chosen model decides."""
         final: Any = self.model_.final

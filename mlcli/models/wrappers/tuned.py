@@ -20,8 +20,9 @@ Choices:
     in every inner split anew. Groups stay whole, and where a column says when rows were, later rows judge earlier
     ones. Where a split cannot be judged by the metric, all inner answers together are. Of equal candidates the
     first is chosen. Which end of a range is simpler is declared; of a list it is the first. Whole groups of a
-    ranking, and whole sequences, are split. Detectors, clusterings, densities, projections,
-    recommenders and rules are not tuned: values of theirs are compared by ``mlcli curve validation``.
+    ranking, and whole sequences, are split; densities are judged by the likelihood of rows not learned from.
+    Detectors, clusterings, projections and rules are not tuned, since nothing that a fit may see says which
+    values are better: values of theirs are compared by ``mlcli curve validation``.
 """
 
 from __future__ import annotations
@@ -38,29 +39,43 @@ from mlcli.core.findings import Entry, Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
+from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.ensemble import outputs
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.tuning.paths import with_values
 from mlcli.engines.tuning.scoring import Candidate, Trial
 from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, Budget, chosen, halved, judged
 from mlcli.engines.tuning.space import Space, Values, space_of, value_text
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score, plain_values
 from mlcli.tasks.classification import Classifier
+from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.ranking import Ranker
+from mlcli.tasks.recommendation import Recommender
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.sequence_labelling import Tagger
 from mlcli.tasks.supervised import SupervisedRows
 
 TRIALS = 20
 """How many candidates there are where nobody says."""
+TUNED = (Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator)
+"""The kinds of models that rows which were not learned from can judge."""
+
+
+def as_chosen(name: str) -> Any:
+    """A method that answers as that of the chosen model, which sees tables behind its steps."""
+
+    def answer(self: Tuned, *given: Any) -> Any:
+        seen = (self.model_.prepared(one) if isinstance(one, Table) else one for one in given)
+        return getattr(self.model_.final, name)(*seen)
+
+    return answer
 
 
 @register("tuned", reference="Stone 1974; Bergstra & Bengio 2012 (random); Jamieson & Talwalkar 2016 (halving)")
-class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger):
+class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator):
     """A model with the parameters that inner splits choose."""
 
-    base: Model = model_param("knn", "the model that is tuned", of=(Classifier, Regressor, Ranker, Tagger))
+    base: Model = model_param("knn", "the model that is tuned", of=TUNED)
     ranges: dict[str, Any] | None = param(
         None, "by path the values to try, or {from, to, scale, points}; none: what parameters of the model declare"
     )
@@ -72,6 +87,11 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger):
     values_: dict[str, Any] = learned()
     edges_: dict[str, str] = learned()
     """The values that lie at the end of what was tried."""
+    seen_user_: Rows = learned()
+    seen_item_: Rows = learned()
+    user_ratings_: Array = learned()
+    item_ratings_: Array = learned()
+    """Who has rated what the model that is chosen knows."""
 
     def conflicts(self) -> list[str]:
         """Paths that lead nowhere, values that are illegal, stages where there are none."""
@@ -140,27 +160,22 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger):
         prepared = model.fit_steps(data, np.random.default_rng(0)) if with_rows else data
         return space.settled(model, prepared)
 
-    def score_rows(self, table: Table) -> Array:
-        """What the chosen model says of the rows of groups."""
-        return outputs(self.model_, table, Ranker)[:, 0]
-
     def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
         """The tags by which the chosen model is judged."""
         final: Any = self.model_.final
         found: tuple[Codes, Array | None] = final.judged_tags(data.transformed(self.model_.prepared))
         return found
 
-    def tag(self, table: Table, sequence: Codes) -> Codes:
-        """What the chosen model says of the rows of sequences."""
-        final: Any = self.model_.final
-        codes: Codes = final.tag(self.model_.prepared(table), sequence)
-        return codes
+    score_rows, tag, tag_shares = as_chosen("score_rows"), as_chosen("tag"), as_chosen("tag_shares")
+    rate, cold, rated_before = as_chosen("rate"), as_chosen("cold"), as_chosen("rated_before")
+    likes, top_items = as_chosen("likes"), as_chosen("top_items")
+    log_density, free_parameters = as_chosen("log_density_in_file"), as_chosen("free_parameters")
+    groups, group_names, cluster_of = as_chosen("groups"), as_chosen("group_names"), as_chosen("cluster_of")
+    noise_group, responsibilities = as_chosen("noise_group"), as_chosen("responsibilities")
 
-    def tag_shares(self, table: Table, sequence: Codes) -> Array:
-        """How probable the chosen model finds each tag."""
-        final: Any = self.model_.final
-        shares: Array = final.tag_shares(self.model_.prepared(table), sequence)
-        return shares
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows that the chosen model draws."""
+        return self.model_.sample_rows(n, rng)
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:
         """Each path with its value, and whether others beyond it might be better."""
@@ -171,6 +186,10 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger):
 
     def _remark(self, path: str) -> str:
         return f"the {self.edges_[path]} that was tried" if path in self.edges_ else ""
+
+    def explain_task(self) -> Explanation:
+        """What its kind of task has noted of the chosen model; one behind steps has said it already."""
+        return () if isinstance(self.model_, Pipeline) else self.model_.explain_task()
 
     def explain(self) -> Explanation:
         """What was chosen, the candidates, and where one number was tuned their curve; then the model."""

@@ -41,6 +41,23 @@ def _kill_itself() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _become_two() -> None:
+    os.fork()
+
+
+def _leave_a_fork() -> None:
+    """A process that outlives the worker, and notes who it is."""
+    if not (process := os.fork()):
+        time.sleep(3600.0)
+    with Path(os.environ["TROUBLED_LOG"]).open("a") as log:
+        log.write(f"forked {process}\n")
+
+
+def _leave_a_fork_and_die() -> None:
+    _leave_a_fork()
+    _kill_itself()
+
+
 def _interrupt_its_parent() -> None:
     os.kill(os.getppid(), signal.SIGINT)
     time.sleep(3600.0)
@@ -100,6 +117,9 @@ TROUBLES: dict[str, Callable[[], object]] = {
     "leaves": lambda: os._exit(3),
     "exits": lambda: exit(4),
     "killed": _kill_itself,
+    "two": _become_two,
+    "leaves a fork": _leave_a_fork,
+    "leaves a fork and dies": _leave_a_fork_and_die,
     "slow": lambda: time.sleep(0.1),
     "endless": lambda: time.sleep(3600.0),
     "endless in compiled code": _sleep_in_compiled_code,

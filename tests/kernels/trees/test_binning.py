@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array
-from mlcli.engines.trees.binning import Binned, binned, edges_of
-from mlcli.kernels.trees.binning import bins_of, last_of_each
+from mlcli.engines.trees.binning import Binned, binned
+from mlcli.kernels.trees.binning import bins_of
 
 
 def numbers(n: int, decimals: int, seed: int = 0) -> Array:
@@ -82,11 +82,11 @@ def test_a_value_that_most_rows_have_does_not_use_up_the_bins(place: int) -> Non
 def test_there_are_never_more_bins_than_asked_and_the_last_value_ends_the_last(
     counts: list[int], bins: int
 ) -> None:
-    last = np.full(bins, -1, np.intp)
-    made = last_of_each(np.array(counts), bins, last)
+    found = binned_column(np.repeat(np.arange(len(counts)) * 1.0, counts), bins)
+    made = int(found.known[0])
     assert 1 <= made <= bins
-    assert (np.diff(last[:made]) > 0).all()
-    assert last[made - 1] == len(counts) - 1
+    assert (np.diff(found.highest[0, :made]) > 0).all()
+    assert found.highest[0, made - 1] == len(counts) - 1
 
 
 def test_the_bin_of_a_cell_is_that_of_searchsorted() -> None:
@@ -112,4 +112,3 @@ def test_a_column_without_known_values_has_only_the_bin_of_missing_cells() -> No
     found = binned_column(np.full(5, np.nan), 255)
     assert found.known.tolist() == [0]
     assert found.bins.tolist() == [[0] * 5]
-    assert len(edges_of(np.full(5, np.nan), 255)[0]) == 0

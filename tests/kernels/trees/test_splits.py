@@ -18,7 +18,8 @@ from mlcli.kernels.trees.splits import SQUARES, Chance, Whole, random_below, ran
 from mlcli.kernels.trees.sums import Columns, Here
 
 TOLERANCE = 1e-12
-add_up, best_split, random_threshold = sums.add_up, splits.best_split, splits.random_threshold
+add_up, best_split = sums.add_up, splits.best_split
+random_threshold, bin_of = splits.random_threshold, splits.bin_of
 cut_between, deal = nodes.cut_between, nodes.deal
 
 
@@ -38,6 +39,9 @@ def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
 @njit
 def drawn_threshold(columns: Any, here: Any, whole: Any, left: Any, state: Any, chance: Any) -> Any:
     score, low, high, side = random_threshold(columns, 0, here, whole, left, state, chance)
+    if low < high < columns.known[0]:
+        low = bin_of(columns.lowest[0], chance.wish[0], low, high)
+        high = low + 1
     return score, low, high, side, cut_between(columns, 0, low, high, chance.wish[0])
 
 
@@ -123,7 +127,8 @@ def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn(seed: int) -> None:
     node, state = Rows(seed, 3), np.array([seed + 1])
-    chance, missing = Chance(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
+    codes, goes = np.empty((2, 30), np.uint8)
+    chance, missing = Chance(codes, goes, np.array([np.nan])), node.bin == node.known
     for _ in range(20):
         found = drawn_threshold(node.columns, node.here, node.whole, node.room.left, state, chance)
         score, low, high, side, cut = found
