@@ -188,7 +188,7 @@ is wider there: areas have Newcombe's score interval over all rows (2006, method
 
 WHY_LOW = "an unpruned tree changes with its training rows, and one holdout has one fit"
 WHY_WIDE = {
-    "auc": "of few rows half a row more of each class is much, and so are the pairs that small folds do not compare",
+    "auc": "of few rows half a row more of each class is much, as are pairs that small folds do not compare",
     "log-loss": "most of the loss is that of a few rows: above, the interval holds one mistake more than was seen",
     "rmse": "of squares a few rows are much of the sum: above, the interval is longer by 1/√n",
     "accuracy": "Wilson's interval of few errors is wider than the standard error",

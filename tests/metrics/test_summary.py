@@ -322,6 +322,30 @@ def test_classes_with_fewer_rows_than_splits_are_scored_over_all_of_them() -> No
     assert "too low" in found.marks[1]
 
 
+def test_averages_over_classes_need_three_rows_of_each_a_split() -> None:
+    two, three = (folds_of(drawn_labels(2, rows=rows), 10) for rows in (40, 60))
+    found = summary_of("f1-macro", two)
+    assert found.mean == score("f1-macro", joined(two))
+    assert found.marks == ("taken over all splits at once, since a has fewer than 3 rows a split",)
+    assert summary_of("f1-macro", three).mean == pytest.approx(np.mean([number("f1-macro", one) for one in three]))
+
+
+def test_splits_of_one_and_two_rows_are_said_not_to_count_by_rows() -> None:
+    answers = drawn_labels(2, rows=14)
+    uneven: list[Answers] = [answers.take(rows) for rows in np.array_split(np.arange(14), 10)]
+    assert summary_of("accuracy", uneven).marks[0].startswith("splits of 1 to 2 rows count alike")
+    assert not summary_of("accuracy", uneven[:4]).marks
+
+
+def test_errors_with_heavy_tails_are_said() -> None:
+    """The kurtosis of errors of 1 and -1 is 1; of 29 of them and one of 10 it is 17 (scipy)."""
+    even = value_answers([0.0] * 30, [1.0, -1.0] * 15)
+    odd = value_answers([0.0] * 30, [1.0, -1.0] * 14 + [1.0, 10.0])
+    assert stats.kurtosis(odd.predicted, fisher=False) > 16
+    assert not summary_of("rmse", [even]).marks
+    assert summary_of("rmse", folds_of(odd, 5)).marks[0].startswith("errors have heavy tails")
+
+
 def test_r2_is_of_all_rows_of_a_round() -> None:
     folds = folds_of(drawn_values(rows=60), 10)
     found = summary_of("r2", folds * 2, train=54)
