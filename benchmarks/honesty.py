@@ -45,7 +45,9 @@ from benchmarks.known_truth import (
 from benchmarks.verdicts import CONTESTS, claimed
 from mlcli.metrics.base import Metric
 from mlcli.metrics.over_units import over_units, parts_of
+from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.classification import LabelAnswers
 
 SIZES = (60, 200, 1000)
 WIDE = 1.3
@@ -77,6 +79,8 @@ class Covered:
     width: float
     beside_rows: float
     """How wide by what rows alone give, each counted as one of fresh data, whether they form groups or not."""
+    beside_shown: float
+    """How wide by the error that each sample shows."""
     bias: float
 
 
@@ -85,7 +89,7 @@ def coverage(setting: Setting, times: int) -> list[Covered]:
     problem, protocol = setting.problem, setting.protocol
     truth = truth_of(problem, setting.method, protocol.learned(setting.rows))
     rng = seeded_by(setting.name, protocol.name, setting.rows)
-    low, high, mean, alone = (np.full((len(truth), times), np.nan) for _ in range(4))
+    low, high, mean, alone, shown = (np.full((len(truth), times), np.nan) for _ in range(5))
     for time in range(times):
         X, y = problem.draw(setting.rows, rng)
         while isinstance(problem, Classes) and min(y.sum(), len(y) - y.sum()) < 2 * problem.group_size:
@@ -98,32 +102,48 @@ def coverage(setting: Setting, times: int) -> list[Covered]:
                 metric, found.splits, found.train_rows, found.pooled, unsteady=setting.method in UNSTEADY
             )
             mean[place, time] = np.nan if one.mean is None else one.mean
-            alone[place, time] = width_by_rows(metric, found)
+            alone[place, time], shown[place, time] = widths_by_rows(metric, found)
             if one.low is not None and one.high is not None:
                 low[place, time], high[place, time] = one.low, one.high
     return [
-        _covered(name, true, low[place], high[place], mean[place], alone[place])
+        _covered(name, true, low[place], high[place], mean[place], alone[place], shown[place])
         for place, (name, true) in enumerate(truth.items())
     ]
 
 
-def width_by_rows(metric: Metric, found: Outcome) -> float:
-    """How wide the interval would be if rows were all that varies: 3.92 standard errors of their mean."""
+def widths_by_rows(metric: Metric, found: Outcome) -> tuple[float, float]:
+    """How wide an interval of 95 % is where rows are all that varies, and 3.92 standard errors that they show."""
     units = over_units(metric, parts_of(metric, found.splits, found.pooled), grouped=False)
-    return 2 * 1.96 * units.error if units is not None and units.error > ROUNDING else np.nan
+    if units is None:
+        return np.nan, np.nan
+    shown = 2 * 1.96 * units.error
+    return width_of_area(units.value, joined(found.splits)) if metric.name == "auc" else shown, shown
 
 
-def _covered(name: str, truth: float, low: Array, high: Array, mean: Array, alone: Array) -> Covered:
+def width_of_area(area: float, answers: LabelAnswers) -> float:
+    """Newcombe's score interval (Statistics in Medicine 25, 2006, 559-573, method 5) over all rows."""
+    positives, negatives = np.bincount(distinct(answers).truth, minlength=2)[::-1]
+    more = (positives + negatives) / 2 - 1
+    theta = np.linspace(0, 1, 20_001)
+    variance = theta * (1 - theta) * (1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta)))
+    held = theta[(area - theta) ** 2 <= 1.96**2 * variance / (positives * negatives)]
+    return float(held.max() - held.min())
+
+
+def _covered(name: str, truth: float, low: Array, high: Array, mean: Array, alone: Array, shown: Array) -> Covered:
     made = ~np.isnan(low)
     within = (low[made] <= truth) & (truth <= high[made])
     spread = 2 * 1.96 * float(np.nanstd(mean))
+    width = float(np.median(high[made] - low[made])) if made.any() else np.nan
+    by_rows = np.nanmedian(alone[made]) if name == "auc" else np.sqrt(np.nanmean(alone**2))
     return Covered(
         metric=name,
         share=float(within.mean()) if made.any() else np.nan,
         made=float(made.mean()),
         none_wide=int((high[made] <= low[made]).sum()),
-        width=float(np.median(high[made] - low[made])) / spread if made.any() and spread else np.nan,
-        beside_rows=float(np.nanmedian((high - low) / alone)),
+        width=width / spread if spread else np.nan,
+        beside_rows=width / float(by_rows),
+        beside_shown=float(np.nanmedian((high - low) / np.where(shown > ROUNDING, shown, np.nan))),
         bias=float(np.nanmean(mean)) - truth,
     )
 
@@ -155,23 +175,24 @@ learned from as many rows as it does in the protocol. A share of 95 % of {times}
 ## Coverage of the 95 % interval
 
 In %, of the intervals that were made; in brackets the median width by that of 3.92 standard deviations of the
-score over datasets, then by that of 3.92 standard errors which rows alone give, each counted as a fresh one. `-`
-behind it: so many % of datasets have none (an area of 1, or one that is undefined).
+score over datasets, then by the width by rows. `-` behind it: so many % of datasets have none (an area of 1, or
+one that is undefined).
+
+The width by rows is that of an interval of 95 % where rows are all that varies, and each counts as a fresh one:
+3.92 standard errors as rows have them over all datasets (root mean square). The error that one sample shows is no
+measure: where it is lucky it shows little, and intervals of that width held the truth of log-loss in 84 % of easy
+datasets of 60 rows. Near 1 even the error over all datasets is none, as Wilson's interval of a share shows, which
+is wider there: areas have Newcombe's score interval over all rows (2006, method 5), the like of Wilson's.
 """
 
 
-WHY_LOW = (
-    "fits of an unpruned tree change with their training rows. Left out one by one they share nearly all of them, "
-    "and in a holdout there is one fit: nothing there tells how others would differ. Of an area of nearly 1 "
-    "a sample shows few of the wrong pairs, or none"
-)
+WHY_LOW = "an unpruned tree changes with its training rows, and one holdout has one fit"
 WHY_WIDE = {
-    "auc": "hardly a pair is ranked wrong, and the spread of the few that were seen understates the error: one "
-    "more would move the area by as much as all of them",
+    "auc": "of few rows half a row more of each class is much, as are pairs that small folds do not compare",
     "log-loss": "most of the loss is that of a few rows: above, the interval holds one mistake more than was seen",
     "rmse": "of squares a few rows are much of the sum: above, the interval is longer by 1/√n",
-    "accuracy": "Wilson's interval of few errors is wider than the standard error of those that were seen",
-    "f1-macro": "as for accuracy",
+    "accuracy": "Wilson's interval of few errors is wider than the standard error",
+    "f1-macro": "Wilson's interval of few errors, with one row more of each class, half of it wrong",
 }
 """Why an interval is more than 1.3 times as wide as rows alone say."""
 Figure = tuple[Setting, Covered]
@@ -200,6 +221,9 @@ def _wider(figures: Sequence[Figure]) -> Iterator[str]:
             sizes = ", ".join(f"{sum(one[0].rows == rows for one in wide)} at {rows} rows" for rows in SIZES)
             worst = f"the most {_place(most)} {most[1].beside_rows:.2f}"
             yield f"- Wider than {WIDE} by rows, {metric}: {sizes}; {worst}. The cause: {why}."
+    shown = sum(one.beside_shown > WIDE for _, one in apart)
+    every = f"{shown} of {len(apart)} figures"
+    yield f"- By the error that each sample shows, {every} are wider than {WIDE}, most of them near the ceiling."
 
 
 def _place(figure: Figure) -> str:

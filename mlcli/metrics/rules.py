@@ -9,7 +9,8 @@
     all others, one split or pooled            bootstrap over rows, or groups
 
 Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
-fits change with their training rows: for 0.8 of a row, and for 0.7 where a method is unsteady (0.9 in a holdout).
+fits change with their training rows: for 0.8 of a row, and for 0.7 where a method is unsteady (0.9 in a holdout,
+and 0.6 one by one).
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Metric, Scale
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Metric, Scale, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
-from mlcli.metrics.influence import freedom_of_classes, units_by_class, variance_when_smoothed
+from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LONGER_ABOVE,
     UPPER,
@@ -35,17 +37,17 @@ from mlcli.metrics.intervals import (
     over_splits,
     scored_share,
 )
-from mlcli.metrics.over_units import OverUnits, over_units
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
+from mlcli.metrics.over_units import OverUnits, over_units, rounds_of_rows
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined, units_of
 
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
 """For how much of a fresh row one counts that was judged by models which learned from the others."""
 TRUST_IN_ONE_UNSTEADY = 0.9
 """The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
+TRUST_ONE_BY_ONE = 0.6
+"""The same of rows left out one by one: fits that share nearly all rows are nearly one."""
 COUNTED_AS = ", each counted as "
 """What stands before the trust in rows where an interval says how it was made."""
-FEWEST_ROWS_OF_AREAS = 200
-"""Below so many rows, errors of an area that were not seen yet count beside those that were."""
 FEWEST_GROUPS = 30
 """Below so many groups, their spread says too little of the error."""
 
@@ -67,6 +69,8 @@ class Judged:
         """For how much of a fresh row one counts."""
         if len(self.splits) == 1:
             return TRUST_IN_ONE_UNSTEADY if self.unsteady and any(self.train_rows) else 1.0
+        if self.unsteady and max(map(len, self.splits)) == 1:
+            return TRUST_ONE_BY_ONE
         return TRUST_IN_UNSTEADY if self.unsteady else TRUST
 
     @cached_property
@@ -156,25 +160,53 @@ def _by_factors(judged: Judged, units: OverUnits) -> Interval:
 
 
 def _by_odds(judged: Judged, units: OverUnits) -> Interval:
-    if not 0 < units.value < 1:
+    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors."""
+    perfect = not 0 < units.value < 1
+    area = judged.metric.compute(judged.round) if perfect else units.value
+    if isinstance(area, Undefined) or not 0 < area < 1:
         return Interval(
             None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
         )
-    if len(judged.round) < FEWEST_ROWS_OF_AREAS:
-        return _area_of_few_rows(judged, units)
-    return _estimate(judged, units).by_odds(f"DeLong's {_how(units)}")
+    placed = _Placed.of(judged.round, units.shares)
+    spread = units.spread + placed.unseen()
+    between = 0.0 if perfect else placed.between_splits(area, judged.parts)
+    more = replace(units, value=area, spread=max(spread, judged.trust * (spread + between)))
+    return _estimate(judged, more).by_odds(f"DeLong's {_how(units)}")
 
 
-def _area_of_few_rows(judged: Judged, units: OverUnits) -> Interval:
-    """As a rate, with an error as if of each class one row more were judged, of which the model knows nothing."""
-    rows = units_by_class(judged.round)
-    rows = rows[rows > 0]
-    unseen = (max(abs(units.value - 0.5), 0.25) / rows) ** 2 * min(1.0, 4 / len(rows) ** 2)
-    value = units.value + (0.5 - units.value) / (rows.min() + 1)
-    worth = value * (1 - value) / (units.error**2 + float(unseen.sum()))
-    quantile = student_t_quantile(UPPER, _freedom(judged, units))
-    how = f"Wilson by DeLong's error over {_counted(units)}"
-    return scored_share(units.value, worth * judged.trust, quantile, how)
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """The shares of units in the error of an area, by the class of their rows."""
+
+    by_class: Sequence[Array]
+
+    @classmethod
+    def of(cls, answers: Any, shares: Array) -> _Placed:
+        """Those of answers to each row once."""
+        grouped = units_of(answers)
+        units = (answers.rows if grouped is None else grouped)[answers.weights > 0]
+        place, truth = np.unique(units, return_inverse=True)[1], answers.truth[answers.weights > 0]
+        found = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
+        return cls([of_class for of_class in found if len(of_class)])
+
+    def unseen(self) -> float:
+        """What half a row more of each class adds to the spread where it is placed as badly as the worst seen.
+
+        Of an area near 1 a few rows have most of the error, and a sample without them has little spread.
+        """
+        return PSEUDO_ROWS / 2 * float(sum(of_class.min(initial=0.0) ** 2 for of_class in self.by_class))
+
+    def between_splits(self, area: float, parts: Sequence[Any]) -> float:
+        """By how much more a mean of splits varies, as each compares its own rows only (Blom 1976, Biometrika 63).
+
+        The trust in rows was measured on such means, and covers as much of it as it adds.
+        """
+        if len(parts) == len(rounds_of_rows(parts)):
+            return 0.0
+        counts = [np.bincount(part.truth[part.truth >= 0]) for part in parts]
+        pairs = sum(float((rows * (rows.sum() - rows)).sum()) for rows in counts) / 2
+        of_rows = sum(len(shares) * float((shares**2).sum()) for shares in self.by_class)
+        return max(area * (1 - area) - of_rows, 0.0) / pairs
 
 
 def _rate(judged: Judged, units: OverUnits) -> Interval:

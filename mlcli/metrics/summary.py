@@ -16,7 +16,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.metrics.base import Metric, Score, Summary, Undefined
 from mlcli.metrics.intervals import Interval
-from mlcli.metrics.over_units import parts_of, rare_class, scores_of
+from mlcli.metrics.over_units import fewest_of_a_class, parts_of, rare_class, scores_of
 from mlcli.metrics.pooling import Rounds, joined
 from mlcli.metrics.rules import Judged, interval_of
 
@@ -111,10 +111,10 @@ def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> V
 
 
 def _marks_of(metric: Metric, parts: Sequence[Answers]) -> tuple[str, ...]:
-    """What was marked in any part, with how often; a mean of rows is marked over all rows at once."""
+    """What was marked in any part, with how often; a mean of rows, or its root, is marked over all at once."""
     if metric.marks is None:
         return ()
-    if metric.per_row is not None or len(parts) == 1:
+    if metric.per_row is not None or metric.scale == "log" or len(parts) == 1:
         return metric.marks(joined(parts))
     counted = Counter(mark for answers in parts for mark in metric.marks(answers))
     return tuple(f"{mark} (in {times} of {len(parts)} splits)" for mark, times in counted.items())
@@ -124,14 +124,30 @@ def _why_pooled(
     metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], pooled: bool
 ) -> tuple[str, ...]:
     """What a reader must know of a score that was taken over several splits at once, and of areas above all."""
-    if parts is splits or len(splits) == 1:
+    if len(splits) == 1:
         return ()
-    rare = "" if pooled or metric.pooling == "always" else rare_class(splits)
-    why = (f"taken over all splits at once, since {rare} has fewer rows than there are splits",) * bool(rare)
+    if parts is splits:
+        return _uneven(metric, splits)
+    rare = "" if pooled or metric.pooling == "always" else rare_class(metric, splits)
+    few = {1: "fewer rows than there are splits"}.get(
+        fewest := fewest_of_a_class(metric), f"fewer than {fewest} rows a split"
+    )
+    why = (f"taken over all splits at once, since {rare} has {few}",) * bool(rare)
     low = (AREA_OF_SEVERAL_FITS,) * (metric.scale == "logit")
     return (*why, *low)
 
 
+def _uneven(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
+    """Whether the mean of splits is not that of rows, since tiny splits cannot have the same number of them."""
+    least, most = min(map(len, splits)), max(map(len, splits))
+    if metric.per_row is None or most < UNEVEN * least or most > MOST_OF_TINY:
+        return ()
+    why = "so that it is not the mean over rows, as `--average pooled` is"
+    return (f"splits of {least} to {most} rows count alike, {why}",)
+
+
+UNEVEN, MOST_OF_TINY = 1.25, 10
+"""Splits of at most so many rows, the largest of them so many times the smallest, are said to be uneven."""
 AREA_OF_SEVERAL_FITS = (
     "it compares scores of different fits, which makes it too low: by about 0.05 for 60 rows that are left out "
     "one by one"

@@ -12,6 +12,8 @@ from benchmarks.verdicts import Contest, claimed, first_pair, gains, sure_of
 TIMES = 40
 LEAST = 0.8
 """Of 40 datasets, fewer than 32 are held by intervals of 95 % once in a hundred thousand times."""
+WIDEST = 1.35
+"""By the width that rows alone give; the goal is 1.3, and 40 datasets know it to a few per cent."""
 
 
 @pytest.mark.parametrize(("place", "name"), [(0, "easy"), (2, "middle"), (3, "easy")])
@@ -19,6 +21,7 @@ def test_intervals_of_labels_hold_the_truth(place: int, name: str) -> None:
     setting = Setting(CLASSES[name], name, lda, PROTOCOLS[place], 200)
     for found in coverage(setting, TIMES):
         assert found.share >= LEAST, found
+        assert found.beside_rows <= WIDEST, found
         assert not found.none_wide
 
 
@@ -26,6 +29,7 @@ def test_intervals_of_labels_hold_the_truth(place: int, name: str) -> None:
 def test_intervals_of_values_hold_the_truth(place: int) -> None:
     for found in coverage(Setting(LINES["middle"], "line", ridge, PROTOCOLS[place], 60), TIMES):
         assert found.share >= LEAST, found
+        assert found.beside_rows <= WIDEST, found
 
 
 def test_rows_of_groups_are_not_rows() -> None:

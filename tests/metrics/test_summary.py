@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,23 +167,46 @@ def test_intervals_of_class_averages_are_as_wide_as_the_bootstraps(name: str) ->
     assert (found.high - found.low) / (high - low) == pytest.approx(1, abs=0.1)
 
 
-def test_an_area_of_many_rows_has_delongs_interval_on_the_scale_of_odds() -> None:
-    """The placements of DeLong, DeLong & Clarke-Pearson by hand, and their error carried to log odds."""
+def test_an_area_has_delongs_interval_on_the_scale_of_odds() -> None:
+    """The placements of DeLong, DeLong & Clarke-Pearson by hand, with half a row more of each class as bad as the
+    worst, and their error carried to log odds."""
     answers = drawn_labels(2, rows=400)
-    assert answers.probabilities is not None
-    scores, positive = answers.probabilities[:, 1], answers.truth == 1
-    wins = np.sign(scores[positive][:, None] - scores[~positive][None, :]) / 2 + 0.5
-    area = wins.mean()
-    variance = wins.mean(axis=1).var() / 200 + wins.mean(axis=0).var() / 200
+    wins, area = wins_and_area(answers)
+    placed = [wins.mean(axis=1), wins.mean(axis=0)]
+    variance = sum(of_class.var() / 200 + (of_class.min() - area) ** 2 / 200**2 / 2 for of_class in placed)
     error = np.sqrt(variance * 400 / 399) / (area * (1 - area))
     found = summary_of("auc", [answers])
     assert found.low is not None
     assert found.high is not None
-    middle = (special.logit(found.low) + special.logit(found.high)) / 2
-    assert middle == pytest.approx(special.logit(area))
+    ends = special.logit([found.low, found.high])
+    assert ends.mean() == pytest.approx(special.logit(area))
     freedom = 2 * 199  # Welch & Satterthwaite, of two classes with nearly one variance
-    reach = (special.logit(found.high) - special.logit(found.low)) / 2
-    assert reach == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-3)
+    assert np.diff(ends) / 2 == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-3)
+
+
+def wins_and_area(answers: LabelAnswers) -> tuple[np.ndarray[Any, Any], float]:
+    assert answers.probabilities is not None
+    scores, positive = answers.probabilities[:, 1], answers.truth == 1
+    wins = np.sign(scores[positive][:, None] - scores[~positive][None, :]) / 2 + 0.5
+    return wins, float(wins.mean())
+
+
+def test_perfect_splits_have_an_interval_where_rows_of_several_are_ranked_wrong() -> None:
+    """Each split ranks its rows right, the scores of one are below those of the other: area 1, of all rows 3/4."""
+    folds: list[Answers] = [
+        label_answers("aabb", "aabb", "ab", probabilities=[(0.9, 0.1), (0.9, 0.1), (0.7, 0.3), (0.7, 0.3)]),
+        label_answers(
+            "aabb", "aabb", "ab", probabilities=[(0.6, 0.4), (0.6, 0.4), (0.1, 0.9), (0.1, 0.9)], first_row=4
+        ),
+    ]
+    assert wins_and_area(joined(folds))[1] == 0.75
+    found = summary_of("auc", folds, train=4)
+    assert (found.mean, found.high) == (1, 1)
+    assert found.low is not None
+    assert found.low < 0.75
+    one_by_one = summary_of("auc", [joined(folds)])
+    assert one_by_one.low is not None
+    assert found.low < one_by_one.low
 
 
 def test_groups_are_the_units_of_an_interval() -> None:
@@ -296,6 +320,30 @@ def test_classes_with_fewer_rows_than_splits_are_scored_over_all_of_them() -> No
     assert (found.std, found.splits) == (None, (1.0, None))
     assert found.marks[0] == "taken over all splits at once, since b has fewer rows than there are splits"
     assert "too low" in found.marks[1]
+
+
+def test_averages_over_classes_need_three_rows_of_each_a_split() -> None:
+    two, three = (folds_of(drawn_labels(2, rows=rows), 10) for rows in (40, 60))
+    found = summary_of("f1-macro", two)
+    assert found.mean == score("f1-macro", joined(two))
+    assert found.marks == ("taken over all splits at once, since a has fewer than 3 rows a split",)
+    assert summary_of("f1-macro", three).mean == pytest.approx(np.mean([number("f1-macro", one) for one in three]))
+
+
+def test_splits_of_one_and_two_rows_are_said_not_to_count_by_rows() -> None:
+    answers = drawn_labels(2, rows=14)
+    uneven: list[Answers] = [answers.take(rows) for rows in np.array_split(np.arange(14), 10)]
+    assert summary_of("accuracy", uneven).marks[0].startswith("splits of 1 to 2 rows count alike")
+    assert not summary_of("accuracy", uneven[:4]).marks
+
+
+def test_errors_with_heavy_tails_are_said() -> None:
+    """The kurtosis of errors of 1 and -1 is 1; of 29 of them and one of 10 it is 17 (scipy)."""
+    even = value_answers([0.0] * 30, [1.0, -1.0] * 15)
+    odd = value_answers([0.0] * 30, [1.0, -1.0] * 14 + [1.0, 10.0])
+    assert stats.kurtosis(odd.predicted, fisher=False) > 16
+    assert not summary_of("rmse", [even]).marks
+    assert summary_of("rmse", folds_of(odd, 5)).marks[0].startswith("errors have heavy tails")
 
 
 def test_r2_is_of_all_rows_of_a_round() -> None:

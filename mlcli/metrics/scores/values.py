@@ -14,6 +14,9 @@ from mlcli.tasks.regression import ValueAnswers
 VARIES = 1e-12
 """Values whose variance is a smaller share of the largest squared distance are one value but for rounding."""
 
+HEAVY = 6.0
+"""From this kurtosis of errors on (normal ones have 3) few rows are much of their squares; more rows bear more."""
+
 
 @mean_of_rows("bias", ValueAnswers, better="zero")
 def bias(answers: ValueAnswers) -> Array:
@@ -33,7 +36,22 @@ def mae(answers: ValueAnswers) -> Array:
     return np.abs(bias(answers))
 
 
-@mean_of_rows("mse", ValueAnswers, better="low", low=0.0, scale="log")
+def heavy_tails(answers: ValueAnswers) -> tuple[str, ...]:
+    """The mark of squared errors of which a few rows are much."""
+    errors, weight = bias(answers), answers.weight
+    centred = errors - weighted_mean(errors, weight)
+    kurtosis = weighted_mean(centred**4, weight) / (weighted_mean(centred**2, weight) ** 2 or np.inf)
+    heavy = kurtosis > max(HEAVY, math.sqrt(len(errors) / 10))
+    return (HEAVY_TAILS,) * heavy
+
+
+HEAVY_TAILS = (
+    "errors have heavy tails: a few rows are much of their squares, so that its interval and that of r2 are too "
+    "short; mae is better known"
+)
+
+
+@mean_of_rows("mse", ValueAnswers, better="low", low=0.0, scale="log", marks=heavy_tails)
 def mse(answers: ValueAnswers) -> Array:
     """Mean squared error."""
     return bias(answers) ** 2
@@ -58,6 +76,7 @@ def influence_on_rmse(answers: ValueAnswers) -> Array | None:
     low=0.0,
     under=rmse_under,
     influence=influence_on_rmse,
+    marks=heavy_tails,
     scale="log",
     by_rounds=True,
 )
