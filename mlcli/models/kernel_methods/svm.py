@@ -44,7 +44,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
-from mlcli.engines.kernel_functions import BLOCK_CELLS
+from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -127,7 +127,7 @@ class SupportVectorMachine(KernelModel, Classifier):
             self.slopes_[machine] = slope_of_two(said - lost, y, rows.weights[of])
             beta[of, machine], scores[of, machine], removed[of, machine] = solution.beta, said, lost
             bounded[of] |= solution.bounded
-        used = np.flatnonzero(beta.any(axis=1))
+        used = np.flatnonzero(beta.any(axis=1) | self.compared)
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
         if REST in self.sides_:
             y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
@@ -198,8 +198,12 @@ class SupportVectorMachine(KernelModel, Classifier):
             self.distances_ = np.vstack([edges, np.pad(counts, ((0, 0), (0, 1)))])
 
     def decisions(self, table: Table) -> Array:
-        """What each machine says of each row: f, above 0 for its second side."""
-        return np.asarray(self.responses(table, self.coefficients_) + self.offsets_)
+        """What each machine says of each row: f, above 0 for its second side; those compared share points."""
+        if not self.compared or len(self.points_) > PRECISE_ROWS:
+            return np.asarray(self.responses(table, self.coefficients_) + self.offsets_)
+        key = ("asked of svm", id(table), self.function)
+        _, K = self.shared(key, lambda: (table, self.function(self.seen(table), self.points_)))
+        return np.asarray(K @ self.coefficients_ + self.offsets_)
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities that fit what the machines decide."""
