@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], fo
 
 def _reference(words: list[str]) -> str | dict[str, str]:
     """A file, or the cells of one row."""
-    if len(words) == 1 and ("=" not in words[0] or Path(words[0]).exists()):
+    if len(words) == 1 and ("=" not in words[0] or exists(words[0])):
         return words[0]
     cells = {}
     for word in words:

@@ -58,7 +58,7 @@ def _seen_from(output: Path, reference: str) -> str:
     from mlcli.data.shipped import find, is_path
 
     path = Path(reference).expanduser()
-    if not is_path(reference) and not path.is_file():
+    if not is_path(reference) and not os.path.isfile(path):
         find(reference)
         return reference
     return os.path.relpath(path, output.parent) if not path.is_absolute() else str(path)

@@ -22,8 +22,8 @@ WEIGHTS = (1e-30, 1e30)
 COPIES = 4
 """How many of its training rows a method may hold that does not go through them some at a time."""
 INSTEAD = (
-    "naive-bayes, lda, linear-regression, ridge, logistic-regression, mlp, forests and boosting go through rows "
-    "some at a time; the step sample-rows takes a share of them"
+    "naive-bayes, lda, linear-regression, ridge, linear-classifier, logistic-regression, perceptron, mlp, forests "
+    "and boosting go through rows some at a time; the step sample-rows takes a share of them"
 )
 LOOKED_AT = 8
 """One of so many rows mostly has a number that is large enough in each column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from os.path import isdir, isfile
 from pathlib import Path
 
 from mlcli.core.aliases import METHODS
@@ -36,9 +36,9 @@ def find(reference: str, base: Path | None = None) -> Path:
     path = base / path if base is not None else path
     if path.suffix.lower() in NO_TABLES:
         raise DataError(f"'{reference}' is no table", hint=NO_TABLES[path.suffix.lower()].format(reference))
-    if _is(Path.is_file, path):
+    if isfile(path):
         return path
-    if _is(Path.is_dir, path) and (is_path(reference) or shipped_path(reference) is None):
+    if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
     shipped = None if is_path(reference) else shipped_path(reference)
     if shipped is not None:
@@ -56,13 +56,6 @@ def find_or_none(reference: str) -> Path | None:
         return None
 
 
-def _is(kind: Callable[[Path], bool], path: Path) -> bool:
-    try:
-        return kind(path)
-    except OSError:  # a name that is too long, or a folder that may not be entered
-        return False
-
-
 def is_path(reference: str) -> bool:
     """Whether a reference is written as a path rather than as the name of a shipped dataset."""
     return "/" in reference or "\\" in reference or reference.lower().endswith(FILE_SUFFIXES)
@@ -75,7 +68,7 @@ def _hint(path: Path, reference: str) -> str:
         return advice
     if shipped is not None:
         return f"'{shipped.stem}' is a shipped dataset: give its name alone"
-    if not _is(Path.is_dir, path.parent):
+    if not isdir(path.parent):
         return f"there is no folder {path.parent}"
     by_stem = {Path(file).stem: file for file in _files(path.parent)}
     close = nearest(path.stem, by_stem) or next((stem for stem in by_stem if f"{stem}csv" == path.name), None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Flags
+from mlcli.core.tables import Array, Codes
 from mlcli.engines.symmetric import solved
 
 LEAST_SLOPE = 1e-3
@@ -51,23 +51,11 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
     return _where_mean_is(target, float(weights @ columns.max(axis=0)), moments, unit)
 
 
-def slope_of_two(score: Array, positive: Flags, weights: Array) -> float:
-    """The same of one score for or against the second of two classes."""
-    unit = float(np.average(np.abs(score), weights=weights)) / 2
-    if not unit > 0:
-        return 1.0
-    sides, total, own = np.where(positive, score, -score), float(weights.sum()), float(weights[positive].sum())
-    certainty = np.where(positive, own / (own + 2), (total - own) / (total - own + 2))
-    target = float(weights @ (sides * certainty))
-    weighted = weights * score
-    squares = float(weighted @ score)
+def slope_of_two(score: Array, sides: Array, weights: Array) -> float:
+    """The same of one score for or against the second of two classes, those of rows being −1 and 1."""
+    from mlcli.kernels.svm.left_out import likeliest_slope
 
-    def moments(at: float) -> tuple[float, float]:
-        balance = np.tanh(at / 2 * score)
-        moved = weighted * balance
-        return float(moved.sum()), (squares - float(moved @ (score * balance))) / 2
-
-    return _where_mean_is(target, float(weights @ np.abs(score)), moments, unit)
+    return likeliest_slope(score, sides, weights, LEAST_SLOPE)
 
 
 def _where_mean_is(
@@ -77,15 +65,17 @@ def _where_mean_is(
 
     It comes near ``most`` by powers of e, so that Newton's steps are for the logarithm of what it lacks of that.
     """
-    low, high, at = LEAST_SLOPE / unit, np.inf, 1.0 / unit
+    low, high, at = LEAST_SLOPE / unit, np.inf, LEAST_SLOPE / unit
     for _ in range(STEPS):
         mean, curve = moments(at)
         left = most - mean
         low, high = (low, at) if mean > target else (at, high)
         rising = curve > 0 and left > 0 and target < most
         step = at + left * np.log(left / (most - target)) / curve if rising else np.inf
-        if abs(step - at) <= 1e-12 * at:
+        if low == high:
             break
+        if abs(step - at) <= 1e-8 * at:
+            return float(step)
         between = (low + high) / 2 if np.isfinite(high) else 2 * low
         at = step if low < step < high else between
     return float(at)

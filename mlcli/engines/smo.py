@@ -10,7 +10,9 @@ are chosen as LIBSVM does; in long searches rows at a bound that nothing draws a
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +26,8 @@ MOVES = 2_000_000
 """Pairs are moved at most so often, and 1,000 times for each row."""
 RIDGE = 1e-10
 """Share of the kernel's size that keeps systems of equal support vectors solvable."""
+FEW_FREE = 200
+"""With more rows on the margin, products of blocks are faster than one elimination."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +44,12 @@ class Solution:
     stopped: bool
     """Whether any coefficient was at a bound on the way; else wider bounds would have changed nothing."""
 
-    @property
+    @cached_property
     def free(self) -> Flags:
         """The support vectors that are at no bound: those on the margin."""
         return np.asarray((self.beta != 0) & (self.beta > self.lower) & (self.beta < self.upper))
 
-    @property
+    @cached_property
     def bounded(self) -> Flags:
         """The support vectors at a bound: those inside the margin."""
         return np.asarray((self.beta != 0) & ~self.free)
@@ -60,7 +64,7 @@ class Solution:
 
 @dataclass(eq=False)
 class Climb:
-    """A way up: the coefficients so far, and what a unit more or less of each would gain or cost."""
+    """A way up: the coefficients so far, and what their rows lack of their targets."""
 
     K: Array
     lower: Array
@@ -69,36 +73,24 @@ class Climb:
     tolerance: float
     beta: Array
     residual: Array
-
-    def __post_init__(self) -> None:
-        """Begin where the coefficients are."""
-        from mlcli.kernels.svm.climbing import FAR
-
-        step = self.epsilon
-        self.stopped = False
-        self.raising = np.where(self.beta >= self.upper, -FAR, np.where(self.beta >= 0, -step, step))
-        self.lowering = np.where(self.beta <= self.lower, FAR, np.where(self.beta > 0, -step, step))
-
-    @property
-    def gain(self) -> Array:
-        """What a unit more of each coefficient gains; next to nothing at its upper bound."""
-        return self.residual + self.raising
-
-    @property
-    def cost(self) -> Array:
-        """What a unit less of each coefficient costs."""
-        return self.residual + self.lowering
+    offset: float = 0.0
+    stopped: bool = False
 
     def climb(self, most: int) -> int:
         """Move pairs until none gains more, at most so often; how often that was."""
-        from mlcli.kernels.svm.climbing import CHUNK, climb
+        from mlcli.kernels.svm.climbing import LANES, climb
 
-        problem = self.K, np.diagonal(self.K).astype(np.float64), self.lower, self.upper
         limits = float(self.epsilon), float(self.tolerance), most
-        room = np.empty(len(self.beta)), np.empty((2, CHUNK))
-        moves, stopped = climb(*problem, *limits, self.beta, self.residual, self.raising, self.lowering, *room)
+        self.room = np.empty((4, len(self.beta)))
+        problem = self.K, self.lower, self.upper, *limits, self.beta, self.residual
+        moves, stopped, self.offset = climb(*problem, self.room, np.empty(LANES))
         self.stopped |= stopped
         return moves
+
+    def movable(self) -> Rows:
+        """The rows whose coefficients gain by a move with any other; next to nothing at their bounds."""
+        gain, cost = self.residual + self.room[:2]
+        return np.flatnonzero((gain > cost.min()) | (cost < gain.max()))
 
     def climb_among(self, rows: Rows, most: int) -> int:
         """The same with all coefficients but a few where they are (shrinking)."""
@@ -110,7 +102,7 @@ class Climb:
         change = few.beta - self.beta[rows]
         moved = np.flatnonzero(change)
         self.residual -= change[moved] @ self.K[rows[moved]]
-        self.beta[rows], self.raising[rows], self.lowering[rows] = few.beta, few.raising, few.lowering
+        self.beta[rows] = few.beta
         return moves
 
 
@@ -135,33 +127,27 @@ def solve(
         made += last
         if last < round_ or made >= most:
             break
-        rows = np.flatnonzero((way.gain > way.cost.min()) | (way.cost < way.gain.max()))
+        rows = way.movable()
         if len(rows) < FEW * len(target):
             made += way.climb_among(rows, most - made)
     if made >= most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
-    offset = _level(beta, way.gain, way.cost, (beta > lower) & (beta < upper) & (beta != 0))
-    return Solution(beta, lower, upper, offset, residual, made < most, way.stopped)
+    return Solution(beta, lower, upper, way.offset, residual, made < most, way.stopped)
 
 
-def among(K: Array, rows: Rows, room: Array) -> Array:
-    """The kernel of some rows, ascending, with each other, in memory that is used again: new one is slow."""
-    if len(rows) == len(K):
+def among(K: Array, spans: Sequence[slice], room: Array) -> Array:
+    """The kernel of some spans of rows with each other, in memory that is used again: new one is slow."""
+    size = sum(span.stop - span.start for span in spans)
+    if size == len(K):
         return K
-    part = room[: len(rows) ** 2].reshape(len(rows), len(rows))
-    spans = [slice(span[0], span[-1] + 1) for span in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)]
+    part = room[: size**2].reshape(size, size)
     begin = 0
     for down in spans:
         end = begin + down.stop - down.start
         np.concatenate([K[down, across] for across in spans], axis=1, out=part[begin:end])
         begin = end
     return part
-
-
-def _level(beta: Array, gain: Array, cost: Array, free: Flags) -> float:
-    """The offset b: the mean over free coefficients, or the middle of what the others allow."""
-    return float(gain[free].mean()) if free.any() else float(gain.max() + cost.min()) / 2
 
 
 def left_out(K: Array, solution: Solution) -> Array:
@@ -171,14 +157,25 @@ def left_out(K: Array, solution: Solution) -> Array:
     with coefficients that sum to 1. It is exact while the others stay where they are: on the margin, or at a
     bound.
     """
+    from mlcli.kernels.svm.left_out import losses, spans
+
     free, bounded = np.flatnonzero(solution.free), np.flatnonzero(solution.bounded)
-    squared = np.diagonal(K).astype(np.float64)
-    if len(free):
-        among = K[np.ix_(free, free)].astype(np.float64)
-        among[np.diag_indices(len(free))] += RIDGE * max(squared[free].mean(), RIDGE)
-        inverse = inverse_factor(among)
-        ones = inverse.sum(axis=1)
-        beside = inverse @ K[np.ix_(free, bounded)]
-        squared[free] = 1.0 / ((inverse**2).sum(axis=0) - (ones @ inverse) ** 2 / (ones @ ones))
-        squared[bounded] -= (beside**2).sum(axis=0) - (1 - ones @ beside) ** 2 / (ones @ ones)
-    return np.asarray(solution.beta * np.maximum(squared, 0.0))
+    lost, m = np.zeros(len(K)), len(free)
+    squares, products = np.empty((2, 2 * m + 1 + len(bounded)))
+    work = np.empty((m, len(squares)) if m <= FEW_FREE else 0)
+    if m <= FEW_FREE and spans(K, free, bounded, RIDGE, work, squares, products):
+        squares, products = squares[m:], products[m:]
+    else:
+        squares, products = _sums_by_blocks(K, free, bounded)
+    losses(K, solution.beta, free, bounded, squares, products, lost)
+    return lost
+
+
+def _sums_by_blocks(K: Array, free: Rows, bounded: Rows) -> Array:
+    """What ``spans`` fills, by LAPACK and products of blocks: without the columns of A."""
+    A = K[np.ix_(free, free)].astype(np.float64)
+    A[np.diag_indices(len(free))] += RIDGE * max(A.diagonal().mean(), RIDGE)
+    inverse = inverse_factor(A)
+    ones = inverse.sum(axis=1)
+    parts = ones[:, None], inverse @ K[np.ix_(free, bounded)], inverse
+    return np.hstack([np.vstack([(part**2).sum(axis=0), ones @ part]) for part in parts])

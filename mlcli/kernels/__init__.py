@@ -10,8 +10,10 @@ from typing import Any
 from mlcli.core.compiling import Compiling, compiling, loading
 
 with loading:
+    from numba.core import dispatcher
+    from numba.core.caching import FunctionCache
     from numba.core.event import Listener, register
-    from numba.np import linalg
+    from numba.core.runtime.nrt import rtsys
 
 STAMP = "kernels.stamp"
 
@@ -52,11 +54,28 @@ class _Watch(Listener):
         self._watch.end()
 
 
+class _Kept(FunctionCache):
+    """What is on disk of a kernel; most of Numba is loaded only where that is not enough."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kernel for some arguments, or nothing, and all is here that it is compiled with."""
+        if not self._py_func.__module__.startswith(__name__):
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is None:
+            load_without_blas()
+        return found
+
+
 def load_without_blas() -> None:
     """Load Numba's functions of arrays, with which it would load SciPy, in case that a kernel multiplies matrices.
 
     For one that does, it looks for SciPy again.
     """
+    from numba.np import linalg
+
     check = linalg.ensure_blas
     linalg.ensure_blas = lambda: None
     try:
@@ -65,7 +84,9 @@ def load_without_blas() -> None:
         linalg.ensure_blas = check
 
 
-with loading:
+if hasattr(FunctionCache, "_load_overload"):  # else a Numba of another make, which loads as it likes
+    dispatcher.FunctionCache = _Kept  # type: ignore[attr-defined]
+else:
     load_without_blas()
 # A kernel that is on disk is loaded under the lock, one that is not is compiled under it.
 register("numba:compiler_lock", _Watch(loading))  # type: ignore[no-untyped-call]

@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+TOO_LONG = "x" * 300
 WAYS_OUT = [
     (0, ["eval", "small.csv", "-m", "one-r", "--folds", "2"]),
     (2, ["eval", "iris", "-m", "knnn"]),
@@ -44,6 +45,9 @@ WAYS_OUT = [
     (3, ["run", "bad.yaml"]),
     (3, ["check", "bad.yaml"]),
     (3, ["plan", "nowhere.yaml"]),
+    (3, ["check", TOO_LONG]),
+    (2, ["eval", "iris", "-m", TOO_LONG]),
+    (4, ["init", TOO_LONG]),
     (4, ["eval", "nowhere.csv"]),
     (4, ["eval", "small.csv", "--target", "z"]),
     (4, ["data", "irsi"]),

@@ -5,6 +5,7 @@ A column with at most as many distinct values as there are bins has a bin for ea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +21,9 @@ MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
 NO_LIMIT = 2**32
 KINDS = (np.uint8, np.uint16, np.uint32)
-
+WIDE = KINDS[1:]
+SMALL = 200_000
+"""Of how many cells two bytes are read as fast as one: up to there forests grow by the loops of single trees."""
 
 KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
 """The bins of tables that are still there, with the cells that they are of."""
@@ -31,8 +34,8 @@ class Binned:
     """``bins`` (F × n) says in which bin each cell lies.
 
     Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
-    nominal cell is its code. A bin takes one byte where their number is limited to what that holds, else two, and
-    four where one column has more than 65,535: loops are compiled for each anew.
+    nominal cell is its code. A bin takes one byte, two, or four where
+    one column has more than 65,535: loops are compiled for each anew.
     """
 
     bins: Bins
@@ -55,7 +58,12 @@ class Binned:
 
 
 def binned(
-    cells: Array, ordered: Flags, levels: Rows, most: int | None = MOST_BINS, weights: Array | None = None
+    cells: Array,
+    ordered: Flags,
+    levels: Rows,
+    most: int | None = MOST_BINS,
+    weights: Array | None = None,
+    kinds: Sequence[type[np.unsignedinteger[Any]]] = KINDS,
 ) -> Binned:
     """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
     from mlcli.kernels.trees.binning import fill_edges
@@ -67,7 +75,7 @@ def binned(
     known = np.where(ordered, 0, levels - 1)
     for j in np.flatnonzero(ordered):
         known[j] = fill_edges(*_ascending(columns[j], weights), distinct, edges[:, j, :bins])
-    kind = next(kind for kind in KINDS[most is None :] if known.max(initial=0) <= np.iinfo(kind).max)
+    kind = next(kind for kind in kinds if known.max(initial=0) <= np.iinfo(kind).max)
     found = _assigned(columns, edges[1], known, ordered, kind)
     return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
@@ -79,7 +87,7 @@ def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows)
     """
     known = KEPT.get(table)
     if known is None or not (known[0] is cells or np.array_equal(known[0], cells, equal_nan=True)):
-        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None)
+        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None, kinds=WIDE)
     return known[1]
 
 

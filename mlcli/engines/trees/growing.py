@@ -94,10 +94,11 @@ class Grower:
 
 def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
     """Refuse so many trees like one where memory would not hold them."""
-    needed, there = COPIES * trees * sum(array.nbytes for array in one), memory()
+    of_one, there = COPIES * sum(array.nbytes for array in one), memory()
+    needed, leaves = trees * of_one, there * len(one.nodes) // (2 * trees * of_one)
     if needed > there:
         what = f"{trees} trees of {len(one.nodes):,} nodes need about {size(needed)} of memory"
-        hint = "max_leaves 1000, min_leaf 100 or fewer trees take less"
+        hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 

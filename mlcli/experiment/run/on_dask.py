@@ -22,7 +22,7 @@ from mlcli.experiment.run.workers import AHEAD, packed
 PATIENCE = "10s"
 """For a scheduler to answer."""
 COUNT_EVERY = 5.0
-"""Seconds after which workers are counted again: they may come and go."""
+"""Seconds after which workers are counted again: they may come and go, in a queue for as long as there is work."""
 
 
 class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
@@ -57,11 +57,6 @@ class DaskCluster:
 
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
-        self._client.wait_for_workers(1)
-        threads = max(self._client.nthreads().values(), default=1)
-        if threads > 1:
-            what = f"workers with {threads} threads each would judge one block at a time"
-            raise UsageError(what, hint="start them with one: dask worker ... --nworkers 8 --nthreads 1")
         self._shared = shared
         self._client.register_plugin(_SharedObjects(self._name, pickle.dumps(shared, protocol=5)))
 
@@ -98,7 +93,11 @@ class DaskCluster:
 
     def _workers(self) -> int:
         if not self._counted or monotonic() - self._counted > COUNT_EVERY:
-            self._slots, self._counted = max(1, len(self._client.nthreads())), monotonic()
+            threads = self._client.nthreads().values()
+            if max(threads, default=1) > 1:
+                what = f"workers with {max(threads)} threads each would judge one block at a time"
+                raise UsageError(what, hint="start them with one: dask worker ... --nworkers 8 --nthreads 1")
+            self._slots, self._counted = max(1, len(threads)), monotonic()
         return self._slots
 
 

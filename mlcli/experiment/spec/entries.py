@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
+from os.path import isfile
 from pathlib import Path
 
 from mlcli.core.errors import Problem, UsageError
@@ -73,7 +74,7 @@ def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
     """Whether a text names a saved model: no id has a dot or a slash."""
-    return text not in MODELS and (any(mark in text for mark in "./\\") or ((base or Path()) / text).is_file())
+    return text not in MODELS and (any(mark in text for mark in "./\\") or isfile((base or Path()) / text))
 
 
 def stages_of(written: Written, found: list[Problem]) -> Stages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from os.path import isfile
 from pathlib import Path
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
@@ -106,11 +107,11 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
 def _refuse_tables(path: Path) -> None:
     """A table, or the name of a dataset, in the place of an experiment."""
     is_table = path.name.lower().endswith(FILE_SUFFIXES)
-    if is_table or (not path.is_file() and shipped_path(str(path)) is not None):
+    if is_table or (not isfile(path) and shipped_path(str(path)) is not None):
         what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
         hint = f"mlcli eval {path} judges methods on it; mlcli init {path} writes an experiment to run"
         raise ExperimentError(what, hint=hint)
-    if not path.is_file() and path.parent.is_dir():
+    if not isfile(path) and path.parent.is_dir():
         others = {one.stem: one for one in sorted(path.parent.glob("*.y*ml"))}
         close = nearest(path.stem, others)
         hint = f"did you mean {others[close]}?" if close else f"mlcli init my.csv -o {path} writes one"

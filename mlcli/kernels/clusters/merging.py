@@ -11,34 +11,45 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Rows
+from mlcli.kernels.without_counting import inlined
 
 COMPLETE, AVERAGE, CENTROID, WARD = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def away(across: Array, alive: int, x: Array, found: Array) -> None:
-    """Squared distances of the first ``alive`` points, one column each, to x."""
+@inlined
+def away(across: Array, alive: int, place: int, found: Array) -> None:
+    """Squared distances of the first ``alive`` points, one column each, to the one at ``place``."""
     found[:alive] = 0.0
-    for j in range(len(x)):
-        cell = x[j]
+    for j in range(len(across)):
         row = across[j]
+        cell = row[place]
         for i in range(alive):
-            found[i] += (row[i] - cell) ** 2
+            step = row[i] - cell
+            found[i] += step * step
+
+
+@inlined
+def swap(across: Array, place: int, other: int) -> None:
+    """Points at each other's places."""
+    for j in range(len(across)):
+        across[j, place], across[j, other] = across[j, other], across[j, place]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
     """The edges of the minimum spanning tree as Prim finds them, with their squared lengths.
 
-    ``across`` has one column per point and is used up: the points not reached yet stand at its beginning.
+    ``across`` has one column per point and is used up: the points not reached yet stand at its beginning, and
+    after them the one that was reached last.
     """
     rows = across.shape[1]
-    point, nearest = np.arange(rows), np.zeros(rows, np.intp)
-    best, found = np.full(rows, np.inf), np.empty(rows)
-    here, x = rows - 1, across[:, rows - 1].copy()
+    point, nearest, best, found = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows), np.empty(rows)
+    for i in range(rows):
+        point[i], best[i] = i, np.inf
+    here = rows - 1
     for step in range(rows - 1):
         alive = rows - 1 - step
-        away(across, alive, x, found)
+        away(across, alive, alive, found)
         place = 0
         for i in range(alive):
             if found[i] < best[i]:
@@ -47,13 +58,12 @@ def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
             if best[i] < best[place]:
                 place = i
         pairs[step, 0], pairs[step, 1], squared[step] = nearest[place], point[place], best[place]
-        here, x[:] = point[place], across[:, place]
-        last = alive - 1
+        here, last = point[place], alive - 1
         point[place], nearest[place], best[place] = point[last], nearest[last], best[last]
-        across[:, place] = across[:, last]
+        swap(across, place, last)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> None:
     """Turn squared distances of centres into those of the linkage; the group itself is infinitely far."""
     if linkage == WARD:
@@ -62,7 +72,7 @@ def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> N
     found[here] = np.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def smallest(values: Array, count: int) -> int:
     """The first place of the smallest of some values."""
     place, least = 0, values[0]
@@ -70,6 +80,13 @@ def smallest(values: Array, count: int) -> int:
         if values[i] < least:
             place, least = i, values[i]
     return place
+
+
+@inlined
+def move_between(across: Array, sizes: Array, i: int, j: int) -> None:
+    """The centre of a group goes to that of two."""
+    for c in range(len(across)):
+        across[c, i] = (sizes[i] * across[c, i] + sizes[j] * across[c, j]) / (sizes[i] + sizes[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -80,11 +97,12 @@ def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> N
     and the pair that it came from is no more. ``across`` has one column per point and is used up.
     """
     rows = across.shape[1]
-    point, sizes = np.arange(rows), np.ones(rows)
-    low, near, found = np.empty(rows), np.zeros(rows, np.intp), np.empty(rows)
-    fresh = np.ones(rows, np.bool_)
+    point, near, fresh = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows, np.bool_)
+    sizes, low, found = np.empty(rows), np.empty(rows), np.empty(rows)
+    sizes[:] = 1.0
     for i in range(rows):
-        away(across, rows, across[:, i].copy(), found)
+        point[i], fresh[i] = i, True
+        away(across, rows, i, found)
         scaled(linkage, found, sizes, i, rows)
         near[i] = smallest(found, rows)
         low[i] = found[near[i]]
@@ -92,28 +110,28 @@ def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> N
         alive = rows - step
         i = smallest(low, alive)
         while not fresh[i]:
-            away(across, alive, across[:, i].copy(), found)
+            away(across, alive, i, found)
             scaled(linkage, found, sizes, i, alive)
             near[i] = smallest(found, alive)
             low[i], fresh[i] = found[near[i]], True
             i = smallest(low, alive)
         j = near[i]
         pairs[step, 0], pairs[step, 1], squared[step] = min(point[i], point[j]), max(point[i], point[j]), low[i]
-        together = sizes[i] + sizes[j]
-        across[:, i] = (sizes[i] * across[:, i] + sizes[j] * across[:, j]) / together
-        point[i], sizes[i] = pairs[step, 0], together
+        move_between(across, sizes, i, j)
+        point[i], sizes[i] = pairs[step, 0], sizes[i] + sizes[j]
         last = alive - 1
         for k in range(alive):
             if near[k] == i or near[k] == j:
                 fresh[k] = False
         if j != last:
-            across[:, j], point[j], sizes[j] = across[:, last], point[last], sizes[last]
+            swap(across, j, last)
+            point[j], sizes[j] = point[last], sizes[last]
             low[j], near[j], fresh[j] = low[last], near[last], fresh[last]
             for k in range(last):
                 if near[k] == last:
                     near[k] = j
         here = j if i == last else i
-        away(across, last, across[:, here].copy(), found)
+        away(across, last, here, found)
         scaled(linkage, found, sizes, here, last)
         for k in range(last):
             if found[k] <= low[k]:
@@ -129,7 +147,7 @@ def between(across: Array) -> Array:
     rows = across.shape[1]
     distances = np.empty((rows, rows))
     for i in range(rows):
-        away(across, rows, across[:, i].copy(), distances[i])
+        away(across, rows, i, distances[i])
         for k in range(rows):
             distances[i, k] = np.sqrt(distances[i, k])
         distances[i, i] = np.inf
@@ -140,9 +158,10 @@ def between(across: Array) -> Array:
 def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) -> None:
     """Merge the two nearest groups, by complete or average linkage, until there is one; the matrix is used up."""
     rows = len(distances)
-    alive, sizes = np.arange(rows), np.ones(rows)
-    low, near, fresh = np.full(rows, np.inf), np.zeros(rows, np.intp), np.ones(rows, np.bool_)
+    alive, near, fresh = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows, np.bool_)
+    sizes, low = np.empty(rows), np.empty(rows)
     for i in range(rows):
+        alive[i], sizes[i], fresh[i] = i, 1.0, True
         near[i] = smallest(distances[i], rows)
         low[i] = distances[i, near[i]]
     for step in range(rows - 1):
@@ -156,11 +175,10 @@ def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) ->
         heights[step] = low[i]
         i, j = min(i, j), max(i, j)
         pairs[step, 0], pairs[step, 1] = i, j
-        place = 0
+        behind = int(np.int64(0))
         for p in range(count):
-            if alive[p] == j:
-                place = p
-        alive[place : count - 1] = alive[place + 1 : count]
+            alive[p - behind] = alive[p]
+            behind += alive[p] == j
         low[j] = np.inf
         share = sizes[i] / (sizes[i] + sizes[j])
         sizes[i] += sizes[j]
@@ -179,7 +197,7 @@ def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) ->
                 low[i], near[i], fresh[i] = joined, k, True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def lowest(values: Array, places: Rows, count: int) -> int:
     """Of some places in order, the first with the smallest value."""
     chosen, least = places[0], values[places[0]]

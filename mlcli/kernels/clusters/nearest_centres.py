@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.kernels.without_counting import inlined
 
 BLOCK = 128
 """Rows that are measured together: their distances to one centre fit the fastest cache."""
@@ -25,11 +26,16 @@ def place(
 
     ``moved`` is how far each centre has gone since, ``half_way`` half of its distance to the nearest other one.
     """
-    longest = (centres**2).sum(axis=1).max()
-    farthest = moved.max()
-    across = np.zeros((X.shape[1], BLOCK))
-    rows, chosen = np.zeros(BLOCK, np.intp), np.zeros(BLOCK, np.int32)
-    squared, best, other, margin = np.zeros(BLOCK), np.zeros(BLOCK), np.zeros(BLOCK), np.zeros(BLOCK)
+    longest, farthest = 0.0, 0.0
+    for c in range(len(centres)):
+        length = 0.0
+        for j in range(centres.shape[1]):
+            length += centres[c, j] * centres[c, j]
+        longest, farthest = max(longest, length), max(farthest, moved[c])
+    across = np.empty((X.shape[1], BLOCK))
+    rows, chosen = np.empty(BLOCK, np.intp), np.empty(BLOCK, np.int32)
+    squared, best, other, margin = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    across[:], margin[:] = 0.0, 0.0
     changed, waiting = 0, 0
     for row in range(len(X)):
         own[row] += moved[group[row]]
@@ -37,7 +43,8 @@ def place(
         if own[row] + slack >= max(further[row], half_way[group[row]]):
             rows[waiting] = row
             margin[waiting] = tie * (lengths[row] + longest)
-            across[:, waiting] = X[row]
+            for j in range(X.shape[1]):
+                across[j, waiting] = X[row, j]
             waiting += 1
         if waiting == BLOCK or (waiting > 0 and row + 1 == len(X)):
             measure(across, centres, margin, squared, best, other, chosen)
@@ -53,7 +60,7 @@ def place(
     return changed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def measure(
     across: Array, centres: Array, margin: Array, squared: Array, best: Array, other: Array, chosen: Codes
 ) -> None:
@@ -80,7 +87,7 @@ def measure(
         other[i] = np.sqrt(other[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def add(x: Array, weight: float, sign: int, c: int, counts: Rows, totals: Array, sums: Array) -> None:
     """Add a row to the sums of a group, or take it away."""
     counts[c] += sign

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from mlcli.core.tables import Array, Rows
+from mlcli.kernels.without_counting import compiled, inlined
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def perceptron_pass(X: Array, side: Array, order: Rows, rate: float, w: Array) -> int:
     """Correct w (columns, then the intercept) in place by every row that it gets wrong; how many these were."""
     width, wrong = X.shape[1], 0
@@ -23,7 +22,7 @@ def perceptron_pass(X: Array, side: Array, order: Rows, rate: float, w: Array) -
     return wrong
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def pocket_pass(
     X: Array, side: Array, order: Rows, rate: float, w: Array, pocket: Array, runs: Rows, errors: Rows
 ) -> int:
@@ -51,11 +50,12 @@ def pocket_pass(
             found = count_wrong(X, side, w)
             if found < errors[0]:
                 errors[0], runs[1] = found, runs[0]
-                pocket[:] = w
+                for j in range(width + 1):
+                    pocket[j] = w[j]
     return wrong
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def count_wrong(X: Array, side: Array, w: Array) -> int:
     """How many rows w gets wrong."""
     width, wrong = X.shape[1], 0

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.kernels.without_counting import inlined
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,10 +40,15 @@ def expect_chains(scores: Array, follows: Array, starts: Rows, shares: Array, pa
     Writes P(tag) of each row into ``shares``, adds P(tag, next tag) to ``pairs``, gives the summed logarithm of
     Σ over all tags of exp(their score). ``starts`` are the first rows of sequences, and the number of rows.
     """
-    tags, top = scores.shape[1], follows.max()
-    after = np.exp(follows - top)
-    emitted, scale = np.empty_like(scores), np.empty(len(scores))
-    sums, later = np.zeros((tags, tags)), np.empty(tags)
+    tags, top = scores.shape[1], -np.inf
+    after, sums = np.empty((tags, tags)), np.empty((tags, tags))
+    for before in range(tags):
+        for tag in range(tags):
+            top = follows[before, tag] if follows[before, tag] > top else top
+    for before in range(tags):
+        for tag in range(tags):
+            after[before, tag], sums[before, tag] = math.exp(follows[before, tag] - top), 0.0
+    emitted, scale, later = np.empty(scores.shape), np.empty(len(scores)), np.empty(tags)
     total: float = powers(scores, emitted) + top * (len(scores) - len(starts) + 1)
     for one in range(len(starts) - 1):
         total += forward(starts[one], starts[one + 1], after, emitted, scale, shares)
@@ -55,7 +61,7 @@ def expect_chains(scores: Array, follows: Array, starts: Rows, shares: Array, pa
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def powers(scores: Array, emitted: Array) -> float:
     """The exponentials of scores beside the largest of their row; gives the sum of these largest."""
     tags, total = scores.shape[1], 0.0
@@ -69,7 +75,7 @@ def powers(scores: Array, emitted: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def forward(first: int, end: int, after: Array, emitted: Array, scale: Array, shares: Array) -> float:
     """P(tag | rows up to here) into ``shares``; gives the logarithm of what they are divided by."""
     tags, total = len(after), 0.0
@@ -92,7 +98,7 @@ def forward(first: int, end: int, after: Array, emitted: Array, scale: Array, sh
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined
 def backward(
     first: int, end: int, after: Array, emitted: Array, scale: Array, shares: Array, sums: Array, later: Array
 ) -> None:

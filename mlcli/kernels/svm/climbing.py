@@ -12,6 +12,7 @@ from mlcli.core.tables import Array
 from mlcli.kernels.without_counting import compiled, inlined, inlined_of_defined
 
 CHUNK = 64
+LANES = 2, CHUNK
 FAR = 1e300
 FLAT = 1e-12
 """The least curvature along a step: equal rows have none."""
@@ -19,28 +20,32 @@ FLAT = 1e-12
 
 @compiled
 def climb(
-    K: Array, diagonal: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
-    beta: Array, residual: Array, raising: Array, lowering: Array, gains: Array, lanes: Array,
-) -> tuple[int, bool]:  # fmt: skip
+    K: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
+    beta: Array, residual: Array, room: Array, lanes: Array,
+) -> tuple[int, bool, float]:  # fmt: skip
     """Move until no pair gains more than ``tolerance`` per unit, at most so often.
 
-    Answers how often it has, and whether any coefficient was ever at a bound other than 0.
+    Answers how often it has, whether any coefficient was ever at a bound other than 0, and the offset b: the mean
+    gain of coefficients between their bounds, or the middle of what the others allow.
 
-    ``residual`` is target − Kβ. Added to it, ``raising`` and ``lowering`` give what a unit more or less of each
-    coefficient gains or costs; they are −FAR and FAR at its bounds. All four arrays are kept up to date; ``gains``
-    and ``lanes`` (2 × CHUNK) are to work in.
+    ``residual`` is target − Kβ; it and ``beta`` are kept up to date. Added to it, the first two lines of ``room``
+    give what a unit more or less of each coefficient gains or costs: they are −FAR and FAR at its bounds.
     """
+    raising, lowering, diagonal, gains = room[0], room[1], room[2], room[3]
+    for t in range(len(beta)):
+        diagonal[t] = K[t, t]
+        settle(t, beta, lower, upper, epsilon, raising, lowering)
     step, moves, stopped = 0.0, 0, False
     i = j = len(beta) - 1
     while True:
         move(K[i], K[j], step, residual, raising, gains, lanes[0])
         i = first_largest(gains, lanes[0])
         if moves == most:
-            return moves, stopped
+            break
         up, highest = K[i], gains[i]
         weigh_partners(up, diagonal, diagonal[i], highest, residual, lowering, gains, lanes)
         if highest - least(lanes[1]) <= tolerance:
-            return moves, stopped
+            break
         j = first_largest(gains, lanes[0])
         gap = highest - (residual[j] + lowering[j])
         above = 0.0 if beta[i] < 0.0 < upper[i] else upper[i]
@@ -53,9 +58,31 @@ def climb(
         beta[j] = below if step >= beta[j] - below else beta[j] - step
         stopped = stopped or (beta[i] == above != 0.0) or (beta[j] == below != 0.0)
         for t in (i, j):
-            raising[t] = -FAR if beta[t] >= upper[t] else (-epsilon if beta[t] >= 0.0 else epsilon)
-            lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
+            settle(t, beta, lower, upper, epsilon, raising, lowering)
         moves += 1
+    return moves, stopped, level(beta, lower, upper, residual, raising, lowering)
+
+
+@inlined
+def settle(
+    t: int, beta: Array, lower: Array, upper: Array, epsilon: float, raising: Array, lowering: Array
+) -> None:
+    """What a unit more or less of a coefficient gains beside its residual."""
+    raising[t] = -FAR if beta[t] >= upper[t] else (-epsilon if beta[t] >= 0.0 else epsilon)
+    lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
+
+
+@inlined
+def level(beta: Array, lower: Array, upper: Array, residual: Array, raising: Array, lowering: Array) -> float:
+    """The offset."""
+    highest, lowest, total, count = -FAR, FAR, 0.0, 0
+    for t in range(len(beta)):
+        gain, cost = residual[t] + raising[t], residual[t] + lowering[t]
+        highest = gain if gain > highest else highest
+        lowest = cost if cost < lowest else lowest
+        if lower[t] < beta[t] < upper[t] and beta[t] != 0.0:
+            total, count = total + gain, count + 1
+    return total / count if count else (highest + lowest) / 2.0
 
 
 @inlined_of_defined

@@ -35,7 +35,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.bags import Bag, as_repeats
-from mlcli.engines.trees.binning import binned
+from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
@@ -87,7 +87,7 @@ class IsolationForest(Detector):
         limits, parts = Limits(features=1, random_cuts=True, max_depth=depth), []
         for X in samples:
             targets = Targets.of(rng.random((len(X), 1)), np.ones(len(X)))
-            cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None)
+            cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
             share = packed(targets, np.ones(len(X), np.int64), 1.0)
             grower = Grower(cells, targets, CRITERIA["squared-error"], limits)
             parts.append(grower.grown(share, int(rng.integers(1, 2**32))))

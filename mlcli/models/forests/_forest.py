@@ -19,7 +19,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import Each, threads
 from mlcli.engines.bags import Bag, order_of_content
-from mlcli.engines.trees.binning import MOST_BINS, binned
+from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.findings import control, mean_importances, worth_of
@@ -95,7 +95,8 @@ class Forest(Classifier, Regressor):
         data = data.take(order_of_content(data))
         cells, by_threshold = features(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
-        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, data.weights)
+        kinds = KINDS if self.random_cuts or cells.size > SMALL else WIDE
+        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, data.weights, kinds)
         bag = Bag.of(data.weights)
         everything = None if self.bootstrap else packed(targets, *in_units(data.weights))
         limits = Limits(self._drawn(), self.random_cuts, self.max_depth, self.max_leaves, self.min_leaf)

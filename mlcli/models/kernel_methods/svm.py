@@ -30,18 +30,21 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
+from mlcli.engines.kernel_functions import BLOCK_CELLS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, solve
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -64,7 +67,7 @@ BOUNDS = (
 @register(
     "svm",
     reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set",
-    revision=2,
+    revision=3,
 )
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
@@ -105,30 +108,34 @@ class SupportVectorMachine(KernelModel, Classifier):
         rows = self.shared("rows of svm", lambda: class_by_class(distinct_rows(data)))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
-        costs = self._costs(rows, K)
+        costs, spans = self._costs(rows, K), _spans(rows.y)
         beta, scores, removed = np.zeros((3, len(rows), len(self.sides_)))
         bounded = np.zeros(len(rows), bool)
-        self.offsets_, self.norms_ = np.zeros((2, len(self.sides_)))
+        self.offsets_, self.norms_, self.slopes_ = np.zeros((3, len(self.sides_)))
         room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
         alike = repr({**settings(self), "C": None})
         known: Known = self.shared(("machines", alike), dict)
         for machine, sides in enumerate(self.sides_.tolist()):
-            of = _of_either(rows.y, sides)
+            either = [span for k, span in spans.items() if k in sides or REST in sides]
+            of = np.concatenate([np.arange(span.start, span.stop) for span in either])
             y = np.where(rows.y[of] == sides[1], 1.0, -1.0)
-            solution, removed[of, machine] = self._machine(
-                known, machine, partial(among, K, of, room), y, costs[of]
-            )
+            solution, lost = self._machine(known, machine, partial(among, K, either, room), y, costs[of])
             products = y - solution.residual
+            said = products + solution.offset
             self.offsets_[machine] = solution.offset
             self.norms_[machine] = np.sqrt(max(float(solution.beta @ products), 0.0))
-            beta[of, machine], scores[of, machine] = solution.beta, products + solution.offset
+            self.slopes_[machine] = slope_of_two(said - lost, y, rows.weights[of])
+            beta[of, machine], scores[of, machine], removed[of, machine] = solution.beta, said, lost
             bounded[of] |= solution.bounded
         used = np.flatnonzero(beta.any(axis=1))
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
-        self.slopes_ = self._slopes(scores - removed, rows)
+        if REST in self.sides_:
+            y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
+            self.slopes_[:] = slope(scores - removed, y, rows.weights)
         if not self.compared:
             if len(self.sides_) > 1:
-                scores = K[used].T @ beta[used] + self.offsets_
+                blocks = row_blocks(len(K), len(K), BLOCK_CELLS)
+                scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
             self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
 
     def _sides(self, totals: Array) -> Codes:
@@ -177,23 +184,12 @@ class SupportVectorMachine(KernelModel, Classifier):
             warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 
-    def _slopes(self, scores: Array, rows: LabelledRows) -> Array:
-        """How steeply probabilities rise with f, by what rows get that were left out."""
-        if REST in self.sides_:
-            present, y = np.unique(rows.y, return_inverse=True)
-            return np.full(len(present), slope(scores, y.astype(np.int32), rows.weights))
-        slopes = []
-        for machine, sides in enumerate(self.sides_.tolist()):
-            of = _of_either(rows.y, sides)
-            slopes.append(slope_of_two(scores[of, machine], rows.y[of] == sides[1], rows.weights[of]))
-        return np.array(slopes)
-
     def _note(self, rows: LabelledRows, scores: Array, removed: Array, role: Codes) -> None:
         """Keep what is told of the training rows."""
         self.support_ = np.zeros((len(rows.classes), 3))
         np.add.at(self.support_, (rows.y, role), 1.0)
-        wrong = [self.decide(self._probabilities(said)) != rows.y for said in (scores, scores - removed)]
-        self.errors_ = np.array([np.average(one, weights=rows.weights) for one in wrong])
+        said = self.decide(self._probabilities(np.vstack([scores, scores - removed])))
+        self.errors_ = (said.reshape(2, -1) != rows.y) @ rows.weights / rows.weights.sum()
         self.distances_ = np.zeros((0, BINS + 1))
         if len(self.sides_) == 1 and self.norms_[0] > 0:
             distance = scores[:, 0] / self.norms_[0]
@@ -220,8 +216,8 @@ class SupportVectorMachine(KernelModel, Classifier):
             found[:, present] = softmax(two_sided(sure[:, 0]))
         else:
             pairs = np.searchsorted(present, self.sides_).astype(np.int32)
-            pairwise = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
-            found[:, present] = coupled(pairwise, pairs, len(present))
+            of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
+            found[:, present] = coupled(of_pairs, pairs, len(present))
         return found
 
     def explain(self) -> findings.Explanation:
@@ -293,6 +289,7 @@ class SupportVectorMachine(KernelModel, Classifier):
             raise ValueError("the machines of svm have sides that are no classes, or no numbers")
 
 
-def _of_either(y: Codes, sides: Sequence[int]) -> Rows:
-    """The rows on one of two sides."""
-    return np.flatnonzero((y == sides[0]) | (y == sides[1]) | (sides[0] == REST))
+def _spans(y: Codes) -> dict[int, slice]:
+    """Where the rows of each class stand together, in their order."""
+    starts = [0, *(np.flatnonzero(np.diff(y)) + 1).tolist(), len(y)]
+    return {int(y[start]): slice(start, end) for start, end in pairwise(starts)}

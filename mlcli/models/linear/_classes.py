@@ -11,6 +11,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.params import learned
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
@@ -247,10 +248,14 @@ def sharpness(scores: Array, place: Rows, weights: Array) -> float:
         return 1.0
     unit = scores / np.abs(scores).max()
     doubt = 1 / (weights.sum() + 2)
-    truth = (1 - doubt) * np.eye(scores.shape[1])[place] + doubt / scores.shape[1]
+    truths = (1 - doubt) * np.eye(scores.shape[1]) + doubt / scores.shape[1]
+
+    def slope(log: float, some: slice) -> float:
+        away = softmax(np.exp(log) * unit[some]) - truths[place[some]]
+        return float(weights[some] @ (away * unit[some]).sum(axis=1))
 
     def falling(log: float) -> bool:
-        return bool(weights @ ((softmax(np.exp(log) * unit) - truth) * unit).sum(axis=1) < 0)
+        return sum(slope(log, some) for some in blocks_of(*unit.shape)) < 0
 
     low, high = LEAST_SHARP, MOST_SHARP
     for _ in range(BISECTIONS):

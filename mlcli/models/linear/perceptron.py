@@ -33,6 +33,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
+from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_scores import INTERCEPT
 from mlcli.models.linear._classes import LinearMargins, plane_of_side
@@ -80,7 +81,7 @@ class Perceptron(LinearMargins, Classifier):
     visits_: Array = learned()
     """Of the first visits output, pass, row, side, score, whether it was wrong; weights and rows wrong then."""
 
-    accepts = Accepts(prefers_scaled=True)
+    accepts = Accepts(large=True, prefers_scaled=True)
     """Numbers; far columns would take many passes."""
 
     @property
@@ -112,25 +113,26 @@ class Perceptron(LinearMargins, Classifier):
         from mlcli.kernels.linear.perceptron import perceptron_pass
 
         wrong = list[int]()
-        for rows in self.passes(len(X), rng):
+        for rows in self.passes(rng, *X.shape):
             wrong.append(perceptron_pass(X, side, rows, self.learning_rate, w))
             if wrong[-1] == 0:
                 return w, tuple(wrong)
         warnings.warn(NOT_SETTLED.format(self.id, self.max_passes), MlcliWarning, stacklevel=2)
         return w, tuple(wrong)
 
-    def passes(self, rows: int, rng: np.random.Generator) -> Iterator[Rows]:
+    def passes(self, rng: np.random.Generator, rows: int, columns: int) -> Iterator[Rows]:
         """The order of rows in each pass."""
         for _ in range(self.max_passes):
-            yield rng.permutation(rows) if self.order == "shuffled" else np.arange(rows)
+            yield shuffled(rng, rows, columns) if self.order == "shuffled" else np.arange(rows)
 
     def _visits(
         self, X: Array, side: Array, w: Array, passes: int, rng: np.random.Generator
     ) -> Iterator[tuple[float, ...]]:
         """The same corrections again, one row after another, as by hand."""
+        orders = self.passes(rng, *X.shape)
         X = np.column_stack([np.ones(len(X)), X])
         w = np.roll(w, 1)
-        for number, rows in enumerate(islice(self.passes(len(X), rng), passes), start=1):
+        for number, rows in enumerate(islice(orders, passes), start=1):
             for row in rows.tolist():
                 score = float(X[row] @ w)
                 wrong = side[row] * score <= 0

@@ -40,13 +40,18 @@ class Pocket(Perceptron, Classifier):
         self, X: Array, side: Array, w: Array, rng: np.random.Generator
     ) -> tuple[Array, tuple[int, ...]]:
         """The best plane of all passes, and how many rows each has corrected."""
-        from mlcli.kernels.linear.perceptron import count_wrong, pocket_pass
+        from mlcli.kernels.linear.perceptron import pocket_pass
 
         best, runs = w.copy(), np.zeros(2, np.intp)
-        errors = np.array([count_wrong(X, side, best)])
+        errors = np.array([_wrong(X, side, best)])
         wrong = list[int]()
-        for rows in self.passes(len(X), rng):
+        for rows in self.passes(rng, *X.shape):
             if errors[0] == 0:
                 break
             wrong.append(pocket_pass(X, side, rows, self.learning_rate, w, best, runs, errors))
-        return (w if count_wrong(X, side, w) < errors[0] else best), tuple(wrong)
+        return (w if _wrong(X, side, w) < errors[0] else best), tuple(wrong)
+
+
+def _wrong(X: Array, side: Array, w: Array) -> int:
+    """How many rows a plane gets wrong."""
+    return int((side * (X @ w[:-1] + w[-1]) <= 0.0).sum())

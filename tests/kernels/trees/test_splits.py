@@ -127,10 +127,8 @@ def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn(seed: int) -> None:
     node, state = Rows(seed, 3), np.array([seed + 1])
-    chance, missing = (
-        Chance(np.empty(30, np.uint8), np.empty(30, np.uint8), np.array([np.nan])),
-        node.bin == node.known,
-    )
+    codes, goes = np.empty((2, 30), np.uint8)
+    chance, missing = Chance(codes, goes, np.array([np.nan])), node.bin == node.known
     for _ in range(20):
         found = drawn_threshold(node.columns, node.here, node.whole, node.room.left, state, chance)
         score, low, high, side, cut = found
