@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,13 @@ Place = Callable[..., str]
 """Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
 TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
 SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", dict: "object"}
+BOUNDS: dict[str, tuple[str, str, str, Callable[[Number, Number], bool]]] = {
+    "ge": ("at least", "≥", "minimum", operator.ge),
+    "gt": ("above", ">", "exclusiveMinimum", operator.gt),
+    "le": ("at most", "≤", "maximum", operator.le),
+    "lt": ("below", "<", "exclusiveMaximum", operator.lt),
+}
+"""Each kind of bound in words, as a sign, in a JSON Schema, and what holds within it."""
 _parameters: dict[type, tuple[Parameter, ...]] = {}
 
 
@@ -81,18 +89,12 @@ class Parameter:
     def _problem_with_number(self, value: Number) -> str | None:
         if not math.isfinite(value):
             return f"must be finite, was given {value!r}"
-        broken = next((text for text, holds in self._bounds(value) if not holds), None)
-        return f"must be {broken}, was given {value!r}" if broken else None
+        broken = (f"{words} {end}" for words, _, _, holds, end in self._bounds() if not holds(value, end))
+        return next((f"must be {text}, was given {value!r}" for text in broken), None)
 
-    def _bounds(self, value: Number) -> Iterable[tuple[str, bool]]:
-        if self.ge is not None:
-            yield f"at least {self.ge}", value >= self.ge
-        if self.gt is not None:
-            yield f"above {self.gt}", value > self.gt
-        if self.le is not None:
-            yield f"at most {self.le}", value <= self.le
-        if self.lt is not None:
-            yield f"below {self.lt}", value < self.lt
+    def _bounds(self) -> list[tuple[str, str, str, Callable[[Number, Number], bool], Number]]:
+        ends = ((said, getattr(self, name)) for name, said in BOUNDS.items())
+        return [(*said, end) for said, end in ends if end is not None]
 
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
@@ -153,8 +155,7 @@ class Parameter:
         """The legal values in short form, such as "≥ 1" or "a | b"."""
         if self.choices is not None:
             return " | ".join(map(str, self.choices))
-        signs = (("≥", self.ge), (">", self.gt), ("≤", self.le), ("<", self.lt))
-        return ", ".join(f"{sign} {bound}" for sign, bound in signs if bound is not None)
+        return ", ".join(f"{sign} {end}" for _, sign, _, _, end in self._bounds())
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this parameter."""
@@ -163,8 +164,7 @@ class Parameter:
             one = {"enum": list(self.choices)}
         if self.choices is not None and dict in self.types:
             one = {"anyOf": [one, {"type": "object"}]}
-        bounds = {"minimum": self.ge, "exclusiveMinimum": self.gt, "maximum": self.le, "exclusiveMaximum": self.lt}
-        one |= {key: bound for key, bound in bounds.items() if bound is not None}
+        one |= {key: end for _, _, key, _, end in self._bounds()}
         whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
         if self.optional:
             whole = {"anyOf": [whole, {"type": "null"}]}
@@ -189,10 +189,8 @@ def param(
     def declared(field: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        bounds = ge, gt, le, lt
-        worth = as_search(tune, among)
-        called = name or field
-        return Parameter(called, kinds, default, help, optional, many, *bounds, among, worth, if_given, field)
+        rest = ge, gt, le, lt, among, as_search(tune, among), if_given, field
+        return Parameter(name or field, kinds, default, help, optional, many, *rest)
 
     return dataclasses.field(default=default, metadata={"param": declared})
 

@@ -18,19 +18,13 @@ from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.tasks.deciding import Decision, Learned, Limit, at_least, decided, decision_param
 from mlcli.tasks.reasons import Asked, occlusion, typical_of
-from mlcli.tasks.stretches import numbered, stretches
+from mlcli.tasks.stretches import kept_together, numbered, stretches
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
 GOOD, ANOMALY = 0, 1
 """The labels."""
 LEVELS = 2
 """Good and anomalous: a target of more levels judges nothing."""
-FEWEST = (3, 2)
-"""Whole sequences of good rows alone, and others: one for each part of a split with such; fewer are cut."""
-ENOUGH = 20
-"""Pieces with anomalies, and without: then half of them say something."""
-SHORTEST = 4
-"""Rows of a piece, on average."""
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
@@ -154,9 +148,7 @@ class Detector(Unsupervised):
         if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
             return {part: _decided_among(model, answers) for part, answers in asked.items()}
         limit = cls._limit(model, ask, split, asked)
-        if limit is None:
-            return asked
-        return {part: answers.flagged_from(limit) for part, answers in asked.items()}
+        return asked if limit is None else {part: said.flagged_from(limit) for part, said in asked.items()}
 
     @staticmethod
     def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
@@ -254,29 +246,10 @@ class ScreenedRows(UnlabelledRows):
         if column is None:
             return rows
         rows = replace(rows, sequence=numbered(table.cells(column.name)))
-        return rows if rows.groups is not None else rows._kept_together()
-
-    def _kept_together(self) -> ScreenedRows:
-        """The rows grouped by sequence; where these are too few, by pieces of them, enough if rows allow."""
-        whole, pieces, best = self.stretches(), 1, None
-        while pieces == 1 or len(self) >= SHORTEST * pieces * len(whole):
-            piece = np.empty(len(self), np.int32)
-            for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
-                piece[rows] = place
-            good, odd = self._pieces_with_and_without(piece)
-            if good >= FEWEST[GOOD] and odd >= FEWEST[ANOMALY]:
-                best = piece
-                if pieces == 1 or min(good, odd) >= ENOUGH:
-                    break
-            pieces *= 2
-        return self if best is None else replace(self, piece=best, groups=best)
-
-    def _pieces_with_and_without(self, piece: Codes) -> tuple[int, int]:
-        """How many pieces there are without anomalies, and how many others; where none is known, both are all."""
-        if not (self.labels == ANOMALY).any():
-            return (len(np.unique(piece)),) * 2
-        odd = np.unique(piece[self.labels == ANOMALY])
-        return len(np.setdiff1d(piece[self.labels == GOOD], odd)), len(odd)
+        if rows.groups is not None:
+            return rows
+        piece = kept_together(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
+        return rows if piece is None else replace(rows, piece=piece, groups=piece)
 
     def _taken(self, rows: Rows | slice) -> dict[str, Any]:
         cells = {"sequence": self.sequence, "piece": self.piece}

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
 from mlcli.core.split_columns import DATE
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
+
+FEWEST_GOOD, FEWEST_ODD = 3, 2
+"""Whole sequences of good rows alone, and others: one for each part of a split with such; fewer are cut."""
+ENOUGH = 20
+"""Pieces with anomalies, and without: then half of them say something."""
+SHORTEST = 4
+"""Rows of a piece, on average."""
 
 
 def stretches(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
@@ -27,6 +34,33 @@ def stretches(rows: int, sequence: Codes | None, order: Array | None) -> list[Ro
         return [found]
     ends = np.flatnonzero(np.diff(sequence[found])) + 1
     return np.split(found, ends)
+
+
+def kept_together(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
+    """The piece of each row, that no split may cut: its sequence, or a part of it where sequences are too few.
+
+    None where no cutting gives pieces enough.
+    """
+    pieces, best = 1, None
+    while pieces == 1 or len(good) >= SHORTEST * pieces * len(whole):
+        piece = np.empty(len(good), np.int32)
+        for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
+            piece[rows] = place
+        without, others = _without_and_with(piece, good, odd)
+        if without >= FEWEST_GOOD and others >= FEWEST_ODD:
+            best = piece
+            if pieces == 1 or min(without, others) >= ENOUGH:
+                break
+        pieces *= 2
+    return best
+
+
+def _without_and_with(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
+    """How many pieces there are without odd rows, and how many others; where none is known, both are all."""
+    if not odd.any():
+        return (len(np.unique(piece)),) * 2
+    others = np.unique(piece[odd])
+    return len(np.setdiff1d(piece[good], others)), len(others)
 
 
 def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
