@@ -95,7 +95,7 @@ class Grower:
 def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
     """Refuse so many trees like one where memory would not hold them."""
     of_one, there = COPIES * sum(array.nbytes for array in one), memory()
-    needed, leaves = trees * of_one, there * len(one.nodes) // (2 * trees * of_one)
+    needed, leaves = trees * of_one, there * len(one.nodes) // (4 * trees * of_one)  # in half of it
     if needed > there:
         what = f"{trees} trees of {len(one.nodes):,} nodes need about {size(needed)} of memory"
         hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
