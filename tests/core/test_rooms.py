@@ -152,7 +152,9 @@ def large(monkeypatch: pytest.MonkeyPatch) -> LabelledRows:
 def peak_of_a_fit(model: Model, data: SupervisedRows) -> float:
     """The memory that a fit and its answers take, as a share of the cells."""
     ready = behind_steps(model, data.table.columns)
-    learn(ready.fresh(), data.take(np.arange(500)), np.random.default_rng(0))  # loops are compiled
+    learn(
+        ready.fresh(), data.take(np.arange(2000)), np.random.default_rng(0)
+    )  # the loops of larger tables are compiled
     tracemalloc.start()
     learn(ready, data, np.random.default_rng(0))
     ask(ready, data)
