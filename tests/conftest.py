@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from mlcli.core.threads import pin_blas_from_the_start
 from tests.families import About, belonging_of, shared_out
 
 pin_blas_from_the_start()
+# What a shell runs in the background ignores Ctrl-C, and so would the commands that tests send it to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # Peers start threads of OpenMP, which wait for each other at full speed where other tests have the cores.
 os.environ["OMP_NUM_THREADS"] = "1"
 # Tests and what they import live to the end: to look for garbage among them took a third of collecting.
