@@ -19,10 +19,10 @@ from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for
 
-FEW = {"bags": 4, "rounds": 10, "epochs": 50, "sweeps": 100, "trees": 40}
+FEW = {"bags": 3, "rounds": 5, "epochs": 20, "sweeps": 100, "trees": 25}
 """Promises are the same for a few models or epochs as for many."""
 QUICK: dict[str, dict[str, Any]] = {
-    "adaboost": {"rounds": 10},
+    "adaboost": {"rounds": 5},
     "selected-model": {"models": ["knn", "decision-tree"]},
     "stacking": {"models": ["knn", "decision-tree"]},
     "voting": {"models": ["knn", "decision-tree"]},
