@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
-"""Seconds of work for which this process is enough: small batches never pay for a pool."""
+"""Seconds of work after which work of unknown length is shared; what is known to be left is shared before."""
 FORECAST_AFTER = 0.25
 """The share of patience after which it is asked how much work is left."""
 WORTH_STARTING = 2.0
 """How many times patience must be left for new processes to be called, which take most of a second to start."""
-WORTH_FORKING = 0.5
+WORTH_FORKING = 0.25
 """The same for forks, which start in no time."""
 BlockId = tuple[int, int, bool]
 """A block that is handed out: its cell, its first split, and whether it is to be answered in closed form."""
@@ -127,7 +127,7 @@ def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, 
     if due and _may_call(pool, ledger, tried, elapsed < patience):
         unknown = 0.0 if elapsed < patience else inf
         worth = WORTH_FORKING if pool.forks else WORTH_STARTING
-        if seconds_left(ledger.all_progress, unknown) > max(worth * patience, patience - elapsed):
+        if seconds_left(ledger.all_progress, unknown) > worth * patience:
             pool.call()
     return pool.ready or patience == 0
 
