@@ -41,6 +41,8 @@ WORTH_STARTING = 2.0
 """How many times patience must be left for new processes to be called, which take most of a second to start."""
 WORTH_FORKING = 0.25
 """The same for forks, which start in no time."""
+COLD = 10.0
+"""How many times patience forks wait for every method to be tried while kernels are compiled, as each would do."""
 BlockId = tuple[int, int, bool]
 """A block that is handed out: its cell, its first split, and whether it is to be answered in closed form."""
 
@@ -124,7 +126,7 @@ def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]
 def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
     """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
     due = not pool.called and elapsed >= FORECAST_AFTER * patience
-    if due and _may_call(pool, ledger, tried, elapsed < patience):
+    if due and _may_call(pool, ledger, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
         unknown = 0.0 if elapsed < patience else inf
         worth = WORTH_FORKING if pool.forks else WORTH_STARTING
         if seconds_left(ledger.all_progress, unknown) > worth * patience:
