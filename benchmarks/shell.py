@@ -40,7 +40,7 @@ LIMITS = """Warm, about 0.3 s are imports (Numba 0.12, its compiler is loaded on
 0.8 s of processor time are growing 2,000 trees, and two blocks of each method are judged before workers
 are called. The script is busy on both cores throughout, ours on 1.4 of them: by processor time the ratio is
 higher than by the wall. Cold, the kernel that grows trees takes 3 s and those that ask them 0.7, one after
-another in one process, those of svm 1.3 in each of two, and bytecode 2.5."""
+another in one process, those of svm 1.3, and bytecode 2.5."""
 LEGEND = """Seconds of the whole command, in turns: the median with its range, and the processor time of all its
 processes. Warm: everything has run before. Cold: no compiled kernel and no bytecode of anything, the standard
 library included. mlcli also judges its baseline, writes intervals, tests and confusion matrices, and keeps every
