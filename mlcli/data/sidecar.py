@@ -61,7 +61,7 @@ class Sidecar:
     """The kinds of task that the data are for; the first is taken."""
     anomaly: tuple[str, ...] = ()
     """The levels of the target that are anomalies, where anomalies are looked for."""
-    positive: str = ""
+    positive: str | None = None
     """The class that is looked for, and stands last."""
     columns: Mapping[str, Declaration] = field(default_factory=dict)
     missing: tuple[str, ...] = ()

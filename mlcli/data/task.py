@@ -71,7 +71,7 @@ def choose_target(target: Typed, task: str | None, records: Records, sidecar: Si
     chosen = _in_its_kind(target, task, records, sidecar)
     by_anomaly = task is not None and kind_named(task).has_positive_class
     arranged = chosen.target
-    if sidecar.positive and not by_anomaly:
+    if sidecar.positive is not None and not by_anomaly:
         arranged = _positive_last(arranged, sidecar.positive, records)
     doubt = "" if arranged.declared else _too_many_classes(arranged)
     doubts = (f"{doubt}: is it the one that you mean? To choose another, say --target COLUMN",) if doubt else ()

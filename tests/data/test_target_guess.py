@@ -165,6 +165,8 @@ def test_the_positive_class_stands_last(loaded: Loaded) -> None:
     assert dataset.table.cells("class").tolist() == [1, 0, 1, 0]
     with pytest.raises(DataError, match="'nope', the positive class, is no level of 'class'"):
         loaded(text, positive="nope")
+    with pytest.raises(DataError, match="'', the positive class, is no level"):
+        loaded(text, positive="")
     assert loaded(text, positive="no", task="anomaly", target="class").schema.fields[1].column.levels == (
         "yes",
         "no",
