@@ -9,8 +9,9 @@ from mlcli.checks.trial import Trial
 from mlcli.core.findings import CHOSEN, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
-from mlcli.core.params import parameters
+from mlcli.core.params import build, parameters
 from mlcli.core.registry import MODELS
+from mlcli.engines.tuning.space import value_text
 from mlcli.experiment.spec.tuning import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
@@ -35,7 +36,7 @@ def tuned_to_the_edge(trial: Trial) -> Iterator[Issue]:
                 "warning",
                 f"{name} was tuned to the {edge} value that was tried in {count} of {len(tables)} splits",
                 f"such as {value}; values {beyond} it may be better",
-                (Repair("experiment", f"tune:\n  space: {{{name}: {{from: LOW, to: HIGH, scale: log}}}}"),),
+                (Repair("experiment", f"tune:\n  ranges: {{{name}: {{from: LOW, to: HIGH, scale: log}}}}"),),
             )
 
 
@@ -44,10 +45,11 @@ def nothing_tuned(trial: Trial) -> Iterator[Issue]:
     cell = trial.cell
     if _choices(trial) or cell.model.saved is not None:
         return
+    model = build(MODELS.load(cell.model.use), cell.model.params)
     default = [
-        f"{one.name} ({one.default})"
-        for one in parameters(MODELS.load(cell.model.use))
-        if one.tune is not None and cell.model.params.get(one.name) == one.default
+        f"{one.name} ({value_text(one.default)})"
+        for one in parameters(type(model))
+        if one.tune is not None and model.uses(one.name) and cell.model.params.get(one.name) == one.default
     ]
     if default:
         yield Issue(
