@@ -40,7 +40,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.draws import as_repeats
 from mlcli.engines.ensemble import fitted
-from mlcli.engines.network.activations import ACTIVATIONS
+from mlcli.engines.network.activations import RELU
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
@@ -49,7 +49,6 @@ SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
 SHOWN = 50
 """How many points the curve of the hinge has."""
-RELU = ACTIVATIONS["relu"](1.0)
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
