@@ -35,14 +35,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.centres import (
-    STARTS,
-    Cloud,
-    cloud_of,
-    nearest_centres,
-    squared_differences,
-    squared_lengths,
-)
+from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_differences, squared_lengths
 from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
