@@ -23,6 +23,13 @@ def softmax(scores: Array) -> Array:
     return np.asarray((powers / powers.sum(axis=0)).T)
 
 
+def of_all_classes(shares: Array, totals: Array) -> Array:
+    """Probabilities of the classes that had rows, and 0 for those without: ``totals`` is the weight of each."""
+    found = np.zeros((len(shares), len(totals)))
+    found[:, totals > 0] = shares
+    return found
+
+
 def two_sided(score: Array) -> Array:
     """One score for or against the second of two classes as a score of each."""
     return np.column_stack([-score / 2, score / 2])

@@ -78,11 +78,7 @@ class FixedRadius(NeighbourDetector, Detector):
 
     def explain(self) -> findings.Explanation:
         """How much is stored, and what near means."""
-        rows = (
-            ("training rows", len(self.stored_)),
-            ("columns", self.stored_.shape[1]),
-            ("radius", self.radius_),
-        )
+        rows = (("training rows", len(self.stored_)), ("columns", self.stored_.shape[1]), ("radius", self.radius_))
         note = "A score of 1 says that no training row is within the radius, in the columns as it sees them."
         return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
 

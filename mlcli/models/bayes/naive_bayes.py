@@ -85,9 +85,7 @@ FARTHEST = 5e4
 
 
 @register(
-    "naive-bayes",
-    reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
-    revision=2,
+    "naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995", revision=2
 )
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""

@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, order_of_content
+from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import (
     OutOfBag,
     fitted,
@@ -81,8 +81,7 @@ class Bagging(Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBag.of(data)
         base, models = self._behind_steps(), []
         says = COMBINED[self.combine] if data.base is Classifier else outputs

@@ -84,10 +84,7 @@ MOST_CHANCES = 10_000_000
 """A table of more conditional probabilities is refused."""
 
 
-@register(
-    "bayes-net",
-    reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
-)
+@register("bayes-net", reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers")
 class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 

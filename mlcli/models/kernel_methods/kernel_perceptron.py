@@ -36,7 +36,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -123,10 +123,8 @@ class KernelPerceptron(KernelModel, Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
-        found = np.zeros((len(table), len(self.classes_)))
         sums = self.responses(table, self.coefficients_) + self.levels_
-        found[:, self.class_totals_ > 0] = softmax(self.slope_ * sums)
-        return found
+        return of_all_classes(softmax(self.slope_ * sums), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How the passes went, and the weights where there are any."""

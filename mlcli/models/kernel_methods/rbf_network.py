@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import scale
 from mlcli.engines.kernel_models import distinct_rows
@@ -214,10 +214,8 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
-        found = np.zeros((len(table), len(self.classes_)))
-        present = self.class_totals_ > 0
-        found[:, present] = softmax(self.slope_ * self._outputs(table)[:, present])
-        return found
+        outputs = self._outputs(table)[:, self.class_totals_ > 0]
+        return of_all_classes(softmax(self.slope_ * outputs), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How the error fell, and where the Gaussians stand."""

@@ -43,7 +43,7 @@ from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
+from mlcli.engines.calibration import coupled, of_all_classes, slope, slope_of_two, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, solve
@@ -211,18 +211,14 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities of all classes by the f of each machine."""
-        found = np.zeros((len(scores), len(self.classes_)))
-        present = np.flatnonzero(self.class_totals_)
-        sure = scores * self.slopes_
+        present, sure = np.flatnonzero(self.class_totals_), scores * self.slopes_
         if REST in self.sides_:
-            found[:, present] = softmax(sure)
-        elif len(self.sides_) == 1:
-            found[:, present] = softmax(two_sided(sure[:, 0]))
-        else:
-            pairs = np.searchsorted(present, self.sides_).astype(np.int32)
-            of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
-            found[:, present] = coupled(of_pairs, pairs, len(present))
-        return found
+            return of_all_classes(softmax(sure), self.class_totals_)
+        if len(self.sides_) == 1:
+            return of_all_classes(softmax(two_sided(sure[:, 0])), self.class_totals_)
+        pairs = np.searchsorted(present, self.sides_).astype(np.int32)
+        of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
+        return of_all_classes(coupled(of_pairs, pairs, len(present)), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""

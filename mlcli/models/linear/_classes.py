@@ -13,7 +13,7 @@ from mlcli.core import findings
 from mlcli.core.params import learned
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.calibration import softmax
+from mlcli.engines.calibration import of_all_classes, softmax
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.engines.losses import LOGISTIC, Link
@@ -186,9 +186,7 @@ class LinearLikelihood(LinearScores):
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = self.form.probabilities(self.scores(table))
-        return probabilities
+        return of_all_classes(self.form.probabilities(self.scores(table)), self.class_totals_)
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
@@ -225,9 +223,7 @@ class LinearMargins(LinearScores):
 
     def predict_proba(self, table: Table) -> Array:
         """Softmax of the sharpened scores; a class without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
-        return probabilities
+        return of_all_classes(softmax(self.sharpness_ * self._all_scores(table)), self.class_totals_)
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
