@@ -35,10 +35,7 @@ class KernelModel(Model):
 
     kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)
     gamma: float | None = param(
-        None,
-        "what squared distances or products are multiplied by; none: 1 / (columns × variance)",
-        gt=0,
-        tune=ByRows(simpler="low"),
+        None, "times squared distances or products; none: 1/(columns × variance)", gt=0, tune=ByRows(simpler="low")
     )
     sigma: float | None = param(None, "the width of the Gaussian kernel in place of gamma = 1/(2σ²)", gt=0)
     degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=Range(2, 5, simpler="low"))

@@ -8,8 +8,7 @@ Formula:
 
 Assumes:
     Good rows lie in round clusters, anomalies alone or in small clusters, which k-means must find: with too few
-    centres anomalies are dealt to large clusters, and still lie far from their centres. Columns on one scale, so
-    they are standardised unless steps are given.
+    centres anomalies are dealt to large clusters, and still lie far from their centres.
 
 Cost:
     rows × clusters × columns for each step of k-means; clusters × columns per row asked.
@@ -82,10 +81,7 @@ class ClusterFactor(Detector):
         0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5, if_given=True
     )
     far: float | None = param(
-        None,
-        "how many spreads of a large cluster a small one must be away (cluster level); none: 0",
-        gt=0,
-        if_given=True,
+        None, "how many spreads of a large cluster it must be away (cluster level); none: 0", gt=0, if_given=True
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 

@@ -6,8 +6,7 @@ Formula:
     Φ(x) = relu(W x). Suspects are the rows that another detector scores highest.
 
 Assumes:
-    That detector ranks more right than wrong: its errors are learned. Columns on one scale, so they are
-    standardised unless steps are given.
+    That detector ranks more right than wrong: its errors are learned.
 
 Cost:
     A fit of the detector; for each step the representation of ``batch`` × (sample + 2) rows. A row asked is

@@ -50,10 +50,7 @@ class KMeans(Clusterer):
 
     clusters: int = param(3, "how many groups; at most, where separation is given", ge=1, tune=(2, 10))
     separation: float | None = param(
-        None,
-        "as many groups as have centres so far apart, in mean distances of rows to theirs",
-        gt=0,
-        if_given=True,
+        None, "as many groups as have centres so far apart, in mean distances of rows to them", gt=0, if_given=True
     )
     start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
     restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)

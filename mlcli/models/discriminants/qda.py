@@ -104,11 +104,7 @@ class QuadraticDiscriminants(NormalClasses, Classifier):
 
     ddof: int = param(1, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     shrinkage: float = param(
-        0.0,
-        "how far covariances are pulled towards the one that classes share",
-        ge=0,
-        le=1,
-        tune=Range(0.0, 1.0, simpler="high"),
+        0.0, "how far covariances are pulled to a shared one", ge=0, le=1, tune=Range(0.0, 1.0, simpler="high")
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 

@@ -60,10 +60,7 @@ class Bagging(Classifier, Regressor):
 
     base: Model = model_param("decision-tree", "the model that is fitted to each bag", of=(Classifier, Regressor))
     bags: int = param(
-        25,
-        "how many bags are drawn, each for a model of its own",
-        ge=1,
-        tune=Range(10, 100, simpler="low", unasked=False),
+        25, "how many bags are drawn, each for one model", ge=1, tune=Range(10, 100, simpler="low", unasked=False)
     )
     row_share: float = param(1.0, "how many rows a bag has, as a share of the training rows", gt=0, le=1)
     column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)

@@ -54,9 +54,7 @@ class Stacking(Classifier, Regressor):
     """Models, and a model that learns from their answers."""
 
     models: tuple[Model, ...] = models_param(
-        ("knn", "random-forest", "newton-boosting"),
-        "the models whose answers are learned from",
-        of=(Classifier, Regressor),
+        ("knn", "random-forest", "newton-boosting"), "the models that are learned from", of=(Classifier, Regressor)
     )
     meta: Model | None = model_param(
         None,

@@ -89,9 +89,7 @@ class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(
-        "tree-augmented",
-        "how arrows are found, or the parents of each column, as {wet: [rain]}",
-        choices=STRUCTURES,
+        "tree-augmented", "how arrows are found, or the parents of columns, as {wet: [rain]}", choices=STRUCTURES
     )
     max_parents: int = param(2, "how many parents a column may have (structure: hill-climbing)", ge=1)
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
@@ -99,10 +97,7 @@ class BayesNet(Classifier):
     gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
     smoothing: str = param("laplace", "how chances are smoothed", choices=HOW_SMOOTHED)
     alpha: float = param(
-        1.0,
-        "rows added to each level, or to each table (bdeu); 0 for plain shares",
-        ge=0,
-        tune=log_range(0.01, 10, simpler="high"),
+        1.0, "rows added to each level (bdeu: each table)", ge=0, tune=log_range(0.01, 10, simpler="high")
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)

@@ -7,8 +7,7 @@ Formula:
     largest f.
 
 Assumes:
-    Classes that a plane in the space of the kernel tells apart, or nearly; columns on one scale, so they are
-    standardised unless steps are given.
+    Classes that a plane in the space of the kernel tells apart, or nearly.
 
 Cost:
     n² kernel values once, then n for each mistake; per row asked a kernel value for each row that was a mistake.

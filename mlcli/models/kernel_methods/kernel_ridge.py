@@ -6,7 +6,7 @@ Formula:
     Of classes the outputs are indicators; the class is the one with the largest f.
 
 Assumes:
-    Columns on one scale, so they are standardised unless steps are given. Large errors count by their square.
+    Large errors count by their square.
 
 Cost:
     n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different

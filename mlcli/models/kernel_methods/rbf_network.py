@@ -7,8 +7,7 @@ Formula:
     outputs are ±1; of two the class is the sign of h, of more the one with the largest h.
 
 Assumes:
-    A smooth target, or classes in lumps; columns on one scale, so they are standardised unless steps are given.
-    Labels have no part in where centres lie.
+    A smooth target, or classes in lumps. Labels have no part in where centres lie.
 
 Cost:
     ``rounds`` times n·centres² at most; n·centres per row asked. With all rows as centres ``rounds`` times n³, up
@@ -94,10 +93,7 @@ class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
     centres: int | None = param(
-        None,
-        "how many centres k-means places; none: 30, or up to 100 where there are many classes or rows",
-        ge=1,
-        tune=log_range(5, 200, simpler="low"),
+        None, "how many centres k-means places; none: 30 to 100", ge=1, tune=log_range(5, 200, simpler="low")
     )
     every_row: bool = param(False, "whether every training row is a centre instead")
     bias: bool = param(True, "whether a constant is added")

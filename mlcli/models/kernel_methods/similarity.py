@@ -6,8 +6,8 @@ Formula:
     landmarks; oᵢ are values, or indicators of the class, of which the shares are the probabilities.
 
 Assumes:
-    Rows that are near have similar targets; columns on one scale, so they are standardised unless steps are given.
-    Plain sums of values grow with the number of rows near, so that they suit a few landmarks.
+    Rows that are near have similar targets. Plain sums of values grow with the number of rows near, so that they
+    suit a few landmarks.
 
 Cost:
     n² distances of at most 1,500 rows to choose gamma, nothing else to fit; n·p per row asked.
@@ -62,10 +62,7 @@ class Similarity(Classifier, Regressor):
 
     form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)
     gamma: float | None = param(
-        None,
-        "what squared distances are multiplied by; none: what answers left-out rows best",
-        gt=0,
-        tune=(0.01, 100),
+        None, "times squared distances; none: what is best for rows that are left out", gt=0, tune=(0.01, 100)
     )
     sigma: float | None = param(None, "the width of the kernel in place of gamma = 1/(2σ²)", gt=0)
     landmarks: int | None = param(None, "how many training rows, drawn at random, give answers; none: all", ge=1)

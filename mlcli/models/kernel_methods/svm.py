@@ -7,8 +7,7 @@ Formula:
     signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
 
 Assumes:
-    Columns on one scale, so they are standardised unless steps are given. A C and a gamma that suit the data: try
-    some, since a grid shares the kernel matrix.
+    A C and a gamma that suit the data: try some, since a grid shares the kernel matrix.
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
@@ -64,11 +63,7 @@ BOUNDS = (
 )
 
 
-@register(
-    "svm",
-    reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set",
-    revision=3,
-)
+@register("svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005", revision=3)
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 

@@ -78,10 +78,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
     l2: float = param(
-        1.0,
-        "the cost of half a unit of squared coefficient, in log-loss",
-        ge=0,
-        tune=log_range(1e-3, 1e3, simpler="high"),
+        1.0, "the cost of half a squared coefficient, in log-loss", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
     )
     l1: float = param(0.0, "the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0)
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)

@@ -41,10 +41,7 @@ class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
-        1.0,
-        "what a unit of squared coefficient costs, in units of squared error",
-        ge=0,
-        tune=log_range(1e-3, 1e4, simpler="high"),
+        1.0, "the cost of squared coefficients, in squared error", ge=0, tune=log_range(1e-3, 1e4, simpler="high")
     )
 
     noise_: float = learned()

@@ -37,10 +37,7 @@ class LogLinearTagger(Tagger):
     templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {LOOKS}")
     columns: tuple[str, ...] = param((), "the columns that features are made of; all where none is named")
     l2: float = param(
-        1.0,
-        "the cost of half a unit of squared weight, in log-likelihood",
-        ge=0,
-        tune=log_range(1e-2, 1e2, simpler="high"),
+        1.0, "the cost of ½ squared weight, in log-likelihood", ge=0, tune=log_range(1e-2, 1e2, simpler="high")
     )
     l1: float = param(0.0, "the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True)
     tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
