@@ -43,7 +43,7 @@ def test_strict_fails_for_what_is_serious_only(faulty: str) -> None:
 
 def test_advice_is_shown_where_it_is_asked_for() -> None:
     assert "duplicates" not in typed("audit", "iris").stdout
-    assert "1 piece of advice: --all shows it" in typed("audit", "iris").stdout
+    assert "1 piece of advice (duplicates): --all shows it" in typed("audit", "iris").stdout
     assert "advice: duplicates" in typed("audit", "iris", "--all").stdout
 
 
