@@ -18,7 +18,7 @@ from mlcli.report.results import opening
 
 
 def diagnosis_of(trial: Trial, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
-    """What the data are, the scores, what was found, advice where asked for; ``verbose`` adds tables and curves."""
+    """What the data are, the scores, what was found, with advice if asked for; ``verbose`` adds tables, curves."""
     shown = issues if verbose else [replace(issue, shown=()) for issue in issues]
     curve = learning_curve_of(trial) if verbose else None
     return (
