@@ -14,11 +14,9 @@ from mlcli.core.params import learned
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, softmax
-from mlcli.engines.least_squares import CarefulPlane, careful_plane
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.engines.losses import LOGISTIC, Link
 from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import ValuedRows
 
 LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60
 """Between which logarithms the sharpness of scores of size 1 is looked for."""
@@ -257,9 +255,3 @@ def sharpness(scores: Array, place: Rows, weights: Array) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if falling(middle) else (low, middle)
     return float(np.exp(low) / np.abs(scores).max())
-
-
-def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
-    """Least squares to ±1."""
-    valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
-    return careful_plane(valued, l2, intercept=True)

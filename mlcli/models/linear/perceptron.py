@@ -35,8 +35,9 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.least_squares import plane_of_side
 from mlcli.engines.linear_scores import INTERCEPT
-from mlcli.models.linear._classes import LinearMargins, plane_of_side
+from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
