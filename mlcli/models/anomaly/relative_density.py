@@ -27,12 +27,12 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
-    DistinctRows,
     NeighbourDetector,
     Neighbourhoods,
     Neighbours,
     same_rows,
 )
+from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}

@@ -42,9 +42,9 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
-from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_design import Design, LinearValues
 from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
-from mlcli.engines.linear_scores import LinearValues, terms
+from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
 from mlcli.engines.solvers.gradient_descent import gradient_descent, stochastic_gradient_descent
