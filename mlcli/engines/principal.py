@@ -40,16 +40,20 @@ class Axes:
     variances: Array
 
     def coordinates(self, X: Array, count: int) -> Array:
-        """The rows along the first directions; added up column by column, so that each row is on its own."""
-        columns = np.ascontiguousarray(((X - self.middle) / self.unit).T)
-        found = np.zeros((count, len(X)))
-        for column, weights in zip(columns, self.directions[:, :count], strict=True):
-            found += weights[:, None] * column
-        return np.ascontiguousarray(found.T)
+        """The rows along the first directions."""
+        return column_by_column((X - self.middle) / self.unit, self.directions[:, :count])
 
     def rows_at(self, coordinates: Array) -> Array:
         """The rows that have these coordinates along the first directions, and none along the others."""
         return np.asarray(coordinates @ self.directions[:, : coordinates.shape[1]].T * self.unit + self.middle)
+
+
+def column_by_column(X: Array, weights: Array) -> Array:
+    """X times weights (columns × sums), added up column by column, so that each row is on its own."""
+    found = np.zeros((weights.shape[1], len(X)))
+    for cells, of_column in zip(np.ascontiguousarray(X.T), weights, strict=True):
+        found += of_column[:, None] * cells
+    return np.ascontiguousarray(found.T)
 
 
 def by_svd(X: Array) -> tuple[Array, Array]:
