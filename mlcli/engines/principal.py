@@ -184,7 +184,7 @@ def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanat
 def _scree(variances: Array, count: int) -> Bars:
     total = variances.sum() or 1.0
     shown = min(len(variances), MOST_BARS)
-    note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
+    note = f"{count} of {len(variances)} components are kept, with {100 * variances[:count].sum() / total:.1f} %"
     directions = int((variances > 0).sum())
     empty = (
         f"; the rows vary in {directions} directions only, the other components are 0"
@@ -201,10 +201,6 @@ def _scree(variances: Array, count: int) -> Bars:
         (tuple(shares[:shown].tolist()), tuple(np.cumsum(shares)[:shown].tolist())),
         note=f"{note} of the variance{elbow_note(variances)}{empty}{hidden}",
     )
-
-
-def _share(part: float) -> str:
-    return f"{100 * part:.1f} %"
 
 
 def with_fixed_signs(directions: Array) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.graphs.factors import Factor, Reduce, largest, product, shares, without
-from mlcli.engines.posteriors import log_sum
+from mlcli.engines.posteriors import log_sum, logarithm
 
 
 def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> list[int]:
@@ -182,30 +182,13 @@ class Inference:
         return INFERENCES[self.method](self, factors, query, codes)
 
 
-def _exact(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return marginal(factors, (query,)).logs
-
-
-def _by_messages(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return beliefs(factors)[query]
-
-
-def _by_maxima(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return beliefs(factors, largest)[query]
-
-
-def _by_sampling(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(
-            np.log(sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed)))
-        )
-
-
 INFERENCES: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {
-    "exact": _exact,
-    "sum-product": _by_messages,
-    "max-product": _by_maxima,
-    "gibbs": _by_sampling,
+    "exact": lambda how, factors, query, codes: marginal(factors, (query,)).logs,
+    "sum-product": lambda how, factors, query, codes: beliefs(factors)[query],
+    "max-product": lambda how, factors, query, codes: beliefs(factors, largest)[query],
+    "gibbs": lambda how, factors, query, codes: logarithm(
+        sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed))
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,14 +52,6 @@ def _one_score(positive: Array) -> Part:
     return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
 
 
-def _binary(y: Codes, classes: int) -> Sequence[Part]:
-    return [_one_score(y == 1)]
-
-
-def _one_against_rest(y: Codes, classes: int) -> Sequence[Part]:
-    return [_one_score(y == k) for k in range(classes)]
-
-
 def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
     """The best scores add up to 0, so they have one coordinate less than there are classes."""
     spread = contrasts(classes)
@@ -84,7 +76,7 @@ def contrasts(classes: int) -> Array:
 
 
 BINARY = Form(
-    parts=_binary,
+    parts=lambda y, classes: [_one_score(y == 1)],
     probabilities=lambda scores: softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T),
     outputs=lambda names: [f"{names[1]} against {names[0]}"],
     log_odds=True,
@@ -92,7 +84,7 @@ BINARY = Form(
 SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
 SOFTMAX_BY_CLASS = replace(SOFTMAX, parts=_each_class)
 ONE_AGAINST_REST = Form(
-    parts=_one_against_rest,
+    parts=lambda y, classes: [_one_score(y == k) for k in range(classes)],
     probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
     outputs=lambda names: [f"{name} against the rest" for name in names],
     log_odds=True,
@@ -115,16 +107,11 @@ def with_link(form: Form, link: Link) -> Form:
     """The same with probabilities of another link."""
     if link is LOGISTIC or form is SOFTMAX:
         return form
-    shares = {BINARY.outputs: _two_shares, ONE_AGAINST_REST.outputs: _normed_shares}[form.outputs]
-    return replace(form, probabilities=lambda scores: shares(link, scores), log_odds=False)
-
-
-def _two_shares(link: Link, scores: Array) -> Array:
-    return np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)]))
-
-
-def _normed_shares(link: Link, scores: Array) -> Array:
-    return softmax(link.log_share(scores))
+    shares: dict[Any, Callable[[Array], Array]] = {
+        BINARY.outputs: lambda scores: np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)])),
+        ONE_AGAINST_REST.outputs: lambda scores: softmax(link.log_share(scores)),
+    }
+    return replace(form, probabilities=shares[form.outputs], log_odds=False)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -119,7 +119,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
         parts = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
         objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
-        minima = [self._minimum(objective) for objective in objectives]
+        until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
+        minima = [minimise(objective, objective.start, *until) for objective in objectives]
         self._warn(objectives, minima)
         w = np.concatenate([part.spread @ found.at.w for part, found in zip(parts, minima, strict=True)])
         self.centre_, self.level_ = design.centre, w[:, -1]
@@ -148,10 +149,6 @@ class LogisticRegression(LinearLikelihood, Classifier):
         own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]
         errors[:, design.varying] = np.sqrt(np.maximum(own, 0.0)) / design.scale
         return errors
-
-    def _minimum(self, objective: LinearObjective) -> Minimum:
-        """Start from the class shares: the best answer that looks at no column."""
-        return SOLVERS[self.solver].minimise(objective, objective.start, self.tolerance, self.max_iterations)
 
     def _warn(self, objectives: Sequence[LinearObjective], minima: Sequence[Minimum]) -> None:
         unfinished = complaint(minima, self.tolerance)
