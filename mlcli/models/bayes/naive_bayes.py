@@ -124,7 +124,6 @@ class NaiveBayes(Classifier):
     trials_: Array = learned("events")
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
-    """Anything: missing cells drop out of the product."""
 
     def uses(self, parameter: str) -> bool:
         """Rows are added by one way of smoothing each."""

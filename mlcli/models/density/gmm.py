@@ -82,7 +82,6 @@ class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
     """Of the mixture that the best start made, and of that of each round after it."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers on one scale, as seeds and spherical components want them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""

@@ -73,7 +73,6 @@ class AdaBoost(Classifier):
     """The training error of the first rounds together."""
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: each classifier stands behind the steps that it needs."""
 
     def conflicts(self) -> list[str]:
         """A base that cannot mind weights."""

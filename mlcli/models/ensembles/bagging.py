@@ -74,7 +74,6 @@ class Bagging(Classifier, Regressor):
     loss_: float = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: each model stands behind the steps that it needs."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""

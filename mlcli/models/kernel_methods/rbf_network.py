@@ -39,7 +39,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.centres import means_settled, squared_from_mean
-from mlcli.engines.kernel_functions import scale
+from mlcli.engines.kernel_functions import one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
@@ -120,7 +120,7 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def conflicts(self) -> list[str]:
         """One width, and one number of centres."""
-        found = ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        found = one_width(self.gamma, self.sigma)
         both = self.every_row and self.centres is not None
         return found + ["with every_row there are as many centres as rows: leave centres out"] * both
 

@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_from_mean
-from mlcli.engines.kernel_functions import BLOCK_CELLS, scale
+from mlcli.engines.kernel_functions import BLOCK_CELLS, one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -78,7 +78,7 @@ class Similarity(Classifier, Regressor):
 
     def conflicts(self) -> list[str]:
         """One width."""
-        return ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        return one_width(self.gamma, self.sigma)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Store the landmarks, and settle the width."""

@@ -43,7 +43,6 @@ class ElasticNet(PenaltyPath, Regressor):
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of strengths, then for the one that is given or chosen."""

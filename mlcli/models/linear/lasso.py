@@ -41,7 +41,6 @@ class Lasso(PenaltyPath, Regressor):
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of penalties, then for the one that is given or chosen."""

@@ -48,7 +48,6 @@ class LeastAbsolute(LinearValues, Regressor):
     steps_: int = learned()
 
     accepts = Accepts(weights=True)
-    """Numbers and weights; it does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve the linear programme in standard columns, the target measured from its mean in its deviation."""

@@ -83,7 +83,6 @@ class LinearRegression(LinearValues, Regressor):
     collinear_: Flags = learned("columns")
 
     accepts = Accepts(weights=True, large=True)
-    """Numbers and weights; least squares does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the nearest plane, and how precisely the rows determine it."""

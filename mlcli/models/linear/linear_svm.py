@@ -106,7 +106,6 @@ class LinearSVM(LinearMargins, Classifier):
     """For each output, the training rows on its margin or beyond."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""

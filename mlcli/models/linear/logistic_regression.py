@@ -95,7 +95,6 @@ class LogisticRegression(LinearLikelihood, Classifier):
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""

@@ -48,7 +48,6 @@ class Ridge(LinearValues, Regressor):
     """σ² of the notes: the mean squared residual of the training rows."""
 
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
