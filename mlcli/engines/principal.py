@@ -109,7 +109,9 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
     middle = means(X, weights)
     unit = _units(X, weights, ddof) if standardise else np.ones(X.shape[1])
-    squares, directions = SOLVERS[by](_about(X, weights, middle, unit)) if X.size else _none(X)
+    squares, directions = (
+        SOLVERS[by](_about(X, weights, middle, unit)) if X.size else (np.zeros(0), np.zeros((X.shape[1], 0)))
+    )
     freedom = weights.sum() - ddof
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
@@ -210,7 +212,3 @@ def with_fixed_signs(directions: Array) -> Array:
     sizes = np.abs(directions)
     first = (sizes >= sizes.max(axis=0) * (1 - ALIKE)).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))
-
-
-def _none(X: Array) -> tuple[Array, Array]:
-    return np.zeros(0), np.zeros((X.shape[1], 0))

@@ -97,7 +97,8 @@ def beliefs(factors: Sequence[Factor], reduce: Reduce = log_sum) -> dict[int, Ar
         sent = {key: _sent(factors, inwards, *key, reduce) for key in inwards}
         if crossed:
             sent = {key: (1 - DAMPING) * new + DAMPING * inwards[key] for key, new in sent.items()}
-        change = max((_change(sent[key], inwards[key]) for key in sent), default=0.0)
+        changes = (np.abs(np.exp(sent[key]) - np.exp(inwards[key])).max(initial=0.0) for key in sent)
+        change = max(changes, default=0.0)
         inwards = sent
         if change <= TOLERANCE:
             break
@@ -126,10 +127,6 @@ def _belief(inwards: Messages, variable: int, but: int | None = None) -> Array:
     """The product of the messages to a variable, but for that of one factor."""
     messages = [message for (place, to), message in inwards.items() if to == variable and place != but]
     return np.asarray(sum(messages, np.zeros((1, 1))))
-
-
-def _change(new: Array, old: Array) -> float:
-    return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
 
 
 BURN_IN = 0.2

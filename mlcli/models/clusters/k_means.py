@@ -77,7 +77,8 @@ class KMeans(Clusterer):
             raise FitError("k-means needs at least one column")
         self.origin_ = np.average(data.table.numbers, axis=0, weights=data.weights)
         cloud = cloud_of(data.table.numbers - self.origin_, data.weights)
-        stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
+        variance = float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
+        stop = Stop(self.tolerance * variance, self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
 
         def settled(clusters: int) -> Optimum:
@@ -109,10 +110,6 @@ class KMeans(Clusterer):
         if len(best.centres) < self.clusters and self.separation is None:
             text = f"fewer rows differ ({len(best.centres)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=3)
-
-    @staticmethod
-    def _mean_variance(cloud: Cloud) -> float:
-        return float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
 
     def cluster_of(self, table: Table) -> Codes:
         """The nearest centre of each row."""

@@ -226,11 +226,9 @@ class BayesNet(Classifier):
             raise ValueError("arrows that do not fit the columns, or go in a circle")
         levels = level_counts(self)
         shapes = [tuple(levels[one] for one in (*self._parents(child), child)) for child in range(count)]
-        if [chances.shape for chances in self.chances_] != shapes or not self._are_chances():
+        sum_to_1 = (np.allclose(chances.sum(axis=-1), 1) and (chances >= 0).all() for chances in self.chances_)
+        if [chances.shape for chances in self.chances_] != shapes or not all(sum_to_1):
             raise ValueError("conditional probabilities that do not fit the arrows")
-
-    def _are_chances(self) -> bool:
-        return all((chances >= 0).all() and np.allclose(chances.sum(axis=-1), 1) for chances in self.chances_)
 
     def explain(self) -> Explanation:
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""

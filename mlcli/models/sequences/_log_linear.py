@@ -118,8 +118,8 @@ class LogLinearTagger(Tagger):
         return np.where(self.class_totals_ > 0, scores, IMPOSSIBLE)
 
     def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
-        """Scores of rows, and of tags after tags, whose sum is that of a path but for a constant."""
-        return self.scores(table, sequence), _from_boundary(self.follows_)
+        """Scores of rows, and of tags after tags, whose sum is that of a path; its start adds nothing."""
+        return self.scores(table, sequence), np.pad(self.follows_, (0, 1))
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The most probable tags of each sequence."""
@@ -160,11 +160,6 @@ class LogLinearTagger(Tagger):
             findings.Table("What a tag adds to the score of the next", ("after", *self.classes_), pairs),
             findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows, note=note),
         )
-
-
-def _from_boundary(follows: Array) -> Array:
-    """With the symbol that stands before the first row, which adds nothing."""
-    return np.pad(follows, (0, 1))
 
 
 def owlqn(
