@@ -11,7 +11,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Entry
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
@@ -129,7 +128,7 @@ def chance_tables(
     """The conditional probabilities of each variable, where they are not too many; the first with a note."""
     for *parents, child in families:
         table = chances[child]
-        lines: list[tuple[Entry, ...]] = []
+        lines: list[tuple[findings.Entry, ...]] = []
         for place in np.ndindex(table.shape[:-1]):
             known = (columns[one].levels[code] for one, code in zip(parents, place, strict=True))
             lines.append((*known, *table[place].tolist()))

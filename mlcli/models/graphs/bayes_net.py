@@ -42,7 +42,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -214,7 +213,7 @@ class BayesNet(Classifier):
             codes[:, child] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
         return Table.of(zip(variables_of(self), codes.T, strict=True), n)
 
-    def answer_to(self, question: str) -> Explanation:
+    def answer_to(self, question: str) -> findings.Explanation:
         """Probabilities, the most probable levels, or d-separation."""
         graph = Graph(variables_of(self), self.factors(), partial(d_separated, self.arrows_))
         return answer(graph, question)
@@ -230,7 +229,7 @@ class BayesNet(Classifier):
         if [chances.shape for chances in self.chances_] != shapes or not all(sum_to_1):
             raise ValueError("conditional probabilities that do not fit the arrows")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""
         columns, order = variables_of(self), in_order(self.arrows_)
         pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]

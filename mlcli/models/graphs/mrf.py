@@ -40,7 +40,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -200,7 +199,7 @@ class MarkovRandomField(Classifier):
             codes[:, variable] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
         return Table.of(zip(variables_of(self), codes.T, strict=True), n)
 
-    def answer_to(self, question: str) -> Explanation:
+    def answer_to(self, question: str) -> findings.Explanation:
         """Probabilities, the most probable levels, or separation."""
         return answer(Graph(variables_of(self), self.factors(), partial(separated, self.edges_)), question)
 
@@ -215,7 +214,7 @@ class MarkovRandomField(Classifier):
         if np.isnan(self.alone_).any() or np.isnan(self.pairs_).any():
             raise ValueError("potentials that are no numbers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The factorisation, the graph, the edges, and the potentials of those of the target."""
         columns = variables_of(self)
         drawn = picture(columns, range(len(columns)), self._joined(), directed=False)
