@@ -18,7 +18,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import Typed, absent_cells, coded_by, with_new_levels
+from mlcli.data.columns import Typed, absent_cells, coded_by
 from mlcli.data.content import InMemory
 from mlcli.data.declared_columns import declared
 from mlcli.data.load import layout_of
@@ -157,9 +157,8 @@ def _typed_columns(
         words = (*declaration.missing, *missing.get(column.name, ()))
         declaration = replace(declaration, missing=words)
         if column.coded:
-            one, unknown_levels = coded_by(text, column, declaration)
+            one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
             unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
-            one = with_new_levels(text, column, declaration) if letters else replace(one, column=column)
         else:
             one, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
             one = replace(one, column=column)

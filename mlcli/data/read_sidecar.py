@@ -259,30 +259,22 @@ class _SidecarReader:
 
 
 CONFLICTS: dict[str, Callable[[Declaration], bool]] = {
-    "an ordinal column needs its levels, lowest first": lambda declaration: (
-        declaration.kind == "ordinal" and not declaration.levels
+    "an ordinal column needs its levels, lowest first": lambda one: one.kind == "ordinal" and not one.levels,
+    "a numeric column has no levels": lambda one: one.kind == "numeric" and bool(one.levels),
+    "an empty cell of a numeric column cannot stand for a level": lambda one: (
+        one.kind == "numeric" and one.empty is not None
     ),
-    "a numeric column has no levels": lambda declaration: (
-        declaration.kind == "numeric" and bool(declaration.levels)
+    "only a numeric column has a range": lambda one: one.range is not None and one.kind not in (None, "numeric"),
+    "a boolean column has two levels, the one that means no first": lambda one: (
+        one.kind == "boolean" and len(one.levels) not in (0, 2)
     ),
-    "an empty cell of a numeric column cannot stand for a level": lambda declaration: (
-        declaration.kind == "numeric" and declaration.empty is not None
+    "only a sensitive column needs to be told that it is a feature, too": lambda one: (
+        one.feature and one.role not in (None, "sensitive")
     ),
-    "only a numeric column has a range": lambda declaration: (
-        declaration.range is not None and declaration.kind not in (None, "numeric")
+    "a level stands here twice": lambda one: len(set(one.levels)) < len(one.levels),
+    "the level that an empty cell stands for is not among the levels": lambda one: (
+        one.empty is not None and bool(one.levels) and one.empty not in one.levels
     ),
-    "a boolean column has two levels, the one that means no first": lambda declaration: (
-        declaration.kind == "boolean" and len(declaration.levels) not in (0, 2)
-    ),
-    "only a sensitive column needs to be told that it is a feature, too": lambda declaration: (
-        declaration.feature and declaration.role not in (None, "sensitive")
-    ),
-    "a level stands here twice": lambda declaration: len(set(declaration.levels)) < len(declaration.levels),
-    "the level that an empty cell stands for is not among the levels": lambda declaration: (
-        declaration.empty is not None and bool(declaration.levels) and declaration.empty not in declaration.levels
-    ),
-    "a level is also a token for missing cells": lambda declaration: bool(
-        set(declaration.levels) & set(declaration.missing)
-    ),
-    "a level cannot be empty": lambda declaration: "" in declaration.levels or declaration.empty == "",
+    "a level is also a token for missing cells": lambda one: bool(set(one.levels) & set(one.missing)),
+    "a level cannot be empty": lambda one: "" in one.levels or one.empty == "",
 }

@@ -17,7 +17,7 @@ from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
 from mlcli.data.delimiters import DELIMITER_WORDS
-from mlcli.data.sidecar import sidecar_places, stem_of
+from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
 
 PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -97,33 +97,25 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
 def _declaration(dataset: Dataset, described: Field) -> str:
     """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
     column = described.column
-    declaration = dataset.sidecar.columns.get(column.name)
-    sort = declaration.numbers if declaration is not None else None
-    parts = {"kind": sort or column.kind}
-    if described.role not in ("feature", "target") or (declaration is not None and declaration.role == "feature"):
+    declaration = dataset.sidecar.columns.get(column.name, Declaration())
+    parts = {"kind": declaration.numbers or column.kind}
+    if described.role not in ("feature", "target") or declaration.role == "feature":
         parts["role"] = described.role
     if described.role == "sensitive" and not column.sensitive:
         parts["feature"] = "true"
-    levels = _levels_of_the_file(dataset, described)
+    # where anomalies are told from the rest, the levels are those that the sidecar had
+    levels = declaration.levels if described.role == "target" and dataset.sidecar.anomaly else column.levels
     if levels and not _found_again(dataset, described):
         parts["levels"] = flow(levels)
-    if declaration is not None and declaration.missing:
+    if declaration.missing:
         parts["missing"] = flow(declaration.missing)
-    if declaration is not None and declaration.empty is not None and column.coded:
+    if declaration.empty is not None and column.coded:
         parts["empty"] = scalar(declaration.empty)
-    if declaration is not None and declaration.range is not None and not column.coded:
+    if declaration.range is not None and not column.coded:
         parts["range"] = f"[{declaration.range[0]!r}, {declaration.range[1]!r}]"
     if len(parts) == 1:
         return parts["kind"]
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
-
-
-def _levels_of_the_file(dataset: Dataset, described: Field) -> tuple[str, ...]:
-    """The levels to declare; where anomalies are told from the rest, those that the sidecar had."""
-    if described.role != "target" or not dataset.sidecar.anomaly:
-        return described.column.levels
-    declaration = dataset.sidecar.columns.get(described.column.name)
-    return declaration.levels if declaration is not None else ()
 
 
 def _found_again(dataset: Dataset, described: Field) -> bool:

@@ -54,11 +54,11 @@ def worth_by(
 
 def judged_by_labels(
     learner: Fit, rows: Any, split: Split, index: int
-) -> tuple[Pipeline, Rows, list[tuple[Coordinate, Answers]]]:
+) -> tuple[Pipeline, Any, list[tuple[Coordinate, Answers]]]:
     """The last model, the rows that it has learned from, and what each model said of the judged rows."""
     assert split.coordinate is not None
     judged, stages = rows.take(split.test), []
     for known, pipeline in queried(learner, rows, split, index):
         at = Coordinate(split.coordinate.name, float(len(known)), split.coordinate.line)
         stages.append((at, ask(pipeline, judged)))
-    return pipeline, known, stages
+    return pipeline, rows.take(known), stages
