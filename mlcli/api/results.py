@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
-from mlcli.report.as_json import results_as_json
-from mlcli.report.cells import cells_of
+from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats import JSON, known_format, renderer_of
 from mlcli.report.gates import Gate, gates_as_elements
