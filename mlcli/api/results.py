@@ -14,8 +14,7 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
-from mlcli.report.as_json import results_as_json
-from mlcli.report.cells import cells_of
+from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats import JSON, known_format, renderer_of
 from mlcli.report.gates import Gate, gates_as_elements

@@ -46,8 +46,7 @@ def show_command(
     """
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.report.as_json import results_as_json
-    from mlcli.report.cells import cells_of
+    from mlcli.report.as_json import cells_of, results_as_json
     from mlcli.report.formats import CSV
     from mlcli.report.lists import runs_as_json, runs_of
     from mlcli.report.results import results_of
