@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -211,18 +211,6 @@ def cells_to_walk(cells: Array) -> Array:
     if not cells.shape[1]:
         return np.zeros((len(cells), 1))
     return np.require(cells, np.float64, ["C", "W"])
-
-
-def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
-    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
-    from mlcli.kernels.trees.growing import FEATURE, LEFT
-
-    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
-    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
-    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
-    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
-    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
-    return whole, arrays | none
 
 
 def trees_of(count: int, width: int) -> dict[str, Any]:
