@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import NEARLY, Criterion, Limits
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
@@ -66,7 +66,20 @@ class Grower:
         targets = Targets(share.parts, share.bits, self.targets.output)
         made = nodes.grow(columns, targets, limits, grown, space, chance, pool)
         kept: list[Any] = [array[:made].copy() for array in grown]
-        return nodes.Grown(*kept)
+        one = nodes.Grown(*kept)
+        one.wish[:] = self._thresholds(one)
+        return one
+
+    def _thresholds(self, grown: loops.Grown) -> Array:
+        """Where nodes cut ordered columns, by these bins: the trees of one forest may be of others."""
+        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LOW
+
+        found = np.full(len(grown.nodes), np.nan)
+        inner = np.flatnonzero(grown.nodes[:, FEATURE] != LEAF)
+        ordered = inner[self.binned.ordered[grown.nodes[inner, FEATURE]]]
+        asked, low, high = grown.nodes[ordered][:, [FEATURE, LOW, HIGH]].T
+        found[ordered] = self.binned.between(asked, low, high, grown.wish[ordered])
+        return found
 
     def _limits(self, share: Packed, pool: Any) -> loops.Limits:
         """When a node becomes a leaf, as compiled loops read it, which count weights in units."""
@@ -100,21 +113,19 @@ class Grower:
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LEFT, LOW, NONE_MISSING, SIDE
+        from mlcli.kernels.trees.nodes import FEATURE, LEFT, LOW, NONE_MISSING, SIDE
 
         counts, columns = [len(one.nodes) for one in grown], self.binned
         whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
         roots, nodes, feature = np.cumsum([0, *counts[:-1]]), whole.nodes, whole.nodes[:, FEATURE].copy()
         left = np.where(feature == LEAF, LEAF, nodes[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
         missing, offset = np.full((2, len(nodes)), STOPS, np.int32)
-        threshold, child_of = np.full(len(nodes), np.nan), np.empty(0, np.int32)
+        threshold, child_of = whole.wish, np.empty(0, np.int32)
         inner = np.flatnonzero(feature != LEAF)
         by_threshold = columns.ordered[feature[inner]]
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
         sided = ordered[nodes[ordered, SIDE] != NONE_MISSING]
         missing[sided] = left[sided] + (nodes[sided, SIDE] != 1)
-        asked, low, high = nodes[ordered][:, [FEATURE, LOW, HIGH]].T
-        threshold[ordered] = columns.between(asked, low, high, whole.wish[ordered])
         if self.level_bins:
             offset[nominal], child_of = self._children_of_levels(whole, feature[nominal], left[nominal], nominal)
         else:
