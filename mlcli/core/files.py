@@ -23,14 +23,10 @@ def replacing(path: Path) -> Iterator[Path]:
         if place.exists():
             shutil.copymode(place, beside)
         yield beside
-        _flush_to_disk(beside)
+        with beside.open("rb+") as file:  # Windows asks for the right to write
+            os.fsync(file.fileno())
         beside.replace(place)
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb+") as file:  # Windows asks for the right to write
-        os.fsync(file.fileno())

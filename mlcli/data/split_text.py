@@ -28,7 +28,8 @@ def split_text(text: str, notes: tuple[str, ...], name: str, layout: Layout) -> 
     delimiter = layout.delimiter or sniffed(body)
     if not layout.delimiter:
         notes += tuple(doubts(body, delimiter))
-    first_line = 1 + _line_ends(text[: len(text) - len(text.lstrip(LINE_ENDS))])
+    before = text[: len(text) - len(text.lstrip(LINE_ENDS))]
+    first_line = 1 + before.replace("\r\n", "\n").replace("\r", "\n").count("\n")
     records = _numbered(body, delimiter, name, first_line)
     header = checked_header(next(records)[1], name, first_line, layout.header)
     lines, rows = _fitting(records, header, name)
@@ -68,10 +69,6 @@ def _columns(rows: list[list[str]], width: int) -> Iterator[Sequence[str]]:
         yield columns.pop(0)
 
 
-def _line_ends(text: str) -> int:
-    return text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-
-
 def _fitting(
     records: Iterator[tuple[int, list[str]]], header: list[str], name: str
 ) -> tuple[list[int], list[list[str]]]:
@@ -85,7 +82,7 @@ def _fitting(
             if not misfits:
                 lines.append(line)
                 rows.append(record or [""])
-        elif not _is_blank(record):
+        elif record and (len(record) > 1 or record[0].strip()):
             misfits.append((line, record))
     _refuse_misfits(misfits, header, name)
     return lines, rows
@@ -96,10 +93,6 @@ def _refuse_misfits(misfits: list[tuple[int, list[str]]], header: list[str], nam
         shown = [_width_problem(name, line, record, header) for line, record in misfits[:SHOWN_PROBLEMS]]
         more = len(misfits) - len(shown)
         raise DataError(*shown, *([Problem(f"{more} more rows like these", where=name)] if more else []))
-
-
-def _is_blank(record: list[str]) -> bool:
-    return not record or (len(record) == 1 and not record[0].strip())
 
 
 def _numbered(body: str, delimiter: str, name: str, first_line: int) -> Iterator[tuple[int, list[str]]]:

@@ -52,7 +52,8 @@ def lines_of(dataset: Dataset) -> Iterator[str]:
     yield from _about_the_file(dataset)
     yield "columns:"
     for described in dataset.schema:
-        comment = f"  # {_comment(described)}" if described.source != "declared" else ""
+        why = f"  # {described.source}: {_in_comment(' '.join(described.why.split()))}"
+        comment = why if described.source != "declared" else ""
         yield f"  {key(described.column.name)}: {_declaration(dataset, described)}{comment}"
     for word, value in dataset.about.items():
         yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
@@ -125,10 +126,6 @@ def _found_again(dataset: Dataset, described: Field) -> bool:
         return False
     codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
     return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
-
-
-def _comment(described: Field) -> str:
-    return f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
 
 
 def _in_comment(text: str) -> str:

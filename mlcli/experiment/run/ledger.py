@@ -126,7 +126,8 @@ class Ledger:
         try:
             progress.ready = self._preparation.ready(cell)
             progress.notes = progress.ready.notes
-            progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
+            packages = {cls.__module__.partition(".")[0] for _, cls in progress.ready.learner.parts()}
+            progress.foreign = packages != {"mlcli"}
             progress.key = self._key(progress) if self._store is not None else ""
         except ModelFileError:
             raise
@@ -152,10 +153,8 @@ class Ledger:
         progress.quickest = min(each(stored.splits, "seconds"), default=inf)
         progress.stored, progress.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
-            progress.notes = (
-                *progress.notes,
-                f"damaged blocks of the store that were run again: {stored.damaged}",
-            )
+            damaged = f"damaged blocks of the store that were run again: {stored.damaged}"
+            progress.notes = (*progress.notes, damaged)
         self._recall_ending(progress, stored, retry=retry)
 
     def _recall_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:
@@ -195,10 +194,6 @@ class Ledger:
                 seconds_left=lambda: seconds_left(self.all_progress, unknown=0.0),
             )
         )
-
-
-def _is_our_own(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "mlcli"
 
 
 def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:

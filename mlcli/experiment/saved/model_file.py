@@ -67,7 +67,9 @@ def load_model(path: Path) -> SavedModel:
         structure, digest = about["structure"], about["sha256"]
         if _digest(structure, arrays) != digest:
             raise ValueError("its checksum is wrong")
-        return _from_parts(unpacked(json.loads(structure), arrays), digest)
+        saved = SavedModel(**unpacked(json.loads(structure), arrays))
+        check_integrity(saved)
+        return replace(saved, digest=digest)
     except MlcliError as problem:
         raise _refusal(path, f"cannot be loaded: {problem}") from problem
     except Exception as problem:  # whatever a made-up structure leads to is the file's fault
@@ -118,12 +120,6 @@ def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:
 
 def _parts(saved: SavedModel) -> dict[str, Any]:
     return {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "digest"}
-
-
-def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
-    saved = SavedModel(**parts)
-    check_integrity(saved)
-    return replace(saved, digest=digest)
 
 
 def _content(path: Path) -> bytes:

@@ -190,8 +190,7 @@ class SavedModel:
 
     def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
         for target in _if_any(self.target):
-            unknown = int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum())
-            if unknown:
+            if unknown := int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum()):
                 what = f"{unknown} rows have a '{target.name}' that the model has never seen"
                 hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
                 raise ModelFileError(what, where=dataset.name, hint=hint)
@@ -199,8 +198,7 @@ class SavedModel:
     def _notes_on_known_rows(self, dataset: Dataset) -> Iterator[str]:
         if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
             known = fingerprints_of(aligned(dataset, self._known_columns, self.missing, self.optional))
-            seen = int(np.isin(known, self.fingerprints).sum())
-            if seen:
+            if seen := int(np.isin(known, self.fingerprints).sum()):
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}, or nearly: they flatter it"
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from mlcli.core.errors import DataError
 from mlcli.core.registry import MODELS
-from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
@@ -63,7 +62,9 @@ def _data(reference: str, planned: PlannedDataset) -> str:
     targets = planned.dataset.schema.with_role("target")
     key = "name" if planned.dataset.path == shipped_path(reference) else "path"
     lines = [f"  - {key}: {_text(reference)}"]
-    lines += [f"    target: {_text(target.column.name)}{_guessed(target)}" for target in targets]
+    for target in targets:
+        guessed = f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
+        lines.append(f"    target: {_text(target.column.name)}{guessed}")
     return "\n".join([*lines, f"    task: {planned.kind.name}"])
 
 
@@ -71,10 +72,6 @@ def _metrics(planned: PlannedDataset) -> tuple[str, ...]:
     """The defaults of the kind, with those that labels add where there are some."""
     target = planned.dataset.schema.the("target")
     return planned.kind.metrics + (planned.kind.metrics_with_labels if target and target.levels else ())
-
-
-def _guessed(target: Field) -> str:
-    return f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
 
 
 def _models(names: Iterable[str]) -> str:
