@@ -19,7 +19,6 @@ from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, inferred, notes_of_columns
 from mlcli.data.dataset import Dataset
 from mlcli.data.declared_columns import declared
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
@@ -27,6 +26,7 @@ from mlcli.data.records import Layout, Records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 

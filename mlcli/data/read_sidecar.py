@@ -12,8 +12,8 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.sidecar import ABOUT, CONTINUOUS, DISCRETE, KEYS, Declaration, Sidecar
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 

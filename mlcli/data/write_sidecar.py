@@ -16,8 +16,8 @@ from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
+from mlcli.data.split_text import DELIMITER_WORDS
 
 PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")

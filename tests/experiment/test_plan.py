@@ -13,9 +13,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.saved.model_file import save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.budget import Budget
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
+    Budget,
     Cell,
     DataSpec,
     Experiment,

@@ -13,10 +13,9 @@ from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
-from mlcli.experiment.spec.budget import budget_of
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
-from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
+from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
 from mlcli.experiment.spec.written import Written, placed, while_few
