@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlcli.core.errors import StoreError
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -30,3 +32,12 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write(path: Path, content: str | bytes, hint: str = "") -> None:
+    """Write a file, or say why it cannot be written."""
+    try:
+        with replacing(path) as beside:
+            beside.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as problem:
+        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None

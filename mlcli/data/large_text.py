@@ -207,15 +207,9 @@ class _Room:
     @staticmethod
     def for_rows(rows: int, width: int) -> _Room:
         room = int(SPARE * rows) + 16
-        firsts = np.full((kernels.TRAITS, width), -1, np.intp)
-        return _Room(
-            numbers=Room(room, width),
-            starts=np.empty(room, np.intp),
-            lines=np.empty(room, np.intp),
-            firsts=firsts,
-            cursor=np.array([0, 0, 2], np.intp),
-            texts=no_texts(width),
-        )
+        starts, lines = (np.empty(room, np.intp) for _ in range(2))
+        firsts, cursor = np.full((kernels.TRAITS, width), -1, np.intp), np.array([0, 0, 2], np.intp)
+        return _Room(Room(room, width), starts, lines, firsts, cursor, no_texts(width))
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
         """Read the rows of a block; what is left is the beginning of a row whose quotes are not closed yet."""

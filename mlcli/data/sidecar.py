@@ -15,16 +15,7 @@ PACKED = ".gz"
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
 """Keys that are kept for people and not looked into."""
 KEYS = (
-    "name",
-    "target",
-    "task",
-    "anomaly",
-    "columns",
-    "roles",
-    "missing",
-    "delimiter",
-    "encoding",
-    "header",
+    *("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "encoding", "header"),
     *ABOUT,
 )
 DISCRETE, CONTINUOUS = "discrete", "continuous"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.errors import StoreError, UsageError
-from mlcli.core.files import replacing
+from mlcli.core.errors import UsageError
+from mlcli.core.files import write
 from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
@@ -19,7 +19,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
 from mlcli.data.split_text import DELIMITER_WORDS
 
-PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
+PLAIN = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 LEVELS_WRITTEN = 20
 """More levels than these are left out where the rules would find them again in the same order."""
@@ -36,12 +36,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
         path = sidecar_places(dataset.path)[0]
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
-    text = "\n".join(lines_of(dataset)) + "\n"
-    try:
-        with replacing(path) as beside:
-            beside.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
+    write(path, "\n".join(lines_of(dataset)) + "\n")
     return path
 
 

@@ -126,8 +126,7 @@ class Ledger:
         try:
             progress.ready = self._preparation.ready(cell)
             progress.notes = progress.ready.notes
-            packages = {cls.__module__.partition(".")[0] for _, cls in progress.ready.learner.parts()}
-            progress.foreign = packages != {"mlcli"}
+            progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
             progress.key = self._key(progress) if self._store is not None else ""
         except ModelFileError:
             raise
@@ -194,6 +193,10 @@ class Ledger:
                 seconds_left=lambda: seconds_left(self.all_progress, unknown=0.0),
             )
         )
+
+
+def _is_our_own(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "mlcli"
 
 
 def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:

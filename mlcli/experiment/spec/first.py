@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
 
 from mlcli.core.errors import DataError
 from mlcli.core.registry import MODELS
-from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
+from mlcli.data.write_sidecar import key
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
@@ -36,8 +34,6 @@ metrics: [{metrics}]
 # All random choices follow from the seed: the same seed gives the same numbers.
 seed: 1
 """
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-"""Text that YAML takes as text without quotes."""
 
 
 def first_experiment(reference: str, dataset: Dataset) -> str:
@@ -60,11 +56,11 @@ def first_experiment(reference: str, dataset: Dataset) -> str:
 def _data(reference: str, planned: PlannedDataset) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
     targets = planned.dataset.schema.with_role("target")
-    key = "name" if planned.dataset.path == shipped_path(reference) else "path"
-    lines = [f"  - {key}: {_text(reference)}"]
+    word = "name" if planned.dataset.path == shipped_path(reference) else "path"
+    lines = [f"  - {word}: {key(reference)}"]
     for target in targets:
         guessed = f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
-        lines.append(f"    target: {_text(target.column.name)}{guessed}")
+        lines.append(f"    target: {key(target.column.name)}{guessed}")
     return "\n".join([*lines, f"    task: {planned.kind.name}"])
 
 
@@ -91,9 +87,3 @@ def _protocol_that_works(planned: PlannedDataset) -> ProtocolSpec:
         return protocol_for(planned, None)
     except DataError:
         return protocol_for(planned, FEW_ROWS)
-
-
-def _text(text: str) -> str:
-    """Text as YAML takes it, quoted where it must be."""
-    plain = PLAIN.fullmatch(text) and text not in CONSTANTS and not NOT_FINITE.fullmatch(text)
-    return text if plain else json.dumps(text, ensure_ascii=False)
