@@ -37,9 +37,9 @@ BEGINNING = 64
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 
 
-def read_file(path: Path, layout: Layout | None = None) -> Records:
+def read_file(path: Path) -> Records:
     """The records of a file, or a DataError that says why not."""
-    return read_records(content_of(path), str(path), layout)
+    return read_records(content_of(path), str(path))
 
 
 def read_records(content: Content | bytes, name: str, layout: Layout | None = None) -> Records:
