@@ -51,9 +51,9 @@ def source_of_file(reference: str, base: Path | None = None) -> Source:
 def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = None) -> Source:
     """The rows of a data frame; its index is left out. ``declared`` is what a sidecar would say of it."""
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    numbers = frame.select_dtypes("number")
+    numbers = frame.select_dtypes("number").items()
     infinite = [
-        str(name) for name in numbers if np.isinf(numbers[name].to_numpy(np.float64, na_value=np.nan)).any()
+        str(name) for name, cells in numbers if np.isinf(cells.to_numpy(np.float64, na_value=np.nan)).any()
     ]
     if infinite:
         hint = "leave them out, or write them as missing (NaN)"
