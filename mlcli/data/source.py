@@ -60,10 +60,10 @@ def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = No
         raise DataError(f"not every number is finite in {listed(infinite)}", where=FRAME, hint=hint)
     frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
     sidecar = {**(declared or {}), **AS_WRITTEN}
-    columns = {**_declarations(frame), **(sidecar.get("columns") or {})}
+    declarations = {**_declarations(frame), **(sidecar.get("columns") or {})}
     import yaml
 
-    text = yaml.safe_dump({**sidecar, "columns": columns}, allow_unicode=True, sort_keys=False)
+    text = yaml.safe_dump({**sidecar, "columns": declarations}, allow_unicode=True, sort_keys=False)
     document = parse(text, f"what is declared of the {FRAME}", DataError)
     return Source(FRAME, InMemory(frame.to_csv(index=False).encode()), document)
 
