@@ -12,7 +12,7 @@ from mlcli.data.write_sidecar import key
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
-from mlcli.experiment.spec.panel import quick_panel
+from mlcli.experiment.spec.panel import why_too_slow
 
 TEMPLATE = """\
 # {name}: {summary}.
@@ -39,17 +39,17 @@ seed: 1
 def first_experiment(reference: str, dataset: Dataset) -> str:
     """The text of an experiment file; ``reference`` names the dataset as it is seen from that file."""
     planned = planned_dataset(DataSpec(reference), dataset)
-    protocol = _protocol_that_works(planned)
+    kind, target, protocol = planned.kind, dataset.schema.the("target"), _protocol_that_works(planned)
     return TEMPLATE.format(
         name=planned.name,
-        summary=planned.kind.summary,
+        summary=kind.summary,
         data=_data(reference, planned),
-        kind=planned.kind.name,
-        baseline=planned.kind.baseline,
-        models=_models(quick_panel(planned)),
-        other_protocols=", ".join(name for name in legal_protocols(planned.kind) if name != protocol.use),
-        protocol=_protocol(protocol),
-        metrics=", ".join(_metrics(planned)),
+        kind=kind.name,
+        baseline=kind.baseline,
+        models=_models(use for use in planned.kind.panel if not why_too_slow(planned, use)),
+        other_protocols=", ".join(name for name in legal_protocols(kind) if name != protocol.use),
+        protocol=as_typed({"use": protocol.use, **protocol.params}),
+        metrics=", ".join((*kind.metrics, *(kind.metrics_with_labels if target and target.levels else ()))),
     )
 
 
@@ -64,21 +64,10 @@ def _data(reference: str, planned: PlannedDataset) -> str:
     return "\n".join([*lines, f"    task: {planned.kind.name}"])
 
 
-def _metrics(planned: PlannedDataset) -> tuple[str, ...]:
-    """The defaults of the kind, with those that labels add where there are some."""
-    target = planned.dataset.schema.the("target")
-    return planned.kind.metrics + (planned.kind.metrics_with_labels if target and target.levels else ())
-
-
 def _models(names: Iterable[str]) -> str:
     summaries = {name: MODELS.entry(name).summary.partition(": ")[2] for name in names}
     width = max(map(len, summaries))
     return "\n".join(f"  - {name:<{width}}  # {summary}" for name, summary in summaries.items())
-
-
-def _protocol(protocol: ProtocolSpec) -> str:
-    values = {"use": protocol.use, **protocol.params}
-    return "{" + ", ".join(f"{key}: {as_typed(value)}" for key, value in values.items()) + "}"
 
 
 def _protocol_that_works(planned: PlannedDataset) -> ProtocolSpec:
