@@ -41,10 +41,6 @@ def unpacked(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
     raise ValueError(f"unknown structure: {sorted(value) if isinstance(value, dict) else type(value).__name__}")
 
 
-def _packed_float(value: float, arrays: NamedArrays, path: str) -> Any:
-    return value if math.isfinite(value) else {"float": repr(value)}
-
-
 def _packed_array(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
     """An array or NumPy number; its memory order is kept, since sums in another one may differ in a bit."""
     if value.dtype.kind not in SAVED_KINDS:
@@ -144,10 +140,6 @@ def _read_learner(family: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return _with_learned(build(cls, unpacked(value[family]["params"], arrays)), value, arrays)
 
 
-def _read_pipeline(value: Any, arrays: Mapping[str, Any]) -> Pipeline:
-    return _with_learned(Pipeline(**unpacked(value["pipeline"], arrays)), value, arrays)  # type: ignore[no-any-return]
-
-
 def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
     if set(value["learned"]) != set(learned_fields(type(made))):
         raise ValueError(f"{type(made).__name__} does not learn {sorted(value['learned'])}")
@@ -208,7 +200,9 @@ READERS: dict[tuple[str, ...], Any] = {
     ("dict",): lambda value, arrays: {key: unpacked(item, arrays) for key, item in value["dict"].items()},
     ("column",): _read_column,
     ("table",): _read_table,
-    ("pipeline", "learned"): _read_pipeline,
+    ("pipeline", "learned"): lambda value, arrays: _with_learned(
+        Pipeline(**unpacked(value["pipeline"], arrays)), value, arrays
+    ),
     ("model", "learned"): lambda value, arrays: _read_learner("model", value, arrays),
     ("step", "learned"): lambda value, arrays: _read_learner("step", value, arrays),
 }
@@ -218,7 +212,7 @@ WRITERS: tuple[tuple[tuple[type, ...], Any], ...] = (
     ((str,), lambda value, arrays, path: str(value)),
     ((np.ndarray, np.generic), _packed_array),
     ((bool, int, type(None)), lambda value, arrays, path: value),
-    ((float,), _packed_float),
+    ((float,), lambda value, arrays, path: value if math.isfinite(value) else {"float": repr(value)}),
     ((list, tuple), _packed_list),
     ((dict,), _packed_dict),
     ((Column,), lambda value, arrays, path: {"column": asdict(value)}),

@@ -19,7 +19,6 @@ from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, inferred, notes_of_columns
 from mlcli.data.dataset import Dataset
 from mlcli.data.declared_columns import declared
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
@@ -27,6 +26,7 @@ from mlcli.data.records import Layout, Records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
@@ -55,7 +55,9 @@ def load(
     records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = _looking_for(positive, read_sidecar(source.document, records.header))
+    sidecar = read_sidecar(source.document, records.header)
+    if positive is not None:  # the class that is looked for; among anomalies it is that one
+        sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     asked = AskedRoles(target, tuple(sensitive), tuple(drop))
@@ -78,11 +80,6 @@ def load(
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
     return replace(dataset, path=source.path, name=name, notes=notes)
-
-
-def _looking_for(positive: str | None, sidecar: Sidecar) -> Sidecar:
-    """The sidecar with the class that the user looks for; among anomalies it is that one."""
-    return sidecar if positive is None else replace(sidecar, positive=positive, anomaly=(positive,))
 
 
 def layout_of(document: Document | None) -> Layout:

@@ -37,9 +37,9 @@ BEGINNING = 64
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
 
 
-def read_file(path: Path, layout: Layout | None = None) -> Records:
+def read_file(path: Path) -> Records:
     """The records of a file, or a DataError that says why not."""
-    return read_records(content_of(path), str(path), layout)
+    return read_records(content_of(path), str(path))
 
 
 def read_records(content: Content | bytes, name: str, layout: Layout | None = None) -> Records:
@@ -96,14 +96,12 @@ def decoded(content: bytes, name: str, stated: str | None = None) -> tuple[str, 
         text = content.decode(encoding).removeprefix(MARK if stated else "")
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
-        if stated or encoding != "utf-8":
-            what = (
-                f"is not {encoding} text, as its sidecar says"
-                if stated
-                else f"begins like {encoding} text, but is not"
-            )
-            hint = "correct 'encoding' in the sidecar, or leave it out to have it found" if stated else ""
+        if stated:
+            hint = "correct 'encoding' in the sidecar, or leave it out to have it found"
+            what = f"is not {stated} text, as its sidecar says"
             raise DataError(what, where=f"{name}:{line}", hint=hint) from None
+        if encoding != "utf-8":
+            raise DataError(f"begins like {encoding} text, but is not", where=f"{name}:{line}") from None
         text, note = content.decode("latin-1"), f"line {line} is not UTF-8, so the file was read as Latin-1"
         notes = (f"{note}; if letters look wrong, save it as UTF-8",)
     if "\0" in text:

@@ -12,18 +12,15 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.sidecar import ABOUT, CONTINUOUS, DISCRETE, KEYS, Declaration, Sidecar
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 
 COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range", "feature")
 KIND_OF_ROLE = {
-    "weight": "numeric",
-    "count": "numeric",
-    "sequence": "nominal",
-    "user": "nominal",
-    "item": "nominal",
+    **dict.fromkeys(("weight", "count"), "numeric"),
+    **dict.fromkeys(("sequence", "user", "item"), "nominal"),
 }
 
 
@@ -133,9 +130,8 @@ class _SidecarReader:
         try:
             return word and codecs.lookup(word).name
         except LookupError:
-            self._problem(
-                f"there is no encoding '{word}'", "encoding", hint="such as utf-8, latin-1, cp1252, utf-16"
-            )
+            hint = "such as utf-8, latin-1, cp1252, utf-16"
+            self._problem(f"there is no encoding '{word}'", "encoding", hint=hint)
             return None
 
     def _tasks(self) -> tuple[str, ...]:
@@ -235,9 +231,8 @@ class _SidecarReader:
     def _with_kind_of_role(self, declaration: Declaration, column: str) -> Declaration:
         needed = KIND_OF_ROLE.get(declaration.role or "")
         if needed is not None and declaration.kind not in (None, needed):
-            self._problem(
-                f"the {declaration.role} must be {needed}, and '{column}' is {declaration.kind}", "columns", column
-            )
+            what = f"the {declaration.role} must be {needed}, and '{column}' is {declaration.kind}"
+            self._problem(what, "columns", column)
         return replace(declaration, kind=declaration.kind or needed)
 
     def _target(self, columns: dict[str, Declaration]) -> str | None:

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.errors import StoreError, UsageError
-from mlcli.core.files import replacing
+from mlcli.core.errors import UsageError
+from mlcli.core.files import write
 from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
+from mlcli.data.split_text import DELIMITER_WORDS
 
-PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
+PLAIN = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 LEVELS_WRITTEN = 20
 """More levels than these are left out where the rules would find them again in the same order."""
@@ -36,12 +36,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
         path = sidecar_places(dataset.path)[0]
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
-    text = "\n".join(lines_of(dataset)) + "\n"
-    try:
-        with replacing(path) as beside:
-            beside.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
+    write(path, "\n".join(lines_of(dataset)) + "\n")
     return path
 
 
@@ -52,7 +47,8 @@ def lines_of(dataset: Dataset) -> Iterator[str]:
     yield from _about_the_file(dataset)
     yield "columns:"
     for described in dataset.schema:
-        comment = f"  # {_comment(described)}" if described.source != "declared" else ""
+        why = f"  # {described.source}: {_in_comment(' '.join(described.why.split()))}"
+        comment = why if described.source != "declared" else ""
         yield f"  {key(described.column.name)}: {_declaration(dataset, described)}{comment}"
     for word, value in dataset.about.items():
         yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
@@ -125,10 +121,6 @@ def _found_again(dataset: Dataset, described: Field) -> bool:
         return False
     codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
     return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
-
-
-def _comment(described: Field) -> str:
-    return f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
 
 
 def _in_comment(text: str) -> str:

@@ -32,10 +32,6 @@ def _classes_of_single_rows(schema: Schema) -> bool:
     return _target_is(*LEVELS)(schema) and not _target_in_sequences(schema)
 
 
-def _without_target(schema: Schema) -> bool:
-    return schema.the("target") is None
-
-
 KINDS = (
     Kind(
         name="classification",
@@ -83,7 +79,7 @@ KINDS = (
     Kind(
         name="clustering",
         summary="put rows into groups; labels, where there are any, only judge",
-        recognise=_without_target,
+        recognise=lambda schema: schema.the("target") is None,
         target="judges",
         target_kinds=LEVELS,
         classes=("ClusteredRows", "Clusterer", "ClusterAnswers"),

@@ -155,7 +155,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         started = seconds_of_work()
         by_labels: list[tuple[Coordinate, Answers]] = []
         if split.queries is not None:
-            from mlcli.experiment.run.querying import judged_by_labels
+            from mlcli.protocols.active_learning import judged_by_labels
 
             pipeline, train_rows, by_labels = judged_by_labels(learner, rows, split, index)
         else:
