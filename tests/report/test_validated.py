@@ -15,9 +15,7 @@ from mlcli.report.verdict import verdict_on
 DETECTORS = ("mahalanobis", "lof", "z-score")
 
 
-def results(
-    *use: str, data: str = "ionosphere", task: str = "anomaly", protocol: str = "good-only"
-) -> Group:
+def results(*use: str, data: str = "ionosphere", task: str = "anomaly", protocol: str = "good-only") -> Group:
     models = tuple(ModelSpec(one) for one in use)
     experiment = Experiment((DataSpec(data, task=task),), models, ProtocolSpec(protocol))
     return group_of([scored(result) for result in run(plan(experiment), jobs=1)])
