@@ -63,7 +63,7 @@ def compare_command(
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
         comparison = compared_runs(sources, store, metrics or (), rope, against, test)
-    show_as(format, lambda: comparison_of(comparison), lambda: comparison_as_json(comparison))
+    show_as(format, comparison_of, comparison_as_json, comparison)
 
 
 def is_table(source: str) -> bool:

@@ -56,7 +56,6 @@ FOUND = ("source", "licence", "citation")
 class Made:
     """How results were made."""
 
-    title: str
     how: str
     """The command, or the file of the experiment."""
     started: str = ""
@@ -71,7 +70,7 @@ class Made:
 def made_by_file(path: Path, **known: Any) -> Made:
     """The making of an experiment file."""
     spec = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return Made(path.stem, f"mlcli run {path.name}", source=path, spec=spec, **known)
+    return Made(f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
 def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
@@ -80,7 +79,7 @@ def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
     known: dict[str, Any] = {"started": started, "versions": kept}
     if about.source is not None:
         return made_by_file(Path(about.source), **known)
-    return Made(about.title, f"mlcli {about.title}, run {about.id} of its store", **known)
+    return Made(f"mlcli {about.title}, run {about.id} of its store", **known)
 
 
 def report_of(found: Sequence[Scored], made: Made) -> Document:
