@@ -55,15 +55,13 @@ def document_of(audits: Sequence[Audit], everything: bool) -> Document:
 
 
 def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
-    dataset, issues = audit.audited.dataset, audit.issues if everything else audit.serious
-    advice = len(audit.issues) - len(issues)
+    dataset, found = audit.audited.dataset, summary_of(audit.issues, everything)
     yield Heading(dataset.name, 1)
-    more = f"; {counted(advice, 'piece')} of advice: --all shows it" if advice else ""
-    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.audited)}: {summary_of(issues)}{more}")
+    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.audited)}: {found}")
     if audit.audited.is_sampled:
         yield notes(f"what takes long was looked for in {SAMPLE:,} rows that were drawn at random")
-    yield from issues_of(issues)
-    sidecar = together(issues)
+    yield from issues_of(audit.issues, everything)
+    sidecar = together(audit.issues if everything else audit.serious)
     if sidecar.count("\n") > 1:
         yield Heading("All repairs of the sidecar together")
         yield Lines(tuple(f"    {line}" for line in sidecar.splitlines()))

@@ -17,15 +17,15 @@ from mlcli.report.numbers import lined_up
 from mlcli.report.results import opening
 
 
-def diagnosis_of(trial: Trial, issues: Sequence[Issue], verbose: bool) -> Document:
-    """What the data are, the scores, what was found; ``verbose`` adds tables, pictures and the learning curve."""
+def diagnosis_of(trial: Trial, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
+    """What the data are, the scores, what was found, with advice if asked for; ``verbose`` adds tables, curves."""
     shown = issues if verbose else [replace(issue, shown=()) for issue in issues]
     curve = learning_curve_of(trial) if verbose else None
     return (
         *opening([trial.cell]),
         *_scores(trial),
-        Sentence(f"{trial.cell.label}: {summary_of(issues)}", "strong"),
-        *(issues_of(shown) if shown else ()),
+        Sentence(f"{trial.cell.label}: {summary_of(issues, everything)}", "strong"),
+        *issues_of(shown, everything),
         *(curve_elements(curve) if curve is not None else ()),
     )
 

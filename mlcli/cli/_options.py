@@ -43,6 +43,7 @@ ProtocolName = Annotated[
         PROTOCOLS.names,
     ),
 ]
+All = Annotated[bool, shared("--all", None, "Show advice, too: what could be better.")]
 Strict = Annotated[bool, shared("--strict", None, "Leave with exit code 8 if something serious is found.")]
 Jobs = Annotated[int | None, shared("--jobs -j", "N", "Worker processes. [default: one per core]", min=1)]
 NoShortcut = Annotated[

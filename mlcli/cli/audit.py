@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mlcli.cli._declaring import argument, flag
+from mlcli.cli._declaring import argument
 from mlcli.cli._groups import Columns
-from mlcli.cli._options import Format, ProtocolName, Seed, Strict
+from mlcli.cli._options import All, Format, ProtocolName, Seed, Strict
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -25,7 +25,7 @@ def audit_command(
     columns: Columns,
     protocol: ProtocolName = None,
     seed: Seed = 1,
-    everything: bool = flag("--all", "Show advice, too: what could be better."),
+    everything: All = False,
     strict: Strict = False,
     format: Format = "text",
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from mlcli.cli._completion import metric_names
 from mlcli.cli._declaring import flag, option
 from mlcli.cli._groups import Columns
-from mlcli.cli._options import Data, Format, Jobs, Params, ProtocolName, Seed, Strict
+from mlcli.cli._options import All, Data, Format, Jobs, Params, ProtocolName, Seed, Strict
 from mlcli.core.registry import MODELS
 
 EXAMPLES = ("mlcli diagnose wine -m knn -p k=120", "mlcli diagnose abalone -m linear-regression --strict")
@@ -25,6 +25,7 @@ def diagnose_command(
     ),
     seed: Seed = 1,
     jobs: Jobs = None,
+    everything: All = False,
     verbose: bool = flag("--verbose -v", "Show the tables behind each issue, and the curve."),
     strict: Strict = False,
     format: Format = "text",
@@ -55,6 +56,8 @@ def diagnose_command(
     with watched(cells) as progress:
         trial = tried(experiment, cells, jobs=jobs, on_progress=progress)
         issues = issues_of_trial(trial)
-    show_as(format, lambda: diagnosis_of(trial, issues, verbose), lambda: diagnosis_as_json(trial, issues))
+    show_as(
+        format, lambda: diagnosis_of(trial, issues, everything, verbose), lambda: diagnosis_as_json(trial, issues)
+    )
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

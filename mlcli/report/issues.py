@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity
+from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity, is_serious
 from mlcli.report.document import Document, Element, Heading, Lines, Sentence, Style, explained
+from mlcli.report.numbers import counted
 
 STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
 
 
-def issues_of(issues: Sequence[Issue]) -> Document:
-    """Each issue under its code, the gravest first."""
-    return tuple(element for issue in by_gravity(issues) for element in _elements(issue))
+def issues_of(issues: Sequence[Issue], everything: bool) -> Document:
+    """Each issue under its code, the gravest first; advice only where everything is asked for."""
+    shown = (issue for issue in by_gravity(issues) if everything or is_serious(issue))
+    return tuple(element for issue in shown for element in _elements(issue))
 
 
-def summary_of(issues: Sequence[Issue]) -> str:
-    """How many there are of each gravity, such as "1 grave, 2 warnings"."""
-    counts = {gravity: sum(issue.gravity == gravity for issue in issues) for gravity in GRAVITIES}
-    plural = {"warning": "warnings", "advice": "pieces of advice"}
-    words = (f"{count} {plural.get(name, name) if count > 1 else name}" for name, count in counts.items() if count)
-    return ", ".join(words) or "no issue found"
+def summary_of(issues: Sequence[Issue], everything: bool) -> str:
+    """How many there are of each gravity, such as "1 grave, 2 warnings"; of advice that is not shown its codes."""
+    counts = Counter(issue.gravity for issue in issues)
+    advice = f"{counted(counts['advice'], 'piece')} of advice"
+    words = [f"{counts['grave']} grave", counted(counts["warning"], "warning"), advice]
+    said = [word for word, gravity in zip(words, GRAVITIES, strict=True) if counts[gravity]]
+    if everything or not counts["advice"]:
+        return ", ".join(said) or "no issue found"
+    codes = ", ".join(dict.fromkeys(issue.code for issue in issues if not is_serious(issue)))
+    them = "it" if counts["advice"] == 1 else "them"
+    return f"{', '.join(said[:-1]) or 'no issue found'}; {advice} ({codes}): --all shows {them}"
 
 
 def _elements(issue: Issue) -> Iterator[Element]:

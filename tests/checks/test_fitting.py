@@ -60,6 +60,16 @@ def test_nothing_is_said_where_nothing_is_wrong(words: tuple[str, ...]) -> None:
     assert codes(diagnosed(*words)) == set()
 
 
+def test_advice_is_shown_on_request() -> None:
+    advice = "2 pieces of advice"
+    shown = typed("diagnose", "iris", "-m", "lda").stdout
+    assert f"no issue found; {advice} (nothing-tuned, duplicates): --all shows" in " ".join(shown.split())
+    assert "advice: " not in shown
+    shown = typed("diagnose", "iris", "-m", "lda", "--all").stdout
+    assert f"lda: {advice}\n" in shown
+    assert "advice: nothing-tuned" in shown
+
+
 def test_strict_leaves_with_its_exit_code() -> None:
     words = ("diagnose", "diabetes_progression", "-m", "decision-tree", "--strict")
     assert typed(*words, "--json").exit_code == 8
