@@ -91,7 +91,9 @@ class GradientGrower:
         """From cells (n × F), the columns that have an order in at most so many bins; ``l2`` pulls leaves to 0."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
         rows, targets = binned(joined, levels == 0, counts, most), Targets(levels, np.empty(0), weights, 1)
-        return GradientGrower(Grower(rows, targets, CRITERIA["squared-error"], limits, l2, level_bins), directions)
+        return GradientGrower(
+            Grower(rows, targets, CRITERIA["squared-error"], limits, l2, level_bins=level_bins), directions
+        )
 
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
@@ -137,8 +139,7 @@ class GradientGrower:
 
         leaves, columns = self.grower.limits.max_leaves or 0, self.grower.binned
         sums = np.empty((leaves, len(columns.known), 2, columns.width), np.int64)
-        bound = bool(self.directions.any())
-        return Pool(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions, bound)
+        return Pool(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions)
 
 
 def bits_of(total: Any) -> int:

@@ -14,7 +14,7 @@ from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import NEARLY, Criterion, Limits
+from mlcli.engines.trees.criteria import ALGORITHMS, NEARLY, Algorithm, Criterion, Limits
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import Ids, Packed, Targets
 
@@ -35,6 +35,9 @@ class Grower:
     criterion: Criterion
     limits: Limits
     l2: float = 0.0
+    algorithm: Algorithm = ALGORITHMS["cart"]
+    gated: bool = False
+    """Whether only columns compete that gain as much as the average one."""
     level_bins: tuple[Rows, ...] = ()
     """The bin of each level of every column, where a node may ask for any group of levels."""
 
@@ -64,7 +67,7 @@ class Grower:
         chance = Chance(codes, goes, np.array([np.nan])) if self.limits.random_cuts else None
         limits, grown = self._limits(share, pool), self._nodes(count, words)
         targets = Targets(share.parts, share.bits, self.targets.output)
-        made = nodes.grow(columns, targets, limits, grown, space, chance, pool)
+        made = nodes.grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
         kept: list[Any] = [array[:made].copy() for array in grown]
         one = nodes.Grown(*kept)
         one.wish[:] = self._thresholds(one)
@@ -101,19 +104,28 @@ class Grower:
             scale=Scale(share.amount, share.curvature, mask, share.shift, float(self.l2)),
         )
 
+    def _branching(self, columns: int) -> loops.Branching | None:
+        """How columns compete that may have a branch for each level, if they may."""
+        from mlcli.kernels.trees.nodes import Branching
+
+        gains, information, ratios = np.empty((3, columns))
+        found, counts = np.empty((columns, 3), np.intp), np.empty(self.binned.width, np.intp)
+        way = Branching(self.algorithm.by_ratio, self.gated, gains, information, ratios, found, counts)
+        return way if self.algorithm.each_level else None
+
     def _nodes(self, rows: int, words: int) -> loops.Grown:
         """Memory for the largest tree."""
-        from mlcli.kernels.trees.nodes import DEPTH, Grown
+        from mlcli.kernels.trees.nodes import LEVEL, Grown
 
         count = 2 * min(rows, self.limits.max_leaves or rows)
-        nodes, totals = np.empty((count, DEPTH + 1), np.int32), np.empty((count, words), np.int64)
+        nodes, totals = np.empty((count, LEVEL + 1), np.int32), np.empty((count, words), np.int64)
         sets = np.empty((count, self.binned.width if self.level_bins else 0), np.uint8)
         wish, gain, weight, impurity, value = np.empty((5, count))
         return Grown(nodes, wish, gain, weight, impurity, value, totals, sets)
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, LEFT, LOW, NONE_MISSING, SIDE
+        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LEFT, LEVEL, LOW, NONE_MISSING, SIDE
 
         counts, columns = [len(one.nodes) for one in grown], self.binned
         whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
@@ -126,7 +138,15 @@ class Grower:
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
         sided = ordered[nodes[ordered, SIDE] != NONE_MISSING]
         missing[sided] = left[sided] + (nodes[sided, SIDE] != 1)
-        if self.level_bins:
+        if self.algorithm.each_level:
+            lengths, branches = columns.known[feature[nominal]] + 1, nodes[nominal, HIGH]
+            offset[nominal] = np.cumsum(lengths) - lengths
+            children = np.repeat(left[nominal] - np.cumsum(branches) + branches, branches) + np.arange(
+                branches.sum()
+            )
+            child_of = np.full(lengths.sum(), STOPS, np.int32)
+            child_of[np.repeat(offset[nominal], branches) + nodes[children, LEVEL]] = children
+        elif self.level_bins:
             offset[nominal], child_of = self._children_of_levels(whole, feature[nominal], left[nominal], nominal)
         else:
             threshold[nominal] = nodes[nominal, LOW]
@@ -174,5 +194,6 @@ def room_for(binned: Binned, words: int) -> Any:
         every=np.arange(width) << PLACE_BITS | np.arange(width),
         keys=np.full((3, FEW), np.iinfo(np.int32).max, np.int32),
         places=np.empty((2, width), np.int64),
+        left=np.empty(words, np.int64),
         counts=np.empty(257, np.intp),
     )

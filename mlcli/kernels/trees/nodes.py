@@ -14,7 +14,6 @@ from mlcli.core.tables import Array, Codes, Rows
 from mlcli.kernels.trees.binning import Ids
 from mlcli.kernels.trees.random_splits import Chance, bin_of, random_below, random_split
 from mlcli.kernels.trees.splits import (
-    ENTROPY,
     PLACES,
     SQUARES,
     Scale,
@@ -23,8 +22,10 @@ from mlcli.kernels.trees.splits import (
     best_grouping,
     best_split,
     best_threshold,
-    bits_of,
+    bits_of_left,
     bounded,
+    score_of_levels,
+    score_of_words,
     sort_levels,
 )
 from mlcli.kernels.trees.sums import (
@@ -42,9 +43,9 @@ from mlcli.kernels.trees.sums import (
 )
 from mlcli.kernels.without_counting import compiled, inlined
 
-FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH = range(8)
-"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, from ``HIGH`` on right), the side of missing
-cells, the first child, the rows, and the depth."""
+FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH, LEVEL = range(9)
+"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, from ``HIGH`` on right; or ``HIGH`` levels have
+a branch each), the side of missing cells, the first child, the rows, the depth, and the level that led there."""
 LEAF = -1
 """The feature of a node that asks nothing."""
 NO_LIMIT = 2**31 - 1
@@ -112,18 +113,33 @@ class Pool(NamedTuple):
     bounds: Array
     directions: Rows
     """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
-    bound: bool
-    """Whether any has one."""
+
+
+class Branching(NamedTuple):
+    """How columns compete that may have a branch for each level, and what each has found."""
+
+    by_ratio: bool
+    """Whether gains are divided by the information in branches (C4.5's split information)."""
+    gated: bool
+    """Whether only those compete that gain as much as the average one."""
+    gains: Array
+    information: Array
+    ratios: Array
+    found: Rows
+    """Columns × low, high and side."""
+    counts: Rows
+    """Of rows by level."""
 
 
 @compiled
 def grow(
     columns: Columns, targets: Targets, limits: Limits, grown: Grown, space: Space, chance: Chance | None,
-    pool: Pool | None,
+    pool: Pool | None, branching: Branching | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``chance`` a cut of each column is drawn, otherwise the best is searched for.
+    With ``chance`` a cut of each column is drawn, otherwise the best is searched for; with ``branching`` a column
+    may part its levels.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0, BEGIN], nodes[0, END], nodes[0, DEPTH] = 0, len(space.rows), 0
@@ -133,13 +149,16 @@ def grow(
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += examine(columns, targets, limits, seen, leaves, grown, space, chance, pool)
+            open_nodes += examine(columns, targets, limits, seen, leaves, grown, space, chance, pool, branching)
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
         node = next_node(waiting, open_nodes, grown.gain, limits.max_leaves)
-        divide(columns, limits, node, made, grown, space, pool)
         open_nodes, leaves = open_nodes - 1, leaves + 1
+        if branching is not None and not columns.ordered[nodes[node, FEATURE]]:
+            made += part_levels(columns, node, made, grown, space, branching.counts)
+            continue
+        divide(columns, limits, node, made, grown, space, pool)
         if pool is not None:
             settle_children(columns, targets, limits, node, made, leaves, grown, space, pool)
         made += 2
@@ -164,15 +183,15 @@ def next_node(waiting: Rows, open_nodes: int, gain: Array, max_leaves: int) -> i
 @inlined
 def examine(
     columns: Columns, targets: Targets, limits: Limits, node: int, leaves: int, grown: Grown, space: Space,
-    chance: Chance | None, pool: Pool | None,
+    chance: Chance | None, pool: Pool | None, branching: Branching | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     nodes, totals, scale = grown.nodes, grown.totals[node], limits.scale
     here = Here(space.rows[nodes[node, BEGIN] : nodes[node, END]], space.parts)
     nodes[node, FEATURE], grown.gain[node] = LEAF, 0.0
-    before, most, noise, pure, low, high, bound = 0.0, 0.0, 0.0, False, -np.inf, np.inf, False
+    before, most, noise, pure, low, high = 0.0, 0.0, 0.0, False, -np.inf, np.inf
     if pool is not None:
-        low, high, bound = pool.bounds[node, 0], pool.bounds[node, 1], pool.bound
+        low, high = pool.bounds[node, 0], pool.bounds[node, 1]
         grown.value[node], before = score_of_node(totals, scale, low, high)
         grown.weight[node], grown.impurity[node] = totals[WEIGHT] >> scale.shift, 0.0
     else:
@@ -194,8 +213,11 @@ def examine(
         floor, perfect = before + ROUNDING * abs(before), np.inf
     elif pure or most <= noise:
         return False
-    whole = Whole(totals, targets.bits, limits.criterion, limits.least, tolerance, scale, bound, low, high)
-    search(columns, limits, node, grown, here, whole, before, floor, perfect, space, chance, pool)
+    whole = Whole(totals, targets.bits, limits.criterion, limits.least, tolerance, scale, low, high)
+    if branching is not None:
+        choose(columns, limits, node, grown, here, whole, before, space, branching)
+    else:
+        search(columns, limits, node, grown, here, whole, before, floor, perfect, space, chance, pool)
     return bool(nodes[node, FEATURE] != LEAF)
 
 
@@ -225,20 +247,8 @@ def settle_classes(
     totals: Words, node: int, bits: int, limits: Limits, grown: Grown
 ) -> tuple[float, float, float, bool]:
     """Note the weight of a node; what it scores, what its best split could gain, rounding, and if it is pure."""
-    weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
-    for w in range(len(totals)):
-        word = totals[w]
-        while word:
-            one = float(word & mask)
-            weight += one
-            largest = one if one > largest else largest
-            score += bits_of(one) if limits.criterion == ENTROPY else one * one
-            word >>= bits
-    before, most = score - bits_of(weight), bits_of(weight) - score
-    if limits.criterion == SQUARES:
-        before, most = score / weight, weight - score / weight
-    elif limits.criterion != ENTROPY:
-        before, most = largest - weight, weight - largest
+    weight, before, largest = score_of_words(totals, bits, limits.criterion)
+    most = weight - before if limits.criterion == SQUARES else -before
     grown.weight[node], grown.impurity[node] = weight, most / weight
     return before, most, 1e-15 * weight, largest >= limits.purity * weight
 
@@ -292,6 +302,48 @@ def kept_split(columns: Columns, feature: int, whole: Whole, pool: Pool, slot: i
 
 
 @inlined
+def choose(
+    columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, before: float,
+    space: Space, branching: Branching,
+) -> None:  # fmt: skip
+    """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
+    gains, information, found = branching.gains, branching.information, branching.found
+    count, total, best, weight = 0, 0.0, -np.inf, grown.weight[node]
+    tolerance = whole.tolerance / weight
+    for k in range(len(space.drawn)):
+        feature = space.drawn[k]
+        if columns.ordered[feature]:
+            score, low, high, side = best_split(columns, feature, here, whole, space.room)
+            information[k] = bits_of_left(whole, weight, space.room) if score > -np.inf else 0.0
+        else:
+            add_up(columns, feature, here, space.room.sums)
+            score, information[k], high = score_of_levels(columns.known[feature], whole, weight, space.room)
+            low, side = 0, 0
+        gains[k], found[k, 0], found[k, 1], found[k, 2] = (score - before) / weight, low, high, side
+        if score > -np.inf:
+            count, total = count + 1, total + gains[k]
+    for k in range(len(space.drawn)):
+        if branching.gated and gains[k] < total / max(count, 1) - tolerance:
+            gains[k] = -np.inf
+        unit = information[k] if branching.by_ratio and gains[k] > -np.inf else 1.0
+        branching.ratios[k] = gains[k] / unit if unit > 0.0 else 0.0
+        best = max(best, branching.ratios[k])
+    if not best > limits.min_gain + tolerance:
+        return
+    for k in range(len(space.drawn)):
+        unit = information[k] if branching.by_ratio else 1.0
+        if branching.ratios[k] + (tolerance / unit if unit > 0.0 else 0.0) >= best:
+            grown.nodes[node, FEATURE], grown.gain[node], grown.wish[node] = (
+                space.drawn[k],
+                gains[k] * weight,
+                np.nan,
+            )
+            for j in range(3):
+                grown.nodes[node, LOW + j] = found[k, j]
+            return
+
+
+@inlined
 def divide(
     columns: Columns, limits: Limits, node: int, made: int, grown: Grown, space: Space, pool: Pool | None
 ) -> None:
@@ -318,6 +370,32 @@ def divide(
     nodes[made, BEGIN], nodes[made, END] = begin, middle
     nodes[made + 1, BEGIN], nodes[made + 1, END] = middle, end
     nodes[made, DEPTH], nodes[made + 1, DEPTH] = nodes[node, DEPTH] + 1, nodes[node, DEPTH] + 1
+
+
+@inlined
+def part_levels(columns: Columns, node: int, made: int, grown: Grown, space: Space, counts: Rows) -> int:
+    """Deal the rows of a node to a child for each level that it holds; how many there are."""
+    nodes = grown.nodes
+    begin, end, feature = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
+    column, rows, child, place = columns.bins[feature], space.rows[begin:end], made, 0
+    for b in range(columns.known[feature] + 1):
+        counts[b] = 0
+    for i in range(len(rows)):
+        counts[column[rows[i]]] += 1
+    for b in range(columns.known[feature] + 1):
+        held = counts[b]
+        if held:
+            nodes[child, BEGIN], nodes[child, END] = begin + place, begin + place + held
+            nodes[child, DEPTH], nodes[child, LEVEL] = nodes[node, DEPTH] + 1, b
+            counts[b], place, child = place, place + held, child + 1
+    for i in range(len(rows)):
+        b = column[rows[i]]
+        space.right[counts[b]] = rows[i]
+        counts[b] += 1
+    for i in range(len(rows)):
+        rows[i] = space.right[i]
+    nodes[node, LEFT] = made
+    return int(child - made)
 
 
 @inlined

@@ -129,18 +129,12 @@ def score_of_marked(parts: Words, goes: Bytes, whole: Whole, room: Room) -> floa
 @inlined
 def random_level(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows) -> Split:
     """One of the levels in a node, all alike, against the rest."""
-    sums, present, filled = room.sums, 0, room.filled
+    sums, level, held = room.sums, 0, False
     add_up(columns, feature, here, sums)
-    for b in range(columns.known[feature] + 1):
-        filled[b] = 0
+    while not held:
+        level = random_below(state, columns.known[feature] + 1)
         for w in range(len(sums)):
-            filled[b] |= sums[w, b] != 0
-        present += filled[b]
-    wanted, level = random_below(state, present), -1
-    while wanted >= 0:
-        level += 1
-        wanted -= filled[level]
-    for w in range(len(sums)):
-        room.along[w, 0] = sums[w, level]
+            room.along[w, 0] = sums[w, level]
+            held |= sums[w, level] != 0
     fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0])
     return room.scores[0, 0], level, level, 0

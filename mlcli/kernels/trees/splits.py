@@ -63,9 +63,8 @@ class Whole(NamedTuple):
     tolerance: float
     """How much two scores may differ by rounding alone."""
     scale: Scale
-    bound: bool
-    """Whether amounts over curvatures lie between ``low`` and ``high``."""
     low: float
+    """Bounds of the scores of gradients."""
     high: float
 
 
@@ -73,6 +72,26 @@ class Whole(NamedTuple):
 def bits_of(weight: float) -> float:
     """W log2 W, 0 for 0."""
     return weight * math.log2(weight) if weight > 0.0 else 0.0
+
+
+@inlined
+def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
+    """The weight of some rows, what they score, and the weight of their largest class."""
+    weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
+    if bits == 0:
+        weight = float(words[WEIGHT])
+        return weight, float(words[AMOUNT]) ** 2 / weight, 0.0
+    for w in range(len(words)):
+        word = words[w]
+        while word:
+            one = float(word & mask)
+            weight += one
+            largest = one if one > largest else largest
+            score += bits_of(one) if criterion == ENTROPY else one * one
+            word >>= bits
+    if criterion == SQUARES:
+        return weight, score / weight, largest
+    return weight, score - bits_of(weight) if criterion == ENTROPY else largest - weight, largest
 
 
 @inlined
@@ -106,41 +125,25 @@ def score_of_classes(along: Words, k: int, lost: Words, whole: Whole) -> float:
 
 
 @inlined
-def sides_of(amount: int, word: int, whole: Whole) -> tuple[float, float, float, float, bool]:
-    """The amounts on both sides of a cut, what they are divided by, and whether one has too little."""
+def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
+    """The best score of some rows between bounds, and twice what it lowers the loss by."""
+    score = -amount / curvature if curvature > 0.0 else 0.0
+    score = score if score > low else low
+    score = score if score < high else high
+    return score, -(2.0 * amount + curvature * score) * score
+
+
+@inlined
+def score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
+    """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
     totals, scale, least = whole.totals, whole.scale, whole.least
-    left, right = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount
-    other = totals[WEIGHT] - word
+    left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
     here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
     poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
     poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
-    return left, right, here + scale.l2, there + scale.l2, poor
-
-
-@inlined
-def score_of(amount: int, word: int, whole: Whole) -> float:
-    """Σ S² / W of both sides of a cut; -inf if one has too little."""
-    left, right, here, there, poor = sides_of(amount, word, whole)
-    score = (left * left * there + right * right * here) / (here * there)
-    return -np.inf if poor else score
-
-
-@inlined
-def bounded(gradient: float, curvature: float, low: float, high: float) -> tuple[float, float]:
-    """The best score of some rows between bounds, and twice what it lowers the loss by."""
-    score = -gradient / curvature if curvature > 0.0 else 0.0
-    score = score if score > low else low
-    score = score if score < high else high
-    return score, -(2.0 * gradient + curvature * score) * score
-
-
-@inlined
-def bounded_score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
-    """The same where scores have bounds, and those of the two sides must rise or fall in one direction."""
-    left, right, here, there, poor = sides_of(amount, word, whole)
-    below, ours = bounded(left, here, whole.low, whole.high)
-    above, theirs = bounded(right, there, whole.low, whole.high)
-    return -np.inf if poor or direction * (above - below) < 0.0 else ours + theirs
+    below, ours = bounded(left, here + scale.l2, whole.low, whole.high)
+    above, theirs = bounded(right, there + scale.l2, whole.low, whole.high)
+    return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
 
 
 @inlined
@@ -151,12 +154,8 @@ def fill_scores(along: Words, lost: Words, count: int, whole: Whole, direction: 
             scores[k] = score_of_classes(along, k, lost, whole)
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
-        if whole.bound:
-            for k in range(count):
-                scores[k] = bounded_score_of(amounts[k] + amount, words[k] + word, whole, direction)
-        else:
-            for k in range(count):
-                scores[k] = score_of(amounts[k] + amount, words[k] + word, whole)
+        for k in range(count):
+            scores[k] = score_of(amounts[k] + amount, words[k] + word, whole, direction)
 
 
 @inlined
@@ -210,6 +209,8 @@ def best_threshold(
         for side in range(sides):
             if scores[side, k] > best + whole.tolerance:
                 best, at, at_side = scores[side, k], k, side
+    for w in range(len(lost)):
+        room.left[w] = room.along[w, at] + room.lost[at_side, w]
     return best, room.bins[at], room.bins[at + 1], at_side
 
 
@@ -271,3 +272,26 @@ def best_grouping(sums: Words, known: int, whole: Whole, room: Room) -> Split:
     return (
         best_threshold(room.places[0], count, sums, -1, True, whole, 0, room) if count > 1 else (-np.inf, 0, 0, 0)
     )
+
+
+@inlined
+def bits_of_left(whole: Whole, weight: float, room: Room) -> float:
+    """The entropy of the two sides of a cut by their weights."""
+    left, _, _ = score_of_words(room.left, whole.bits, whole.criterion)
+    return (bits_of(weight) - bits_of(left) - bits_of(weight - left)) / weight
+
+
+@inlined
+def score_of_levels(known: int, whole: Whole, weight: float, room: Room) -> tuple[float, float, int]:
+    """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
+    score, bits, count, unit = 0.0, bits_of(weight), 0, 1.0 if whole.bits else whole.scale.amount
+    for b in range(known + 1):
+        held = False
+        for w in range(len(room.left)):
+            room.left[w] = room.sums[w, b]
+            held |= room.left[w] != 0
+        if held:
+            own, part, _ = score_of_words(room.left, whole.bits, whole.criterion)
+            score += part * unit * unit if own >= whole.least else -np.inf
+            bits, count = bits - bits_of(own), count + 1
+    return score if count > 1 else -np.inf, bits / weight, count

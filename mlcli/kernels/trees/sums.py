@@ -73,6 +73,8 @@ class Room(NamedTuple):
     """With missing cells on the right and on the left."""
     lost: Words
     """The words that missing cells add to the left, on the right (none) and on the left."""
+    left: Words
+    """Those of one side, or of one level."""
     every: Rows
     """A key for each bin."""
     keys: Keys

@@ -49,7 +49,9 @@ def grower(bins: Any, **changes: Any) -> GradientGrower:
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
     targets = Targets(np.empty(0, np.intp), np.empty(0), np.ones(bins.shape[1]), 1)
-    own = Grower(rows, targets, CRITERIA["squared-error"], Limits(**(limits | changes)), 0.5, level_bins)
+    own = Grower(
+        rows, targets, CRITERIA["squared-error"], Limits(**(limits | changes)), 0.5, level_bins=level_bins
+    )
     return GradientGrower(own, np.zeros(len(KNOWN), np.intp))
 
 

@@ -71,7 +71,7 @@ class Rows:
         totals = self.here.parts.sum(axis=1)
         tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.amount**2)
         scale = Scale(share.amount, 1.0, -1, 0, 0.0)
-        self.whole = Whole(totals, share.bits, SQUARES, 4, tolerance, scale, False, -np.inf, np.inf)
+        self.whole = Whole(totals, share.bits, SQUARES, 4, tolerance, scale, -np.inf, np.inf)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
         self.room = room_for(found, len(share.parts))
