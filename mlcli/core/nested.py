@@ -142,12 +142,8 @@ def can_do(model: Model, base: type[Model]) -> bool:
     A wrapper that takes no models of this base has its own way to turn them to the kind.
     """
     final = model.final
-    inside = [
-        one
-        for declared in parameters(type(final))
-        if isinstance(declared, ModelParameter) and base in declared.of
-        for one in declared.models(declared.value_in(final))
-    ]
+    nested = (one for one in parameters(type(final)) if isinstance(one, ModelParameter) and base in one.of)
+    inside = [model for declared in nested for model in declared.models(declared.value_in(final))]
     return isinstance(final, base) and all(can_do(one, base) for one in inside)
 
 
