@@ -274,9 +274,8 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
         raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        raise ImpossibleAnswerError(
-            f"{model.name} answered something that is not a number for {bad} of {len(values)} rows"
-        )
+        what = "something that is not a number"
+        raise ImpossibleAnswerError(f"{model.name} answered {what} for {bad} of {len(values)} rows")
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:

@@ -47,9 +47,8 @@ class ModelParameter(Parameter):
         """Everything that is wrong with nested models as they are written."""
         if value is None and self.optional:
             for path in inside:
-                yield Problem(
-                    f"{whose}: {self.name} names no model that '{path}' is of", place(f"{self.name}.{path}")
-                )
+                what = f"{whose}: {self.name} names no model that '{path}' is of"
+                yield Problem(what, place(f"{self.name}.{path}"))
             return
         if self.many and not isinstance(value, list | tuple):
             yield Problem(f"{whose}: {self.name} takes a list, was given {value!r}", place(self.name), self.help)
