@@ -14,12 +14,10 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
-from mlcli.report.as_json import results_as_json
-from mlcli.report.cells import cells_of
+from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats import JSON, known_format, renderer_of
-from mlcli.report.gates import Gate, gates_as_elements
-from mlcli.report.outcome import Outcome
+from mlcli.report.gates import Gate, Outcome, gates_as_elements
 from mlcli.report.page import Page
 from mlcli.report.results import results_of
 from mlcli.report.scored import Scored, judged
@@ -113,7 +111,7 @@ class Results(Report):
     def to(self, format: str) -> str:
         """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
         if known_format(format) == "html":
-            whole = report_of(self.scored, Made("results from Python", "mlcli.eval or mlcli.run in Python"))
+            whole = report_of(self.scored, Made("mlcli.eval or mlcli.run in Python"))
             return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
         if format != JSON:
             return super().to(format)

@@ -161,7 +161,7 @@ KINDS = (
         panel=("gmm",),
         columns_at="mlcli.report.predictions:density_columns",
         picture_of_table_at="mlcli.report.clusters:groups_of_best",
-        described_at="mlcli.report.densities:described",
+        described_at="mlcli.report.slices:described",
     ),
     Kind(
         name="projection",
