@@ -232,7 +232,6 @@ def rule_columns(model: Any, request: Request) -> Columns:
 
 
 def _numbers(answers: Array) -> list[str]:
-    """Answers with every digit; one that is no number is refused."""
     _refuse_gaps(answers)
     return [repr(float(answer)) for answer in answers]
 
