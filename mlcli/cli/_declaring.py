@@ -85,12 +85,10 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was typed, ``--json`` written out."""
-        words = ["--format=json" if word == "--json" else word for word in args] if self._has_format() else args
+        has_format = any(parameter.name == "format" for parameter in self.params)
+        words = ["--format=json" if word == "--json" and has_format else word for word in args]
         with advised(self, ctx, args):
             return list(super().parse_args(ctx, words))
-
-    def _has_format(self) -> bool:
-        return any(parameter.name == "format" for parameter in self.params)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The usage line."""
