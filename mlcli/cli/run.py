@@ -62,7 +62,7 @@ def run_command(
 def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
     from dataclasses import replace
 
-    from mlcli.experiment.spec.budget import budget_from_text
+    from mlcli.experiment.spec.entries import budget_from_text
     from mlcli.experiment.spec.file import read_experiment
 
     read = read_experiment(spec)
