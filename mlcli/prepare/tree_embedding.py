@@ -53,7 +53,7 @@ GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
 @register(
     "tree-embedding",
     reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014, Predicting clicks on ads",
-    revision=3,
+    revision=4,
 )
 class TreeEmbedding(Step):
     """Leaves instead of columns."""
