@@ -16,11 +16,14 @@ from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
+    NONE_MISSING,
     PLACE_BITS,
     WEIGHT,
+    Bytes,
     Columns,
     Here,
     Room,
+    Scale,
     Words,
     add_up,
     sort_few,
@@ -38,18 +41,6 @@ LEAST_CURVATURE = 1e-3
 Split = tuple[float, int, int, int]
 """Score, low, high, side: bins up to ``low`` go left, those from ``high`` on right, and missing cells left if
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is -inf where there is no split."""
-
-
-class Scale(NamedTuple):
-    """What the words of values and gradients count, and how much a leaf is pulled towards 0."""
-
-    amount: float
-    curvature: float
-    mask: int
-    """Where the curvature is in the word of the weight."""
-    shift: int
-    """How many bits up the weight stands in it."""
-    l2: float
 
 
 class Whole(NamedTuple):
@@ -266,12 +257,23 @@ def sort_levels(sums: Words, known: int, scale: Scale, room: Room) -> int:
 
 
 @inlined
-def best_grouping(sums: Words, known: int, whole: Whole, room: Room) -> Split:
-    """The best cut of levels in order of what they score: of the first ones, up to ``low``."""
-    count = sort_levels(sums, known, whole.scale, room)
-    return (
-        best_threshold(room.places[0], count, sums, -1, True, whole, 0, room) if count > 1 else (-np.inf, 0, 0, 0)
-    )
+def kept_split(columns: Columns, feature: int, sums: Words, direction: int, whole: Whole, room: Room) -> Split:
+    """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
+    known, by_level = int(columns.known[feature]), not columns.ordered[feature]
+    keys, count, missing = room.every, known + 1, known
+    if by_level:
+        keys, count, missing = room.places[0], sort_levels(sums, known, whole.scale, room), -1
+    score, low, _, side = best_threshold(keys, count, sums, missing, by_level, whole, direction, room)
+    return score, low, low + 1, side
+
+
+@inlined
+def group(sums: Words, known: int, low: int, scale: Scale, room: Room, goes_left: Bytes) -> None:
+    """Fill which levels go left: the first ones in order, up to ``low``."""
+    for b in range(known + 1):
+        goes_left[b] = NONE_MISSING
+    for place in range(sort_levels(sums, known, scale, room)):
+        goes_left[room.places[0, place] & PLACES] = place <= low
 
 
 @inlined

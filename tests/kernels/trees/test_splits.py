@@ -15,8 +15,8 @@ from mlcli.engines.trees.growing import room_for
 from mlcli.engines.trees.targets import Targets, in_units, packed
 from mlcli.kernels.trees import nodes, random_splits, splits, sums
 from mlcli.kernels.trees.random_splits import Chance, random_below, random_share
-from mlcli.kernels.trees.splits import SQUARES, Scale, Whole
-from mlcli.kernels.trees.sums import Columns, Here
+from mlcli.kernels.trees.splits import SQUARES, Whole
+from mlcli.kernels.trees.sums import Columns, Here, Scale
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
