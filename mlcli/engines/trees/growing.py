@@ -183,5 +183,6 @@ def room_for(binned: Binned, words: int) -> Any:
         keys=np.full((3, FEW), np.iinfo(np.int32).max, np.int32),
         places=np.empty((2, width), np.int64),
         left=np.empty(words, np.int64),
+        rest=np.empty(words, np.int64),
         counts=np.empty(257, np.intp),
     )

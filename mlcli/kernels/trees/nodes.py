@@ -34,6 +34,7 @@ from mlcli.kernels.trees.sums import (
     NO_LIMIT,
     NONE_MISSING,
     SIDE,
+    SMALLEST,
     WEIGHT,
     Branching,
     Bytes,
@@ -48,7 +49,6 @@ from mlcli.kernels.trees.sums import (
     Words,
     add_up,
     gather,
-    mean_and_spread,
 )
 from mlcli.kernels.without_counting import compiled, inlined
 
@@ -158,15 +158,20 @@ def score_of_node(totals: Words, scale: Scale, low: float, high: float) -> tuple
 @inlined
 def settle_values(targets: Targets, here: Here, node: int, scale: Scale, grown: Grown) -> tuple[float, float]:
     """Note the mean of a node, and count amounts from there; what it scores, and the spread."""
-    total = grown.totals[node]
-    grown.value[node], spread = mean_and_spread(targets, here)
-    grown.weight[node], grown.impurity[node] = total[WEIGHT], spread / total[WEIGHT]
-    centre = int(np.rint(total[AMOUNT] / total[WEIGHT]))
-    total[AMOUNT] -= centre * total[WEIGHT]
+    total, amounts, weights, mean, spread = grown.totals[node], here.parts[AMOUNT], here.parts[WEIGHT], 0.0, 0.0
+    weight, centre = float(total[WEIGHT]), int(np.rint(total[AMOUNT] / total[WEIGHT]))
     for i in range(len(here.rows)):
-        here.parts[AMOUNT, i] -= centre * here.parts[WEIGHT, i]
+        mean += weights[i] * targets.output[here.rows[i]]
+        amounts[i] -= centre * weights[i]
+    mean /= weight
+    for i in range(len(here.rows)):
+        away = targets.output[here.rows[i]] - mean
+        spread += weights[i] * away * away
+    spread = spread if spread > SMALLEST * mean * mean * weight else 0.0
+    grown.value[node], grown.weight[node], grown.impurity[node] = mean, weight, spread / weight
+    total[AMOUNT] -= centre * total[WEIGHT]
     value = float(total[AMOUNT]) * scale.amount
-    return value * value / total[WEIGHT], spread
+    return value * value / weight, spread
 
 
 @inlined

@@ -86,33 +86,14 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
 
 
 @inlined
-def score_of_classes(along: Words, k: int, lost: Words, whole: Whole) -> float:
+def score_of_classes(along: Words, k: int, lost: Words, whole: Whole, room: Room) -> float:
     """What both sides of a cut score; -inf if one is too light."""
-    here, there, ours, theirs, mask = 0.0, 0.0, 0.0, 0.0, (1 << whole.bits) - 1
     for w in range(len(whole.totals)):
-        word = along[w, k] + lost[w]
-        others = whole.totals[w] - word
-        while word | others:
-            one, other = float(word & mask), float(others & mask)
-            here += one
-            there += other
-            if whole.criterion == SQUARES:
-                ours += one * one
-                theirs += other * other
-            elif whole.criterion == ENTROPY:
-                ours += bits_of(one)
-                theirs += bits_of(other)
-            else:
-                ours, theirs = one if one > ours else ours, other if other > theirs else theirs
-            word >>= whole.bits
-            others >>= whole.bits
-    if here < whole.least or there < whole.least:
-        return -np.inf
-    if whole.criterion == SQUARES:
-        return (ours * there + theirs * here) / (here * there)
-    if whole.criterion == ENTROPY:
-        return ours + theirs - bits_of(here) - bits_of(there)
-    return ours + theirs - here - there
+        room.left[w] = along[w, k] + lost[w]
+        room.rest[w] = whole.totals[w] - room.left[w]
+    here, ours, _ = score_of_words(room.left, whole.bits, whole.criterion)
+    there, theirs, _ = score_of_words(room.rest, whole.bits, whole.criterion)
+    return -np.inf if here < whole.least or there < whole.least else ours + theirs
 
 
 @inlined
@@ -138,11 +119,13 @@ def score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
 
 
 @inlined
-def fill_scores(along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array) -> None:
+def fill_scores(
+    along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array, room: Room
+) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
     if whole.bits:
         for k in range(count):
-            scores[k] = score_of_classes(along, k, lost, whole)
+            scores[k] = score_of_classes(along, k, lost, whole, room)
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
         for k in range(count):
@@ -188,11 +171,11 @@ def best_threshold(
     if cuts < 1:
         return -np.inf, 0, 0, 0
     scores, lost, sides = room.scores, room.lost[1], 1
-    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0])
+    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0], room)
     if room.bins[cuts] == known and cuts > 1:
         for w in range(len(lost)):
             lost[w] = whole.totals[w] - room.along[w, cuts - 1]
-        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1])
+        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1], room)
         scores[1, cuts - 1] = -np.inf
         sides = 2
     best, at, at_side = -np.inf, 0, 0
@@ -209,7 +192,7 @@ def best_threshold(
 def best_level(sums: Words, known: int, whole: Whole, room: Room) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
-    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0])
+    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0], room)
     for b in range(known + 1):
         if room.scores[0, b] > best + whole.tolerance:
             best, level = room.scores[0, b], b

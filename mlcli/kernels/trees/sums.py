@@ -83,7 +83,8 @@ class Room(NamedTuple):
     lost: Words
     """The words that missing cells add to the left, on the right (none) and on the left."""
     left: Words
-    """Those of one side, or of one level."""
+    """Those of one side, or of one level; and of the other."""
+    rest: Words
     every: Rows
     """A key for each bin."""
     keys: Keys
@@ -191,20 +192,6 @@ def gather(targets: Targets, here: Here, totals: Words, node: int) -> None:
             beside[i] = part
             total += part
         totals[node, w] = total
-
-
-@inlined
-def mean_and_spread(targets: Targets, here: Here) -> tuple[float, float]:
-    """The mean of the values of a node, and the weighted sum of squared distances from it."""
-    total, weight, spread = 0.0, 0.0, 0.0
-    for i in range(len(here.rows)):
-        total += here.parts[WEIGHT, i] * targets.output[here.rows[i]]
-        weight += here.parts[WEIGHT, i]
-    mean = total / weight
-    for i in range(len(here.rows)):
-        away = targets.output[here.rows[i]] - mean
-        spread += here.parts[WEIGHT, i] * away * away
-    return mean, spread if spread > SMALLEST * mean * mean * weight else 0.0
 
 
 @inlined
