@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.criteria import ALGORITHMS, NEARLY, Algorithm, Criterion, Limits
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
@@ -69,7 +69,20 @@ class Grower:
         targets = sums.Targets(share.parts, share.bits, self.targets.output)
         made = grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
         kept: list[Any] = [array[:made].copy() for array in grown]
-        return sums.Grown(*kept)
+        one = sums.Grown(*kept)
+        one.wish[:] = self._thresholds(one)
+        return one
+
+    def _thresholds(self, grown: loops.Grown) -> Array:
+        """Where nodes cut ordered columns, by these bins: the trees of one forest may be of others."""
+        from mlcli.kernels.trees.sums import FEATURE, HIGH, LOW
+
+        found = np.full(len(grown.nodes), np.nan)
+        inner = np.flatnonzero(grown.nodes[:, FEATURE] != LEAF)
+        ordered = inner[self.binned.ordered[grown.nodes[inner, FEATURE]]]
+        asked, low, high = grown.nodes[ordered][:, [FEATURE, LOW, HIGH]].T
+        found[ordered] = self.binned.between(asked, low, high, grown.wish[ordered])
+        return found
 
     def _limits(self, share: Packed, pool: Any) -> loops.Limits:
         """When a node becomes a leaf, as compiled loops read it, which count weights in units."""
@@ -118,14 +131,12 @@ class Grower:
         roots, nodes, feature = np.cumsum([0, *counts[:-1]]), whole.nodes, whole.nodes[:, FEATURE].copy()
         left = np.where(feature == LEAF, LEAF, nodes[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
         missing, offset = np.full((2, len(nodes)), STOPS, np.int32)
-        threshold, child_of = np.full(len(nodes), np.nan), np.empty(0, np.int32)
+        threshold, child_of = whole.wish, np.empty(0, np.int32)
         inner = np.flatnonzero(feature != LEAF)
         by_threshold = columns.ordered[feature[inner]]
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
         sided = ordered[nodes[ordered, SIDE] != NONE_MISSING]
         missing[sided] = left[sided] + (nodes[sided, SIDE] != 1)
-        asked, low, high = nodes[ordered][:, [FEATURE, LOW, HIGH]].T
-        threshold[ordered] = columns.between(asked, low, high, whole.wish[ordered])
         if self.algorithm.each_level:
             lengths, branches = columns.known[feature[nominal]] + 1, nodes[nominal, HIGH]
             offset[nominal] = np.cumsum(lengths) - lengths
