@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.binning import Ids
 from mlcli.kernels.trees.branches import choose, part_levels
 from mlcli.kernels.trees.random_splits import Chance, bin_of, random_below, random_split
 from mlcli.kernels.trees.splits import (
@@ -37,7 +36,6 @@ from mlcli.kernels.trees.sums import (
     SMALLEST,
     WEIGHT,
     Branching,
-    Bytes,
     Columns,
     Grown,
     Here,
@@ -48,6 +46,7 @@ from mlcli.kernels.trees.sums import (
     Targets,
     Words,
     add_up,
+    deal,
     gather,
 )
 from mlcli.kernels.without_counting import compiled, inlined
@@ -239,25 +238,6 @@ def divide(
     nodes[made, BEGIN], nodes[made, END] = begin, middle
     nodes[made + 1, BEGIN], nodes[made + 1, END] = middle, end
     nodes[made, DEPTH], nodes[made + 1, DEPTH] = nodes[node, DEPTH] + 1, nodes[node, DEPTH] + 1
-
-
-@inlined
-def deal(rows: Ids, goes: Bytes, right: Ids) -> int:
-    """Put the rows that go left before the others, both in their order; how many do.
-
-    Nothing branches on a row, since nobody could foresee where it goes; ``right`` is room.
-    """
-    lefts, rights = np.uint64(0), np.uint64(0)
-    for i in range(len(rows)):
-        row = rows[i]
-        rows[lefts] = row
-        right[rights] = row
-        lefts += np.uint64(goes[i])
-        rights += np.uint64(1 - goes[i])
-    rest = rows[lefts:]
-    for i in range(len(rest)):
-        rest[i] = right[i]
-    return int(lefts)
 
 
 @inlined
