@@ -83,12 +83,13 @@ def _rounded(cells: Array) -> Words:
 
 
 def _scrambled(words: Words) -> Words:
-    """SplitMix64 (Steele, Lea & Flood 2014): every bit of a word changes every other one with probability ½."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
+    """SplitMix64 (Steele, Lea & Flood 2014), in place: every bit changes every other one with probability ½."""
+    shifted = np.empty_like(words)
+    words += np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in MIXING:
-        words ^= words >> shift
+        words ^= np.right_shift(words, shift, out=shifted)
         words *= factor
-    words ^= words >> np.uint64(31)
+    words ^= np.right_shift(words, np.uint64(31), out=shifted)
     return words
 
 

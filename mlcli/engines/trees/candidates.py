@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,7 @@ class Cut:
 def candidates(words: Words, grower: Grower, share: Packed, reached: Rows) -> tuple[Candidate, ...]:
     """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
     tree, paths, found = words.tree, dict(words.paths()), list[Candidate]()
-    for node, rows in _first_nodes(tree, reached):
+    for node, rows in _first_nodes(tree, list(paths), reached):
         for cut in sorted(cuts(grower, share, rows.astype(np.uint32)), key=lambda one: -one.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
             path, split = " AND ".join(paths[node]) or "all rows", _split(words, cut)
@@ -56,17 +56,17 @@ def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     return findings.Table("What every split would gain", header, rows, note=note)
 
 
-def _first_nodes(tree: Trees, reached: Rows) -> Iterator[tuple[int, Rows]]:
-    """Each node near the root with its rows."""
+def _first_nodes(tree: Trees, nodes: Sequence[int], reached: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each of the nodes that is near the root, with its rows."""
     depths, parent = tree.depths(), tree.parent
     for depth in range(DEPTH + 1):
         at = reached
         while (depths[at] > depth).any():
             at = np.where(depths[at] > depth, parent[at], at)
-        for node in np.flatnonzero(depths == depth):
+        for node in nodes:
             rows = np.flatnonzero(at == node)
-            if len(rows):
-                yield int(node), rows
+            if depths[node] == depth and len(rows):
+                yield node, rows
 
 
 def cuts(grower: Grower, share: Packed, rows: Ids) -> Iterator[Cut]:

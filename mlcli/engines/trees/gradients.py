@@ -19,7 +19,7 @@ from mlcli.engines.trees.structure import LEAF, Trees
 from mlcli.engines.trees.targets import Ids, Packed, Targets, Words
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees import nodes as loops
+    from mlcli.kernels.trees import sums as loops
 
 WORD = 61
 """How many bits a sum may take, but for its sign."""
@@ -97,7 +97,7 @@ class GradientGrower:
 
     def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
         """One tree, that asks for some of the columns or, by None, for any."""
-        from mlcli.kernels.trees.nodes import BEGIN, END, FEATURE
+        from mlcli.kernels.trees.sums import BEGIN, END, FEATURE
 
         share, rows = self._packed(gradient, hessian), np.arange(len(gradient), dtype=np.uint32)
         drawn = np.arange(len(self.directions)) if chosen is None else chosen
@@ -135,7 +135,7 @@ class GradientGrower:
     @cached_property
     def _pool(self) -> Any:
         """Sums and bounds of nodes, which growing fills anew for each tree."""
-        from mlcli.kernels.trees.nodes import Pool
+        from mlcli.kernels.trees.sums import Pool
 
         leaves, columns = self.grower.limits.max_leaves or 0, self.grower.binned
         sums = np.empty((leaves, len(columns.known), 2, columns.width), np.int64)

@@ -19,7 +19,7 @@ from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import Ids, Packed, Targets
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees import nodes as loops
+    from mlcli.kernels.trees import sums as loops
 
 COPIES = 3
 """How often the nodes of a tree are held, while trees are put together."""
@@ -51,31 +51,31 @@ class Grower:
 
     def grown_on(self, rows: Ids, share: Packed, drawn: Rows, seed: int = 1, pool: Any = None) -> loops.Grown:
         """A tree of some rows, which it groups by node, that asks for some columns."""
-        from mlcli.kernels.trees import nodes
+        from mlcli.kernels.trees import sums
+        from mlcli.kernels.trees.nodes import grow
         from mlcli.kernels.trees.random_splits import Chance
-        from mlcli.kernels.trees.sums import Columns, Targets
 
         binned, count, words = self.binned, len(rows), len(share.parts)
-        columns = Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
+        columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
         right, goes, codes = (np.empty(count, kind) for kind in (np.uint32, np.uint8, binned.bins.dtype))
         parts, waiting, room = (
             np.empty((words, count), np.int64),
             np.empty(count + 1, np.intp),
             room_for(binned, words),
         )
-        space = nodes.Space(rows, right, goes, parts, drawn, np.array([seed]), waiting, room)
+        space = sums.Space(rows, right, goes, parts, drawn, np.array([seed]), waiting, room)
         chance = Chance(codes, goes, np.array([np.nan])) if self.limits.random_cuts else None
         limits, grown = self._limits(share, pool), self._nodes(count, words)
-        targets = Targets(share.parts, share.bits, self.targets.output)
-        made = nodes.grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
+        targets = sums.Targets(share.parts, share.bits, self.targets.output)
+        made = grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
         kept: list[Any] = [array[:made].copy() for array in grown]
-        one = nodes.Grown(*kept)
+        one = sums.Grown(*kept)
         one.wish[:] = self._thresholds(one)
         return one
 
     def _thresholds(self, grown: loops.Grown) -> Array:
         """Where nodes cut ordered columns, by these bins: the trees of one forest may be of others."""
-        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LOW
+        from mlcli.kernels.trees.sums import FEATURE, HIGH, LOW
 
         found = np.full(len(grown.nodes), np.nan)
         inner = np.flatnonzero(grown.nodes[:, FEATURE] != LEAF)
@@ -86,8 +86,7 @@ class Grower:
 
     def _limits(self, share: Packed, pool: Any) -> loops.Limits:
         """When a node becomes a leaf, as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.nodes import NO_LIMIT, Limits
-        from mlcli.kernels.trees.splits import Scale
+        from mlcli.kernels.trees.sums import NO_LIMIT, Limits, Scale
 
         limits, mask = self.limits, (1 << share.shift) - 1 if share.shift else -1
         least = limits.least if pool is None else limits.min_leaf * NEARLY
@@ -106,7 +105,7 @@ class Grower:
 
     def _branching(self, columns: int) -> loops.Branching | None:
         """How columns compete that may have a branch for each level, if they may."""
-        from mlcli.kernels.trees.nodes import Branching
+        from mlcli.kernels.trees.sums import Branching
 
         gains, information, ratios = np.empty((3, columns))
         found, counts = np.empty((columns, 3), np.intp), np.empty(self.binned.width, np.intp)
@@ -115,7 +114,7 @@ class Grower:
 
     def _nodes(self, rows: int, words: int) -> loops.Grown:
         """Memory for the largest tree."""
-        from mlcli.kernels.trees.nodes import LEVEL, Grown
+        from mlcli.kernels.trees.sums import LEVEL, Grown
 
         count = 2 * min(rows, self.limits.max_leaves or rows)
         nodes, totals = np.empty((count, LEVEL + 1), np.int32), np.empty((count, words), np.int64)
@@ -125,7 +124,7 @@ class Grower:
 
     def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
         """Trees as the loops left them, all of shares like this one."""
-        from mlcli.kernels.trees.nodes import FEATURE, HIGH, LEFT, LEVEL, LOW, NONE_MISSING, SIDE
+        from mlcli.kernels.trees.sums import FEATURE, HIGH, LEFT, LEVEL, LOW, NONE_MISSING, SIDE
 
         counts, columns = [len(one.nodes) for one in grown], self.binned
         whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
@@ -195,5 +194,6 @@ def room_for(binned: Binned, words: int) -> Any:
         keys=np.full((3, FEW), np.iinfo(np.int32).max, np.int32),
         places=np.empty((2, width), np.int64),
         left=np.empty(words, np.int64),
+        rest=np.empty(words, np.int64),
         counts=np.empty(257, np.intp),
     )

@@ -6,129 +6,52 @@ pool: only the smaller child is summed up from its rows; the other is what its p
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.trees.binning import Ids
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.trees.branches import choose, part_levels
 from mlcli.kernels.trees.random_splits import Chance, bin_of, random_below, random_split
 from mlcli.kernels.trees.splits import (
-    PLACES,
     SQUARES,
-    Scale,
-    Split,
     Whole,
-    best_grouping,
     best_split,
-    best_threshold,
-    bits_of_left,
     bounded,
-    score_of_levels,
+    group,
+    kept_split,
     score_of_words,
-    sort_levels,
 )
 from mlcli.kernels.trees.sums import (
     AMOUNT,
+    BEGIN,
+    DEPTH,
+    END,
+    FEATURE,
+    HIGH,
+    LEAF,
+    LEFT,
+    LOW,
+    NO_LIMIT,
+    NONE_MISSING,
+    SIDE,
+    SMALLEST,
     WEIGHT,
-    Bytes,
+    Branching,
     Columns,
+    Grown,
     Here,
-    Room,
+    Limits,
+    Pool,
+    Scale,
+    Space,
     Targets,
     Words,
     add_up,
+    deal,
     gather,
-    mean_and_spread,
 )
 from mlcli.kernels.without_counting import compiled, inlined
 
-FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH, LEVEL = range(9)
-"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, from ``HIGH`` on right; or ``HIGH`` levels have
-a branch each), the side of missing cells, the first child, the rows, the depth, and the level that led there."""
-LEAF = -1
-"""The feature of a node that asks nothing."""
-NO_LIMIT = 2**31 - 1
-"""Of depth and of leaves."""
-NONE_MISSING = 2
-"""The side of missing cells where there were none, or of levels without rows."""
 ROUNDING = 1e-12
-
-
-class Limits(NamedTuple):
-    """How many columns are drawn for a node, when it becomes a leaf, and what sums count."""
-
-    features: int
-    criterion: int
-    least: int
-    """The least weight of a leaf, and of a node that is split, in units."""
-    fewest: float
-    max_depth: int
-    max_leaves: int
-    min_gain: float
-    """What a split must gain more than, by the weight of the node."""
-    of_shares: bool
-    purity: float
-    """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
-    scale: Scale
-
-
-class Grown(NamedTuple):
-    """The nodes of a tree, with room for more than there are."""
-
-    nodes: Codes
-    wish: Array
-    """The threshold that was drawn, if any."""
-    gain: Array
-    """The weighted impurity that each split takes away."""
-    weight: Array
-    impurity: Array
-    value: Array
-    """The mean of values, or the score of gradients."""
-    totals: Words
-    """The words of each node."""
-    sets: Bytes
-    """Nodes × bins: whether a level goes left, where any group of levels may."""
-
-
-class Space(NamedTuple):
-    """Memory to work in; ``rows`` are the training rows of the tree, grouped by node as it grows."""
-
-    rows: Ids
-    right: Ids
-    goes: Bytes
-    parts: Words
-    drawn: Rows
-    state: Rows
-    waiting: Rows
-    room: Room
-
-
-class Pool(NamedTuple):
-    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
-
-    sums: Words
-    slots: Rows
-    """Where the sums of each node lie."""
-    bounds: Array
-    directions: Rows
-    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
-
-
-class Branching(NamedTuple):
-    """How columns compete that may have a branch for each level, and what each has found."""
-
-    by_ratio: bool
-    """Whether gains are divided by the information in branches (C4.5's split information)."""
-    gated: bool
-    """Whether only those compete that gain as much as the average one."""
-    gains: Array
-    information: Array
-    ratios: Array
-    found: Rows
-    """Columns × low, high and side."""
-    counts: Rows
-    """Of rows by level."""
 
 
 @compiled
@@ -197,7 +120,10 @@ def examine(
     else:
         gather(targets, here, grown.totals, node)
         if targets.bits:
-            before, most, noise, pure = settle_classes(totals, node, targets.bits, limits, grown)
+            weight, before, largest = score_of_words(totals, targets.bits, limits.criterion)
+            most, noise = weight - before if limits.criterion == SQUARES else -before, 1e-15 * weight
+            grown.weight[node], grown.impurity[node] = weight, most / weight
+            pure = largest >= limits.purity * weight
         else:
             before, most = settle_values(targets, here, node, scale, grown)
         if not limits.of_shares:
@@ -231,26 +157,20 @@ def score_of_node(totals: Words, scale: Scale, low: float, high: float) -> tuple
 @inlined
 def settle_values(targets: Targets, here: Here, node: int, scale: Scale, grown: Grown) -> tuple[float, float]:
     """Note the mean of a node, and count amounts from there; what it scores, and the spread."""
-    total = grown.totals[node]
-    grown.value[node], spread = mean_and_spread(targets, here)
-    grown.weight[node], grown.impurity[node] = total[WEIGHT], spread / total[WEIGHT]
-    centre = int(np.rint(total[AMOUNT] / total[WEIGHT]))
-    total[AMOUNT] -= centre * total[WEIGHT]
+    total, amounts, weights, mean, spread = grown.totals[node], here.parts[AMOUNT], here.parts[WEIGHT], 0.0, 0.0
+    weight, centre = float(total[WEIGHT]), int(np.rint(total[AMOUNT] / total[WEIGHT]))
     for i in range(len(here.rows)):
-        here.parts[AMOUNT, i] -= centre * here.parts[WEIGHT, i]
+        mean += weights[i] * targets.output[here.rows[i]]
+        amounts[i] -= centre * weights[i]
+    mean /= weight
+    for i in range(len(here.rows)):
+        away = targets.output[here.rows[i]] - mean
+        spread += weights[i] * away * away
+    spread = spread if spread > SMALLEST * mean * mean * weight else 0.0
+    grown.value[node], grown.weight[node], grown.impurity[node] = mean, weight, spread / weight
+    total[AMOUNT] -= centre * total[WEIGHT]
     value = float(total[AMOUNT]) * scale.amount
-    return value * value / total[WEIGHT], spread
-
-
-@inlined
-def settle_classes(
-    totals: Words, node: int, bits: int, limits: Limits, grown: Grown
-) -> tuple[float, float, float, bool]:
-    """Note the weight of a node; what it scores, what its best split could gain, rounding, and if it is pure."""
-    weight, before, largest = score_of_words(totals, bits, limits.criterion)
-    most = weight - before if limits.criterion == SQUARES else -before
-    grown.weight[node], grown.impurity[node] = weight, most / weight
-    return before, most, 1e-15 * weight, largest >= limits.purity * weight
+    return value * value / weight, spread
 
 
 @inlined
@@ -277,7 +197,8 @@ def search(
             score, low, high, side = random_split(columns, feature, here, whole, space.room, space.state, chance)
             wish = chance.wish[0]
         elif pool is not None:
-            score, low, high, side = kept_split(columns, feature, whole, pool, pool.slots[node], space.room)
+            sums, direction = pool.sums[pool.slots[node], feature], pool.directions[feature]
+            score, low, high, side = kept_split(columns, feature, sums, direction, whole, space.room)
         else:
             score, low, high, side = best_split(columns, feature, here, whole, space.room)
         if score > best + (0.0 if first else whole.tolerance):
@@ -288,59 +209,6 @@ def search(
             grown.gain[node], grown.wish[node] = score - before, wish
             grown.nodes[node, FEATURE], grown.nodes[node, LOW] = feature, low
             grown.nodes[node, HIGH], grown.nodes[node, SIDE] = high, side
-
-
-@inlined
-def kept_split(columns: Columns, feature: int, whole: Whole, pool: Pool, slot: int, room: Room) -> Split:
-    """The best split of a node whose sums are kept."""
-    known, sums = int(columns.known[feature]), pool.sums[slot, feature]
-    if not columns.ordered[feature]:
-        return best_grouping(sums, known, whole, room)
-    direction = pool.directions[feature]
-    score, low, _, side = best_threshold(room.every, known + 1, sums, known, False, whole, direction, room)
-    return score, low, low + 1, side
-
-
-@inlined
-def choose(
-    columns: Columns, limits: Limits, node: int, grown: Grown, here: Here, whole: Whole, before: float,
-    space: Space, branching: Branching,
-) -> None:  # fmt: skip
-    """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
-    gains, information, found = branching.gains, branching.information, branching.found
-    count, total, best, weight = 0, 0.0, -np.inf, grown.weight[node]
-    tolerance = whole.tolerance / weight
-    for k in range(len(space.drawn)):
-        feature = space.drawn[k]
-        if columns.ordered[feature]:
-            score, low, high, side = best_split(columns, feature, here, whole, space.room)
-            information[k] = bits_of_left(whole, weight, space.room) if score > -np.inf else 0.0
-        else:
-            add_up(columns, feature, here, space.room.sums)
-            score, information[k], high = score_of_levels(columns.known[feature], whole, weight, space.room)
-            low, side = 0, 0
-        gains[k], found[k, 0], found[k, 1], found[k, 2] = (score - before) / weight, low, high, side
-        if score > -np.inf:
-            count, total = count + 1, total + gains[k]
-    for k in range(len(space.drawn)):
-        if branching.gated and gains[k] < total / max(count, 1) - tolerance:
-            gains[k] = -np.inf
-        unit = information[k] if branching.by_ratio and gains[k] > -np.inf else 1.0
-        branching.ratios[k] = gains[k] / unit if unit > 0.0 else 0.0
-        best = max(best, branching.ratios[k])
-    if not best > limits.min_gain + tolerance:
-        return
-    for k in range(len(space.drawn)):
-        unit = information[k] if branching.by_ratio else 1.0
-        if branching.ratios[k] + (tolerance / unit if unit > 0.0 else 0.0) >= best:
-            grown.nodes[node, FEATURE], grown.gain[node], grown.wish[node] = (
-                space.drawn[k],
-                gains[k] * weight,
-                np.nan,
-            )
-            for j in range(3):
-                grown.nodes[node, LOW + j] = found[k, j]
-            return
 
 
 @inlined
@@ -370,60 +238,6 @@ def divide(
     nodes[made, BEGIN], nodes[made, END] = begin, middle
     nodes[made + 1, BEGIN], nodes[made + 1, END] = middle, end
     nodes[made, DEPTH], nodes[made + 1, DEPTH] = nodes[node, DEPTH] + 1, nodes[node, DEPTH] + 1
-
-
-@inlined
-def part_levels(columns: Columns, node: int, made: int, grown: Grown, space: Space, counts: Rows) -> int:
-    """Deal the rows of a node to a child for each level that it holds; how many there are."""
-    nodes = grown.nodes
-    begin, end, feature = nodes[node, BEGIN], nodes[node, END], nodes[node, FEATURE]
-    column, rows, child, place = columns.bins[feature], space.rows[begin:end], made, 0
-    for b in range(columns.known[feature] + 1):
-        counts[b] = 0
-    for i in range(len(rows)):
-        counts[column[rows[i]]] += 1
-    for b in range(columns.known[feature] + 1):
-        held = counts[b]
-        if held:
-            nodes[child, BEGIN], nodes[child, END] = begin + place, begin + place + held
-            nodes[child, DEPTH], nodes[child, LEVEL] = nodes[node, DEPTH] + 1, b
-            counts[b], place, child = place, place + held, child + 1
-    for i in range(len(rows)):
-        b = column[rows[i]]
-        space.right[counts[b]] = rows[i]
-        counts[b] += 1
-    for i in range(len(rows)):
-        rows[i] = space.right[i]
-    nodes[node, LEFT] = made
-    return int(child - made)
-
-
-@inlined
-def group(sums: Words, known: int, low: int, scale: Scale, room: Room, goes_left: Bytes) -> None:
-    """Fill which levels go left: the first ones in order of what they score."""
-    for b in range(known + 1):
-        goes_left[b] = NONE_MISSING
-    for place in range(sort_levels(sums, known, scale, room)):
-        goes_left[room.places[0, place] & PLACES] = place <= low
-
-
-@inlined
-def deal(rows: Ids, goes: Bytes, right: Ids) -> int:
-    """Put the rows that go left before the others, both in their order; how many do.
-
-    Nothing branches on a row, since nobody could foresee where it goes; ``right`` is room.
-    """
-    lefts, rights = np.uint64(0), np.uint64(0)
-    for i in range(len(rows)):
-        row = rows[i]
-        rows[lefts] = row
-        right[rights] = row
-        lefts += np.uint64(goes[i])
-        rights += np.uint64(1 - goes[i])
-    rest = rows[lefts:]
-    for i in range(len(rest)):
-        rest[i] = right[i]
-    return int(lefts)
 
 
 @inlined

@@ -122,7 +122,7 @@ def score_of_marked(parts: Words, goes: Bytes, whole: Whole, room: Room) -> floa
         for i in range(len(goes)):
             total += own[i] * goes[i]
         room.along[w, 0] = total
-    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0])
+    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0], room)
     return float(room.scores[0, 0])
 
 
@@ -136,5 +136,5 @@ def random_level(columns: Columns, feature: int, here: Here, whole: Whole, room:
         for w in range(len(sums)):
             room.along[w, 0] = sums[w, level]
             held |= sums[w, level] != 0
-    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0])
+    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0], room)
     return room.scores[0, 0], level, level, 0

@@ -16,11 +16,14 @@ from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
+    NONE_MISSING,
     PLACE_BITS,
     WEIGHT,
+    Bytes,
     Columns,
     Here,
     Room,
+    Scale,
     Words,
     add_up,
     sort_few,
@@ -38,18 +41,6 @@ LEAST_CURVATURE = 1e-3
 Split = tuple[float, int, int, int]
 """Score, low, high, side: bins up to ``low`` go left, those from ``high`` on right, and missing cells left if
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is -inf where there is no split."""
-
-
-class Scale(NamedTuple):
-    """What the words of values and gradients count, and how much a leaf is pulled towards 0."""
-
-    amount: float
-    curvature: float
-    mask: int
-    """Where the curvature is in the word of the weight."""
-    shift: int
-    """How many bits up the weight stands in it."""
-    l2: float
 
 
 class Whole(NamedTuple):
@@ -95,33 +86,14 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
 
 
 @inlined
-def score_of_classes(along: Words, k: int, lost: Words, whole: Whole) -> float:
+def score_of_classes(along: Words, k: int, lost: Words, whole: Whole, room: Room) -> float:
     """What both sides of a cut score; -inf if one is too light."""
-    here, there, ours, theirs, mask = 0.0, 0.0, 0.0, 0.0, (1 << whole.bits) - 1
     for w in range(len(whole.totals)):
-        word = along[w, k] + lost[w]
-        others = whole.totals[w] - word
-        while word | others:
-            one, other = float(word & mask), float(others & mask)
-            here += one
-            there += other
-            if whole.criterion == SQUARES:
-                ours += one * one
-                theirs += other * other
-            elif whole.criterion == ENTROPY:
-                ours += bits_of(one)
-                theirs += bits_of(other)
-            else:
-                ours, theirs = one if one > ours else ours, other if other > theirs else theirs
-            word >>= whole.bits
-            others >>= whole.bits
-    if here < whole.least or there < whole.least:
-        return -np.inf
-    if whole.criterion == SQUARES:
-        return (ours * there + theirs * here) / (here * there)
-    if whole.criterion == ENTROPY:
-        return ours + theirs - bits_of(here) - bits_of(there)
-    return ours + theirs - here - there
+        room.left[w] = along[w, k] + lost[w]
+        room.rest[w] = whole.totals[w] - room.left[w]
+    here, ours, _ = score_of_words(room.left, whole.bits, whole.criterion)
+    there, theirs, _ = score_of_words(room.rest, whole.bits, whole.criterion)
+    return -np.inf if here < whole.least or there < whole.least else ours + theirs
 
 
 @inlined
@@ -147,11 +119,13 @@ def score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
 
 
 @inlined
-def fill_scores(along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array) -> None:
+def fill_scores(
+    along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array, room: Room
+) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
     if whole.bits:
         for k in range(count):
-            scores[k] = score_of_classes(along, k, lost, whole)
+            scores[k] = score_of_classes(along, k, lost, whole, room)
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
         for k in range(count):
@@ -197,11 +171,11 @@ def best_threshold(
     if cuts < 1:
         return -np.inf, 0, 0, 0
     scores, lost, sides = room.scores, room.lost[1], 1
-    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0])
+    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0], room)
     if room.bins[cuts] == known and cuts > 1:
         for w in range(len(lost)):
             lost[w] = whole.totals[w] - room.along[w, cuts - 1]
-        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1])
+        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1], room)
         scores[1, cuts - 1] = -np.inf
         sides = 2
     best, at, at_side = -np.inf, 0, 0
@@ -218,7 +192,7 @@ def best_threshold(
 def best_level(sums: Words, known: int, whole: Whole, room: Room) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
-    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0])
+    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0], room)
     for b in range(known + 1):
         if room.scores[0, b] > best + whole.tolerance:
             best, level = room.scores[0, b], b
@@ -266,12 +240,23 @@ def sort_levels(sums: Words, known: int, scale: Scale, room: Room) -> int:
 
 
 @inlined
-def best_grouping(sums: Words, known: int, whole: Whole, room: Room) -> Split:
-    """The best cut of levels in order of what they score: of the first ones, up to ``low``."""
-    count = sort_levels(sums, known, whole.scale, room)
-    return (
-        best_threshold(room.places[0], count, sums, -1, True, whole, 0, room) if count > 1 else (-np.inf, 0, 0, 0)
-    )
+def kept_split(columns: Columns, feature: int, sums: Words, direction: int, whole: Whole, room: Room) -> Split:
+    """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
+    known, by_level = int(columns.known[feature]), not columns.ordered[feature]
+    keys, count, missing = room.every, known + 1, known
+    if by_level:
+        keys, count, missing = room.places[0], sort_levels(sums, known, whole.scale, room), -1
+    score, low, _, side = best_threshold(keys, count, sums, missing, by_level, whole, direction, room)
+    return score, low, low + 1, side
+
+
+@inlined
+def group(sums: Words, known: int, low: int, scale: Scale, room: Room, goes_left: Bytes) -> None:
+    """Fill which levels go left: the first ones in order, up to ``low``."""
+    for b in range(known + 1):
+        goes_left[b] = NONE_MISSING
+    for place in range(sort_levels(sums, known, scale, room)):
+        goes_left[room.places[0, place] & PLACES] = place <= low
 
 
 @inlined

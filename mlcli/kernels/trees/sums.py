@@ -1,4 +1,4 @@
-"""Compiled sums: what the rows of a node add up to, and what those in each bin of a column do.
+"""The arrays of a growing tree; compiled sums of the rows of a node, and of those in each bin of a column.
 
 Sums are whole numbers, so that they are the same in any order of rows, and a sibling is exactly its parent less
 the other child. Of classes, a word holds the weights of as many as it has room for, ``bits`` for each, and all are
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.kernels.trees.binning import Bins, Ids
 from mlcli.kernels.without_counting import inlined
 
@@ -27,6 +27,15 @@ DIGITS = 8
 """How many bits of a bin one pass of sorting looks at."""
 SMALLEST = (8 * 2.0**-52) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
+FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH, LEVEL = range(9)
+"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, from ``HIGH`` on right; or ``HIGH`` levels have
+a branch each), the side of missing cells, the first child, the rows, the depth, and the level that led there."""
+LEAF = -1
+"""The feature of a node that asks nothing."""
+NO_LIMIT = 2**31 - 1
+"""Of depth and of leaves."""
+NONE_MISSING = 2
+"""The side of missing cells where there were none, or of levels without rows."""
 Words = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Keys = NDArray[np.signedinteger]
@@ -74,7 +83,8 @@ class Room(NamedTuple):
     lost: Words
     """The words that missing cells add to the left, on the right (none) and on the left."""
     left: Words
-    """Those of one side, or of one level."""
+    """Those of one side, or of one level; and of the other."""
+    rest: Words
     every: Rows
     """A key for each bin."""
     keys: Keys
@@ -82,6 +92,94 @@ class Room(NamedTuple):
     places: Rows
     """Two orders of the rows of a node, or of levels."""
     counts: Rows
+
+
+class Scale(NamedTuple):
+    """What the words of values and gradients count, and how much a leaf is pulled towards 0."""
+
+    amount: float
+    curvature: float
+    mask: int
+    """Where the curvature is in the word of the weight."""
+    shift: int
+    """How many bits up the weight stands in it."""
+    l2: float
+
+
+class Limits(NamedTuple):
+    """How many columns are drawn for a node, when it becomes a leaf, and what sums count."""
+
+    features: int
+    criterion: int
+    least: int
+    """The least weight of a leaf, and of a node that is split, in units."""
+    fewest: float
+    max_depth: int
+    max_leaves: int
+    min_gain: float
+    """What a split must gain more than, by the weight of the node."""
+    of_shares: bool
+    purity: float
+    """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
+    scale: Scale
+
+
+class Grown(NamedTuple):
+    """The nodes of a tree, with room for more than there are."""
+
+    nodes: Codes
+    wish: Array
+    """The threshold that was drawn, if any."""
+    gain: Array
+    """The weighted impurity that each split takes away."""
+    weight: Array
+    impurity: Array
+    value: Array
+    """The mean of values, or the score of gradients."""
+    totals: Words
+    """The words of each node."""
+    sets: Bytes
+    """Nodes × bins: whether a level goes left, where any group of levels may."""
+
+
+class Space(NamedTuple):
+    """Memory to work in; ``rows`` are the training rows of the tree, grouped by node as it grows."""
+
+    rows: Ids
+    right: Ids
+    goes: Bytes
+    parts: Words
+    drawn: Rows
+    state: Rows
+    waiting: Rows
+    room: Room
+
+
+class Pool(NamedTuple):
+    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
+
+    sums: Words
+    slots: Rows
+    """Where the sums of each node lie."""
+    bounds: Array
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
+
+
+class Branching(NamedTuple):
+    """How columns compete that may have a branch for each level, and what each has found."""
+
+    by_ratio: bool
+    """Whether gains are divided by the information in branches (C4.5's split information)."""
+    gated: bool
+    """Whether only those compete that gain as much as the average one."""
+    gains: Array
+    information: Array
+    ratios: Array
+    found: Rows
+    """Columns × low, high and side."""
+    counts: Rows
+    """Of rows by level."""
 
 
 @inlined
@@ -94,20 +192,6 @@ def gather(targets: Targets, here: Here, totals: Words, node: int) -> None:
             beside[i] = part
             total += part
         totals[node, w] = total
-
-
-@inlined
-def mean_and_spread(targets: Targets, here: Here) -> tuple[float, float]:
-    """The mean of the values of a node, and the weighted sum of squared distances from it."""
-    total, weight, spread = 0.0, 0.0, 0.0
-    for i in range(len(here.rows)):
-        total += here.parts[WEIGHT, i] * targets.output[here.rows[i]]
-        weight += here.parts[WEIGHT, i]
-    mean = total / weight
-    for i in range(len(here.rows)):
-        away = targets.output[here.rows[i]] - mean
-        spread += here.parts[WEIGHT, i] * away * away
-    return mean, spread if spread > SMALLEST * mean * mean * weight else 0.0
 
 
 @inlined
@@ -169,3 +253,22 @@ def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -
         source = 1 - source
         shift += DIGITS
     return source
+
+
+@inlined
+def deal(rows: Ids, goes: Bytes, right: Ids) -> int:
+    """Put the rows that go left before the others, both in their order; how many do.
+
+    Nothing branches on a row, since nobody could foresee where it goes; ``right`` is room.
+    """
+    lefts, rights = np.uint64(0), np.uint64(0)
+    for i in range(len(rows)):
+        row = rows[i]
+        rows[lefts] = row
+        right[rights] = row
+        lefts += np.uint64(goes[i])
+        rights += np.uint64(1 - goes[i])
+    rest = rows[lefts:]
+    for i in range(len(rest)):
+        rest[i] = right[i]
+    return int(lefts)

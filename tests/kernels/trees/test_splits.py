@@ -13,14 +13,14 @@ from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import binned
 from mlcli.engines.trees.growing import room_for
 from mlcli.engines.trees.targets import Targets, in_units, packed
-from mlcli.kernels.trees import nodes, random_splits, splits, sums
+from mlcli.kernels.trees import random_splits, splits, sums
 from mlcli.kernels.trees.random_splits import Chance, random_below, random_share
-from mlcli.kernels.trees.splits import SQUARES, Scale, Whole
-from mlcli.kernels.trees.sums import Columns, Here
+from mlcli.kernels.trees.splits import SQUARES, Whole
+from mlcli.kernels.trees.sums import Columns, Here, Scale
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
-random_threshold, bin_of, deal = random_splits.random_threshold, random_splits.bin_of, nodes.deal
+random_threshold, bin_of, deal = random_splits.random_threshold, random_splits.bin_of, sums.deal
 
 
 # What only kernels call is called from these, which are compiled as well.
