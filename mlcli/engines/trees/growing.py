@@ -69,12 +69,10 @@ class Grower:
         targets = sums.Targets(share.parts, share.bits, self.targets.output)
         made = grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
         kept: list[Any] = [array[:made].copy() for array in grown]
-        one = sums.Grown(*kept)
-        one.wish[:] = self._thresholds(one)
-        return one
+        return sums.Grown(*kept)
 
-    def _thresholds(self, grown: loops.Grown) -> Array:
-        """Where nodes cut ordered columns, by these bins: the trees of one forest may be of others."""
+    def thresholds(self, grown: loops.Grown) -> Array:
+        """Where nodes cut ordered columns, by these bins."""
         from mlcli.kernels.trees.sums import FEATURE, HIGH, LOW
 
         found = np.full(len(grown.nodes), np.nan)
@@ -107,10 +105,11 @@ class Grower:
         """How columns compete that may have a branch for each level, if they may."""
         from mlcli.kernels.trees.sums import Branching
 
+        if not self.algorithm.each_level:
+            return None
         gains, information, ratios = np.empty((3, columns))
         found, counts = np.empty((columns, 3), np.intp), np.empty(self.binned.width, np.intp)
-        way = Branching(self.algorithm.by_ratio, self.gated, gains, information, ratios, found, counts)
-        return way if self.algorithm.each_level else None
+        return Branching(self.algorithm.by_ratio, self.gated, gains, information, ratios, found, counts)
 
     def _nodes(self, rows: int, words: int) -> loops.Grown:
         """Memory for the largest tree."""
@@ -122,8 +121,10 @@ class Grower:
         wish, gain, weight, impurity, value = np.empty((5, count))
         return Grown(nodes, wish, gain, weight, impurity, value, totals, sets)
 
-    def trees(self, grown: Sequence[loops.Grown], share: Packed) -> Trees:
-        """Trees as the loops left them, all of shares like this one."""
+    def trees(
+        self, grown: Sequence[loops.Grown], share: Packed, thresholds: Sequence[Array] | None = None
+    ) -> Trees:
+        """Trees as the loops left them, all of shares like this one; ``thresholds`` of those of other bins."""
         from mlcli.kernels.trees.sums import FEATURE, HIGH, LEFT, LEVEL, LOW, NONE_MISSING, SIDE
 
         counts, columns = [len(one.nodes) for one in grown], self.binned
@@ -131,7 +132,8 @@ class Grower:
         roots, nodes, feature = np.cumsum([0, *counts[:-1]]), whole.nodes, whole.nodes[:, FEATURE].copy()
         left = np.where(feature == LEAF, LEAF, nodes[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
         missing, offset = np.full((2, len(nodes)), STOPS, np.int32)
-        threshold, child_of = whole.wish, np.empty(0, np.int32)
+        threshold = self.thresholds(whole) if thresholds is None else np.concatenate(thresholds)
+        child_of = np.empty(0, np.int32)
         inner = np.flatnonzero(feature != LEAF)
         by_threshold = columns.ordered[feature[inner]]
         ordered, nominal = inner[by_threshold], inner[~by_threshold]

@@ -84,14 +84,15 @@ class IsolationForest(Detector):
     def _grown(self, samples: Iterable[Array], columns: int, rng: np.random.Generator) -> Trees:
         """Trees of random cuts: with a random target for each row, every cut of a node gains something."""
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
-        limits, parts = Limits(features=1, random_cuts=True, max_depth=depth), []
+        limits, parts, thresholds = Limits(features=1, random_cuts=True, max_depth=depth), [], []
         for X in samples:
             targets = Targets.of(rng.random((len(X), 1)), np.ones(len(X)))
             cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
             share = packed(targets, np.ones(len(X), np.int64), 1.0)
             grower = Grower(cells, targets, CRITERIA["squared-error"], limits)
             parts.append(grower.grown(share, int(rng.integers(1, 2**32))))
-        return grower.trees(parts, share)
+            thresholds.append(grower.thresholds(parts[-1]))
+        return grower.trees(parts, share, thresholds)
 
     @cached_property
     def _trees(self) -> Trees:
