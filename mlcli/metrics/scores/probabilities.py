@@ -9,10 +9,9 @@ import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.averages import absent_classes, class_known
-from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.base import Metric, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import OF_ONE_CLASS, SHARE, guarded, mean_of_rows, of_weightings, weighted_score
-from mlcli.metrics.influence import of_area
 from mlcli.tasks.classification import LabelAnswers
 
 
@@ -110,21 +109,19 @@ def _absent(answers: LabelAnswers) -> tuple[str, ...]:
     return absent_classes(answers) if len(answers.classes) > 2 else ()
 
 
-def influence_of_class(answers: LabelAnswers, code: int) -> Array | None:
-    """The influence of each row on the area of one class against the rest."""
-    ranks = _tied_ranks(probabilities_of(answers)[:, code])
-    return of_area(ranks, answers.truth == code, answers.weights)
+def ranking_of_class(answers: LabelAnswers, code: int) -> Ranking:
+    """The rows by the probability of one class."""
+    return Ranking(_tied_ranks(probabilities_of(answers)[:, code]), answers.truth == code, answers.weights)
 
 
-def influence_on_mean_area(answers: LabelAnswers) -> Array | None:
-    """The influence of each row on the mean area of the classes that have rows."""
+def rankings_of_classes(answers: LabelAnswers) -> list[Ranking]:
+    """Of two classes the ranking of the second, of more one for each."""
     codes = (1,) if len(answers.classes) == 2 else range(len(answers.classes))
-    known = [found for code in codes if (found := influence_of_class(answers, code)) is not None]
-    return np.asarray(np.mean(known, axis=0)) if known else None
+    return [ranking_of_class(answers, code) for code in codes]
 
 
 AREA: dict[str, Any] = {
-    "influence": influence_on_mean_area,
+    "rankings": rankings_of_classes,
     "scale": "logit",
     "pooling": "where classes are rare",
     "by_rounds": True,
@@ -153,16 +150,10 @@ def auc_of_class(label: str) -> Metric:
 
     why = Undefined(f"the judged rows do not hold both {label} and another class", STRATIFIED)
 
-    def influence(answers: LabelAnswers) -> Array | None:
-        return influence_of_class(answers, answers.classes.index(label))
+    def rankings(answers: LabelAnswers) -> list[Ranking]:
+        return [ranking_of_class(answers, answers.classes.index(label))]
 
-    declared = {
-        "influence": influence,
-        "scale": "logit",
-        "pooling": "where classes are rare",
-        "by_rounds": True,
-        **SHARE,
-    }
+    declared = {**AREA, **SHARE, "rankings": rankings}
     metric = of_weightings(f"auc[{label}]", LabelAnswers, under, why, **declared)
     return guarded(metric, class_known(label), probabilities_given)
 
