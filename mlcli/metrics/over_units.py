@@ -170,14 +170,13 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
 def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
     """Consecutive splits as rounds in which no row is judged twice."""
     rounds: list[list[Answers]] = [[]]
-    seen: set[int] = set()
+    seen = np.zeros(1 + max(int(answers.rows.max(initial=0)) for answers in splits), bool)
     for answers in splits:
-        rows = set(answers.rows.tolist())
-        if seen & rows:
+        if seen[answers.rows].any():
             rounds.append([])
-            seen = set()
+            seen[:] = False
         rounds[-1].append(answers)
-        seen |= rows
+        seen[answers.rows] = True
     return rounds
 
 

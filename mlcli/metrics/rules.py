@@ -164,7 +164,11 @@ def _by_factors(judged: Judged, units: OverUnits) -> Interval:
 
 
 def _by_odds(judged: Judged, units: OverUnits) -> Interval:
-    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors."""
+    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors.
+
+    Of splits, trust in rows, pairs of rows that no split compares and errors that were not seen stand for much the
+    same, so that the largest counts. Of all rows at once scores of different fits are compared besides.
+    """
     perfect = not 0 < units.value < 1
     area = judged.metric.compute(judged.round) if perfect else units.value
     if isinstance(area, Undefined) or not 0 < area < 1:
@@ -176,8 +180,9 @@ def _by_odds(judged: Judged, units: OverUnits) -> Interval:
         return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
     placed = _Placed.of(judged.round, units.shares)
     between = 0.0 if perfect else placed.between_splits(area * (1 - area) - ties / 4, judged.parts)
-    spread = max(units.spread / judged.trust, units.spread + between, placed.with_errors(units.spread))
-    more = replace(units, value=area, spread=spread)
+    unseen = placed.with_errors(units.spread)
+    apart = max(units.spread / judged.trust, units.spread + between, unseen)
+    more = replace(units, value=area, spread=apart if between else unseen / judged.trust)
     return Estimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_how(units)}")
 
 
