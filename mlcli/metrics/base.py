@@ -45,6 +45,9 @@ class Ranking:
         return of_class, others
 
 
+Rankings = Callable[[Any], Sequence[Ranking]]
+
+
 @dataclass(frozen=True)
 class Metric:
     """A named score of answers."""
@@ -69,7 +72,7 @@ class Metric:
     """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
     influence: Callable[[Any], Array | None] | None = None
     """How much each row moves it; else ``rankings``, ``of_tallies`` or ``per_row`` tell, or resampling has to."""
-    rankings: Callable[[Any], Sequence[Ranking]] | None = None
+    rankings: Rankings | None = None
     """The rankings of which it is the mean area under the ROC curve."""
     of_tallies: Callable[[Any, Sequence[str]], Array] | None = None
     """Its values of tallies (..., K) of these classes, for a metric that is a function of such."""
