@@ -44,7 +44,7 @@ from benchmarks.known_truth import (
     truth_of,
 )
 from benchmarks.verdicts import CONTESTS, claimed
-from mlcli.metrics.base import Metric, Scale
+from mlcli.metrics.base import Metric
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.intervals import scored_share
 from mlcli.metrics.over_units import over_units, parts_of
@@ -126,13 +126,15 @@ def error_by_rows(metric: Metric, found: Outcome) -> float:
     return np.nan if units is None else units.error
 
 
-def width_by_rows(scale: Scale, mean: float, error: float, rows: int) -> float:
+def width_by_rows(metric: Metric, mean: float, error: float, rows: int) -> float:
     """How wide an interval of 95 % is where rows are all that varies: Wilson's of a rate, else Student's t."""
-    if scale == "rate":
-        wilson = scored_share(mean, mean * (1 - mean) / error**2, normal_quantile(0.975), "")
+    student = student_t_quantile(0.975, rows - 1)
+    if metric.scale == "rate":
+        quantile = normal_quantile(0.975) if metric.aggregation == "share of rows" else student
+        wilson = scored_share(mean, mean * (1 - mean) / error**2, quantile, "")
         return float(wilson.high or 0.0) - float(wilson.low or 0.0)
-    reach = student_t_quantile(0.975, rows - 1) * error
-    return 2 * (mean * math.sinh(reach / mean) if scale == "log" else reach)
+    reach = student * error
+    return 2 * (mean * math.sinh(reach / mean) if metric.scale == "log" else reach)
 
 
 def width_of_area(area: float, answers: LabelAnswers) -> float:
@@ -153,9 +155,7 @@ def _covered(
     spread, errors = NORMAL * float(np.nanstd(mean)), float(np.sqrt(np.nanmean(error**2)))
     width = float(np.median(high[made] - low[made])) if made.any() else np.nan
     areas = metric.scale == "logit"
-    by_rows = (
-        np.nanmedian(area[made]) if areas else width_by_rows(metric.scale, float(np.nanmean(mean)), errors, rows)
-    )
+    by_rows = np.nanmedian(area[made]) if areas else width_by_rows(metric, float(np.nanmean(mean)), errors, rows)
     return Covered(
         metric=metric.name,
         share=float(within.mean()) if made.any() else np.nan,
@@ -247,7 +247,7 @@ def page(times: int, sizes: Sequence[int], workers: int) -> str:
             ABOUT.format(times=times, seed=SEED, error=error),
             *_of_coverage(pool, times, sizes, figures),
             *("## Outside of the goals", "", *outside(figures), ""),
-            *_of_verdicts(pool, 2 * times),
+            *_of_verdicts(pool, times),
         ]
     return "\n".join(lines) + "\n"
 
@@ -291,7 +291,7 @@ def _written(found: Covered) -> str:
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=300, help="datasets a line")
+    parser.add_argument("--times", type=int, default=600, help="datasets a line")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES), help="rows")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--output", type=Path, default=Path(__file__).with_name("honesty.md"))

@@ -62,6 +62,7 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
     if metric.of_tallies is not None:
+        rows = rows + PSEUDO_ROWS
         counts = smoothed(counts_of(answers))
         moved = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
         spread = (counts * moved**2).sum(axis=1)

@@ -9,8 +9,7 @@
     all others, one split or pooled            bootstrap over rows, or groups
 
 Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
-fits change with their training rows: for 0.8 of a row, and for 0.7 where a method is unsteady (0.9 in a holdout,
-and 0.65 one by one).
+fits change with their training rows: for 0.8 of a row, and for less where a method is unsteady (``TRUST...``).
 """
 
 from __future__ import annotations
@@ -40,11 +39,13 @@ from mlcli.metrics.intervals import (
 from mlcli.metrics.over_units import OverUnits, over_units, rounds_of_rows
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined, units_of
 
-TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
-"""For how much of a fresh row one counts that was judged by models which learned from the others."""
+TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
+"""For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
+what the fits of an unsteady method differ by.
+"""
 TRUST_IN_ONE_UNSTEADY = 0.9
 """The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
-TRUST_ONE_BY_ONE = 0.65
+TRUST_ONE_BY_ONE = 0.64
 """The same of rows left out one by one: fits that share nearly all rows are nearly one."""
 COUNTED_AS = ", each counted as "
 """What stands before the trust in rows where an interval says how it was made."""
@@ -69,9 +70,9 @@ class Judged:
         """For how much of a fresh row one counts."""
         if len(self.splits) == 1:
             return TRUST_IN_ONE_UNSTEADY if self.unsteady and any(self.train_rows) else 1.0
-        if self.unsteady and max(map(len, self.splits)) == 1:
-            return TRUST_ONE_BY_ONE
-        return TRUST_IN_UNSTEADY if self.unsteady else TRUST
+        if not self.unsteady or len(self.round) < sum(map(len, self.splits)):
+            return TRUST
+        return TRUST_ONE_BY_ONE if max(map(len, self.splits)) == 1 else TRUST_IN_UNSTEADY
 
     @cached_property
     def round(self) -> Any:
