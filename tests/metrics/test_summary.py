@@ -252,7 +252,9 @@ def test_large_groups_have_most_of_an_error() -> None:
     assert found.interval == "t over 40 groups, worth 8.2 of one size"
 
 
-@pytest.mark.parametrize(("splits", "learned", "trust"), [(5, 48, 0.67), (60, 59, 0.64), (1, 140, 0.9), (1, 0, 1.0)])
+@pytest.mark.parametrize(
+    ("splits", "learned", "trust"), [(5, 48, 0.67), (60, 59, 0.64), (1, 140, 0.9), (1, 0, 1.0)]
+)
 def test_unsteady_methods_count_rows_for_less_but_where_they_are_saved(
     splits: int, learned: int, trust: float
 ) -> None:
