@@ -18,8 +18,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
-from mlcli.protocols._base import Parts, Protocol, Split
-from mlcli.protocols._few_judged import warn_of_few_judged
+from mlcli.protocols._base import Parts, Protocol, Split, warn_of_few_judged
 
 SAMPLE = 10_000
 """Of longer files so many rows, drawn at random, are looked at where a check takes long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -107,3 +108,8 @@ def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
     found = tuple(problems)
     if found:
         raise error(*found)
+
+
+def warn(text: str) -> None:
+    """Have something said beside results."""
+    warnings.warn(text, MlcliWarning, stacklevel=3)

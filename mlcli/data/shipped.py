@@ -6,7 +6,7 @@ import re
 from os.path import isdir, isfile
 from pathlib import Path
 
-from mlcli.core.aliases import METHODS
+from mlcli.core.aliases import other_names
 from mlcli.core.errors import DataError
 from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.core.registry import MODELS
@@ -81,7 +81,7 @@ def _hint(path: Path, reference: str) -> str:
 
 def _another_word(reference: str) -> str | None:
     """What to do with a word of the command line that is no dataset but something else."""
-    model = reference if reference in MODELS else METHODS.get(reference.lower())
+    model = next((name for name in (reference, *other_names(reference)) if name in MODELS), None)
     if model is not None:
         return f"'{reference}' is a model: say -m {model}"
     if re.fullmatch(r"\w+=\S*", reference):

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.covariances import CovarianceType
+from mlcli.engines.covariances import LOG_TAU, CovarianceType, drawn
+from mlcli.engines.posteriors import log_sum, logarithm
 
 BLOCK_CELLS = 1 << 16
-LOG_TAU = float(np.log(2 * np.pi))
 NEGLIGIBLE = 1e-10
 """A component with less than this share of the rows keeps its place: its mean would be a ratio of roundings."""
 
@@ -51,18 +51,16 @@ class Mixture:
 
     def drawn(self, n: int, rng: np.random.Generator) -> Array:
         """So many rows of the mixture."""
-        from mlcli.engines.normal_classes import drawn
-
         roots = [self.kind.root(whitener) for whitener in self.whiteners()[0]]
         return drawn(n, self.shares, self.means, roots, rng)[1]
 
     def whiteners(self) -> tuple[list[Array], Array]:
         """What makes the deviations of each component round, and the logarithm of its density at its mean."""
         found = [self.kind.whitener(covariance) for covariance in self.covariances]
-        with np.errstate(divide="ignore"):  # a share of 0 adds nothing
-            shares = np.log(self.shares)
         heights = np.array([height for _, height in found])
-        return [whitener for whitener, _ in found], shares + heights - 0.5 * self.means.shape[1] * LOG_TAU
+        return [whitener for whitener, _ in found], logarithm(self.shares) + heights - 0.5 * self.means.shape[
+            1
+        ] * LOG_TAU
 
 
 @dataclass(eq=False)
@@ -186,14 +184,6 @@ def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, 
             break
     on_floor = any(mixture.kind.lies_on(floor, covariance) for covariance in mixture.covariances)
     return Optimum(mixture, tuple(path), converged, on_floor)
-
-
-def log_sum(joint: Array) -> Array:
-    """The logarithm of the summed exponentials of each column (K × n), by its largest term."""
-    largest = joint.max(axis=0)
-    largest = np.where(np.isneginf(largest), 0.0, largest)  # all terms 0: so is their sum
-    with np.errstate(divide="ignore"):
-        return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
 
 
 def _blocks(X: Array) -> Iterator[slice]:

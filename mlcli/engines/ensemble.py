@@ -16,7 +16,7 @@ from mlcli.core.configuration import described_as
 from mlcli.core.learning import learn
 from mlcli.core.model import Model
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.bags import Counts
+from mlcli.engines.draws import Counts
 from mlcli.tasks.supervised import SupervisedRows
 
 Says = Callable[[Model, Table, Any], Array]

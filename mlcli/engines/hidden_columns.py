@@ -13,7 +13,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.tables import Array, Table
-from mlcli.engines.score_terms import in_words
+from mlcli.engines.linear_scores import in_words
 
 USUAL = 24
 """How many usual values of a column are kept."""

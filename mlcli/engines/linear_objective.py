@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +13,48 @@ from mlcli.core.blocks import row_blocks
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.losses import Loss
-from mlcli.engines.penalties import Penalty
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """Σ_j ½ l2_j ‖w_j‖² + l1_j |w_j|₁, w_j the coefficients of column j in all outputs; 0 where one is free."""
+
+    l2: Array
+    l1: Array
+
+    @classmethod
+    def of(cls, l2: float, l1: float, scale: Array, total: float) -> Penalty:
+        """What coefficients of standard columns, and the intercept, cost where those of the table cost l2 and l1.
+
+        ``scale`` is a unit of each standard column in the table; losses are divided by ``total``.
+        """
+        return cls(np.append(l2 / total / scale**2, 0.0), np.append(l1 / total / scale, 0.0))
+
+    @property
+    def has_corners(self) -> bool:
+        """Whether it has no gradient where a coefficient is 0."""
+        return bool(self.l1.any())
+
+    def smooth(self, w: Array) -> tuple[float, Array]:
+        """The squared part and its gradient."""
+        slope = self.l2 * w
+        return float(np.vdot(slope, w)) / 2, slope
+
+    def corners(self, w: Array) -> float:
+        """The absolute part."""
+        return float(np.abs(w).sum(axis=0) @ self.l1)
+
+    def proximal(self, w: Array, step: Array) -> Array:
+        """argmin_v of Σ (v − w)² / (2 step) + the absolute part: each moves towards 0 and stops there."""
+        return np.asarray(np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0))
+
+    def steepness(self, w: Array, slope: Array) -> float:
+        """The largest entry of the least subgradient, where the rest of the objective has a slope."""
+        if not self.has_corners:
+            return float(np.abs(slope).max(initial=0.0))
+        at_corner = np.maximum(np.abs(slope) - self.l1, 0.0)
+        return float(np.where(w == 0, at_corner, np.abs(slope + self.l1 * np.sign(w))).max(initial=0.0))
+
 
 CELLS = 2**17
 """How many numbers of the table are worked on at a time."""
@@ -178,3 +220,38 @@ def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
         for k in range(j):
             total[k, :, j] = total[j, :, k].T
     return total.reshape(outputs * width, outputs * width)
+
+
+SHORTEST_STEP = 2.0**-30
+ROUNDING = 1e-14
+"""A rise by this share of the objective, or of a score of 1, is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The coefficients a solver stopped at, and the objective there."""
+
+    at: Point
+    iterations: int
+    converged: bool
+
+
+def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
+    """What to tell the user of solvers that did not arrive; empty when all did."""
+    if all(minimum.converged for minimum in minima):
+        return ""
+    reached = max(minimum.at.steepness for minimum in minima)
+    iterations = max(minimum.iterations for minimum in minima)
+    return f"stopped after {iterations} steps with a gradient of {reached:.1e}, above the tolerance {tolerance:g}"
+
+
+def without_rising(objective: Objective, here: Point, step: Array) -> Point | None:
+    """The longest of the step, its half, its quarter, ... that does not raise the objective."""
+    length = 1.0
+    while length >= SHORTEST_STEP:
+        there = objective.at(here.w + length * step)
+        within_rounding = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
+        if there.value < here.value or (within_rounding and there.steepness < here.steepness):
+            return there
+        length /= 2
+    return None

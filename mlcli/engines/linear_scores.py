@@ -1,15 +1,21 @@
-"""The linear answers to rows: a level at a centre, plus coefficients times the way from there."""
+"""Linear answers to rows: how they are worked out, shown term by term, and what every linear regression learns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.blocks import less_row
+from mlcli.core.findings import Entry
+from mlcli.core.params import learned, param
 from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array
+from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.engines.linear_design import Design
+from mlcli.tasks.regression import Regressor
 
 INTERCEPT = "(intercept)"
 """What the answer at the origin is called among the columns."""
@@ -33,3 +39,95 @@ def terms(
     """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
     named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
     return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
+
+
+Term = tuple[str, Entry, Array]
+"""What is added, the cell or count that it is a multiple of, and what it adds to each output."""
+MOST_TERMS = 20
+"""Of more terms the largest are shown one by one, and the others as one."""
+SCORES = "The scores term by term"
+STEPPED = "Cells are shown as the steps before the model leave them."
+
+
+def linear_terms(
+    table: Table, coefficients: Array, centre: Array, level: Array | float, outputs: Sequence[str], title: str
+) -> findings.Table:
+    """The scores of one row: the intercept, then each column's coefficient times its cell."""
+    slopes = np.atleast_2d(coefficients)
+    at_origin = np.atleast_1d(level) - slopes @ centre
+    cells = table.numbers[0]
+    terms = [
+        (column.name, float(cell), slopes[:, j] * cell)
+        for j, (column, cell) in enumerate(zip(table.number_columns, cells, strict=True))
+    ]
+    return sum_of_terms([(INTERCEPT, None, at_origin), *terms], outputs, title, STEPPED)
+
+
+def sum_of_terms(
+    terms: Sequence[Term], outputs: Sequence[str], title: str, note: str = "", times: str = "cell"
+) -> findings.Table:
+    """A line for each term, the largest of many, and their sum."""
+    shown, others = _largest(terms)
+    lines: list[tuple[Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
+    if others:
+        rest = np.sum([added for _, _, added in others], axis=0)
+        lines.append((f"{len(others)} smaller terms", None, *rest.tolist()))
+    whole = np.sum([added for _, _, added in terms], axis=0)
+    lines.append(("sum", None, *whole.tolist()))
+    return findings.Table(title, ("term", times, *outputs), tuple(lines), note=note)
+
+
+def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
+    """The terms that add most to some output, in their order, and the others."""
+    size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
+    kept = set(sorted(range(len(terms)), key=lambda place: -size[place])[:MOST_TERMS])
+    return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
+
+
+def known_cells(row: Table) -> Iterator[tuple[str, str]]:
+    """The name of each column that has a cell in the one row, and what is in it."""
+    for column, cells in row.parts():
+        if not (cells[0] == MISSING_CODE if column.coded else np.isnan(cells[0])):
+            yield column.name, f"{column.name} = {in_words(column, float(cells[0]))}"
+
+
+def in_words(column: Column, cell: float) -> str:
+    """A cell as a person writes it."""
+    if column.coded:
+        return "missing" if cell == MISSING_CODE else column.levels[int(cell)]
+    return "missing" if np.isnan(cell) else f"{cell:g}"
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearValues(Regressor):
+    """ŷ = level + coefficients · (x − centre)."""
+
+    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
+
+    coefficients_: Array = learned("columns")
+    centre_: Array = learned("columns")
+    level_: float = learned()
+
+    def learn_slopes(self, design: Design, slopes: Array, level: float) -> None:
+        """Take over the slopes of a design's columns, and the value at its centre."""
+        self.centre_, self.level_ = design.centre, level
+        self.coefficients_ = design.coefficients(slopes)
+
+    def predict_values(self, table: Table) -> Array:
+        """The weighted sum of the columns."""
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and the intercept."""
+        return float(np.count_nonzero(self.coefficients_)) + self.intercept
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The sum that is answered, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, (self.target_,), "The answer term by term"),)
+
+    def coefficient_table(self, note: str) -> findings.Table:
+        """The coefficients by column."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
+        rows = tuple((name, float(value)) for name, value in named)
+        return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note)

@@ -51,6 +51,13 @@ def logarithm(shares: Array) -> Array:
         return np.asarray(np.log(shares))
 
 
+def log_sum(logs: Array, axis: int | tuple[int, ...] = 0) -> Array:
+    """The logarithm of summed exponentials along axes; of nothing but zeros, that of 0."""
+    top = logs.max(axis=axis, keepdims=True)
+    top = np.where(np.isneginf(top), 0.0, top)
+    return np.asarray(logarithm(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
+
+
 def priors_of(weight: Array, priors: tuple[float, ...] | None) -> Array:
     """Priors as they are given, or the shares of classes (last axis) in the weight."""
     shares = weight / weight.sum(axis=-1, keepdims=True)

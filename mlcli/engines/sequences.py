@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.engines.posteriors import log_sum
 from mlcli.tasks.sequence_labelling import lengths
 
 IMPOSSIBLE = -1e6
@@ -180,12 +181,3 @@ def _forward(emitted: Array, steps: Array, starts: Rows, sizes: Rows) -> Array:
         score[:going] = reached.reshape(going, states)
         found[place, :going] = score[:going]
     return found
-
-
-def log_sum(logarithms: Array, axis: int) -> Array:
-    """The logarithm of the sum of what the logarithms stand for; that of nothing is -infinity."""
-    largest = logarithms.max(axis=axis, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    total = np.exp(logarithms - largest).sum(axis=axis)
-    sums = np.log(total, out=np.full(total.shape, -np.inf), where=total > 0)
-    return np.asarray(sums + largest.squeeze(axis))

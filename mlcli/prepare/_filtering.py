@@ -12,10 +12,9 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Bars, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.prepare._selecting import ALIKE, MOST_BARS, best_of, ranked
-from mlcli.prepare._usefulness import ByModel, Usefulness
+from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Usefulness, best_of, ranked
 from mlcli.tasks.supervised import SupervisedRows
 
 ALL_SIZES = 20

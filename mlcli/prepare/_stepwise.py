@@ -10,10 +10,9 @@ import numpy as np
 from mlcli.core.findings import Curve, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.prepare._selecting import ALIKE
-from mlcli.prepare._usefulness import ByModel, Places, Usefulness
+from mlcli.prepare._selecting import ALIKE, ByModel, Places, Usefulness
 from mlcli.tasks.supervised import SupervisedRows
 
 

@@ -21,8 +21,8 @@ Choices:
 from __future__ import annotations
 
 from mlcli.core.registry import register
+from mlcli.prepare._selecting import Places
 from mlcli.prepare._stepwise import Stepwise
-from mlcli.prepare._usefulness import Places
 
 
 @register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")

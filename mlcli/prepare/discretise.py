@@ -35,7 +35,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._cutting import CUTS, boundaries, codes_of
+from mlcli.prepare._dependence import CUTS, boundaries, codes_of
 
 GIVEN = "boundaries"
 

@@ -36,11 +36,10 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.prepare._dependence import f_values, levels_of_columns
-from mlcli.prepare._selecting import ALIKE, MOST_BARS, ranked
-from mlcli.prepare._usefulness import ByModel
+from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, ranked
 from mlcli.tasks.supervised import SupervisedRows
 
 BINS = 10

@@ -28,10 +28,9 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_holdout
-from mlcli.prepare._selecting import ALIKE
-from mlcli.prepare._usefulness import ByModel, Places, Usefulness
+from mlcli.prepare._selecting import ALIKE, ByModel, Places, Usefulness
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 

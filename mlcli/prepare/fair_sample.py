@@ -28,8 +28,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.bags import order_of_content
-from mlcli.prepare._fair_cells import Cells, cells_as_finding
+from mlcli.engines.draws import order_of_content
+from mlcli.prepare._strata import Cells, cells_as_finding
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")

@@ -29,7 +29,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
-from mlcli.prepare._fair_cells import Cells, cells_as_finding
+from mlcli.prepare._strata import Cells, cells_as_finding
 
 
 @register("fair-weights", reference="Kamiran & Calders 2012, Data preprocessing techniques")

@@ -22,8 +22,8 @@ Choices:
 from __future__ import annotations
 
 from mlcli.core.registry import register
+from mlcli.prepare._selecting import Places
 from mlcli.prepare._stepwise import Stepwise
-from mlcli.prepare._usefulness import Places
 
 
 @register("forward-selection", reference="Kohavi & John 1997, Wrappers for feature subset selection")

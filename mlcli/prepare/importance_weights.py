@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.supervised import SupervisedRows

@@ -26,7 +26,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._cutting import boundaries, equal_frequency
+from mlcli.prepare._dependence import boundaries, equal_frequency
 from mlcli.prepare._rescaling import scale_table
 
 

@@ -32,7 +32,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.principal import elbow_note
 from mlcli.engines.scaling import DISTANCES, Scaled
 

@@ -32,8 +32,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.bags import order_of_content
 from mlcli.engines.centres import squared_distances, squared_lengths
+from mlcli.engines.draws import order_of_content
 from mlcli.tasks.classification import LabelledRows
 
 NO_ROW = -1

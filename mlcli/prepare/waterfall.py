@@ -31,7 +31,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._cutting import boundaries, equal_frequency
+from mlcli.prepare._dependence import boundaries, equal_frequency
 
 
 @register("waterfall", reference="Friedman 1991, Multivariate adaptive regression splines")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import MlcliWarning, Problem
+from mlcli.core.errors import DataError, Problem, raise_all, warn
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._queries import Queries
+
+if TYPE_CHECKING:
+    from mlcli.protocols.active_learning import Queries
 
 MOST_REPEATS = 10_000
 """More would take longer to split than anybody waits, and change no figure."""
+FEW_ROWS, FEW_OF_A_CLASS, FEW_IN_A_PART = 30, 20, 5
+"""Below these, one answer moves a score by 3 points, that of a class by 5, that of a part by 20."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +50,25 @@ class Protocol:
     """The kinds of task that it was made for, beside those that name it in their row of ``tasks/table.py``."""
     pooled: ClassVar[bool] = False
     """Whether metrics are taken over the answers of all splits at once."""
+    fewest: ClassVar[int] = 2
+    """How many rows there must be, or groups."""
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """What keeps these rows from being split, found before anything runs."""
-        return []
+        units = all_alike(strata)
+        if len(units) >= self.fewest:
+            return []
+        alone = units.grouped and len(units) < 2
+        hint = "no protocol can split fewer; check the group column" if alone else ""
+        return [Problem(f"{self.id} needs at least {self.fewest} {units.noun}, there are {len(units)}", hint=hint)]
 
     def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
-        """Every split, in a fixed order; made on demand, since leave-one-out has as many as there are rows."""
+        """Every split, in a fixed order; rows that cannot be split are refused."""
+        raise_all(DataError, self.problems_with_rows(strata))
+        return self.divided(strata, rng)
+
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+        """The splits of rows without problems; leave-one-out, which has many, makes each when it is asked for."""
         raise TypeError(f"{type(self).__name__} does not say how it splits")
 
     def choosing(self, strata: Strata) -> dict[str, Any]:
@@ -126,23 +141,13 @@ def drawn(units: Units, rng: np.random.Generator) -> Codes:
     return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
 
 
-def fewer_than_two(protocol: str, strata: Strata) -> list[Problem]:
-    """What keeps rows from being split at all."""
-    units = all_alike(strata)
-    if len(units) >= 2:
-        return []
-    hint = "no protocol can split fewer; check the group column" if units.grouped else ""
-    return [Problem(f"{protocol} needs at least 2 {units.noun}, there are {len(units)}", hint=hint)]
-
-
 def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
     """Say so when some class has fewer units than it takes to be everywhere."""
     counts = np.bincount(units.stratum)
     rare = counts[(counts > 0) & (counts < least)]
     if len(rare):
         which = "one class has" if len(rare) == 1 else f"{len(rare)} classes have"
-        text = f"{which} fewer than {least} {units.noun} (the smallest {rare.min()}): {consequence}"
-        warnings.warn(text, MlcliWarning, stacklevel=3)
+        warn(f"{which} fewer than {least} {units.noun} (the smallest {rare.min()}): {consequence}")
 
 
 def _unit_of_row(strata: Strata) -> Codes:
@@ -190,3 +195,33 @@ def numbered(noun: str, parts: int, repeats: int) -> list[str]:
     if repeats == 1:
         return names
     return [f"repeat {repeat + 1}, {name}" for repeat in range(repeats) for name in names]
+
+
+def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool) -> None:
+    """Say so where few rows are judged in all, few of a class, or few in a part that has a score of its own."""
+    sizes, rows = _judged(splits)
+    if 0 < len(rows) < FEW_ROWS:
+        warn(f"only {len(rows)} rows are judged: one answer more or less is {100 / len(rows):.0f} % of them")
+    elif (least := _rarest(strata, rows)) < FEW_OF_A_CLASS:
+        warn(f"of the rarest class that is judged there are only {least} rows: its scores say little")
+    if len(sizes) > 1 and not pooled and sizes.min() < FEW_IN_A_PART:
+        warn(f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more")
+
+
+def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
+    """The size of every test part, and the distinct rows in them; of parts without making each split."""
+    if not isinstance(splits, Parts):
+        tests = [split.test for split in splits]
+        return np.array([len(test) for test in tests], np.int32), np.unique(np.concatenate(tests))
+    parts = len(splits.labels) // len(splits.rounds)
+    sizes = [np.bincount(one[(one >= 0) & (one < parts)], minlength=parts) for one in splits.rounds]
+    judged = np.logical_or.reduce([(one >= 0) & (one < parts) for one in splits.rounds])
+    return np.concatenate(sizes).astype(np.int32), np.flatnonzero(judged)
+
+
+def _rarest(strata: Strata, rows: Rows) -> int:
+    """How many judged rows the rarest class has; as many as there are rows, where there are no classes."""
+    if strata.strata is None or not len(rows):
+        return len(rows) or FEW_OF_A_CLASS
+    classes = strata.strata[rows]
+    return int(np.unique(classes, return_counts=True)[1].min())

@@ -21,24 +21,63 @@ Cost:
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.core.tables import Rows
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, fewer_than_two
-from mlcli.protocols._queries import FOR_VALUES, RANDOM, STRATEGIES, UNSURE, Queries
+from mlcli.core.tables import Array, Rows
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split
 from mlcli.protocols.holdout import Holdout
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
+from mlcli.tasks.classification import entropy
 
 SPENT = "labels spent"
+RANDOM, COMMITTEE = "random", "committee"
+
+
+def least_confidence(shares: Array) -> Array:
+    """1 − P(y₁ | x): how improbable the most probable class is."""
+    return np.asarray(1.0 - shares.max(axis=1))
+
+
+def margin(shares: Array) -> Array:
+    """P(y₂ | x) − P(y₁ | x): how near the second class comes to the first."""
+    two = np.sort(shares, axis=1)[:, -2:]
+    return np.asarray(two[:, 0] - two[:, -1])
+
+
+UNSURE: dict[str, Callable[[Array], Array]] = {
+    "least-confidence": least_confidence,
+    "margin": margin,
+    "entropy": entropy,
+}
+"""From the probabilities of classes (n × K), how unsure a model is of each row."""
+FOR_VALUES = (RANDOM, COMMITTEE)
+"""The strategies that need no probabilities of classes."""
+STRATEGIES = (RANDOM, *UNSURE, COMMITTEE)
+
+
+@dataclass(frozen=True)
+class Queries:
+    """How targets are asked for: by which strategy, how many at a time, up to how many labels in all."""
+
+    strategy: str
+    batch: int
+    budget: int
+    members: int
+    """Of the committee."""
+
+
+def most_worth(worth: Array, count: int) -> Rows:
+    """The places of so many rows that are most worth asking about; of equals, the first."""
+    return np.argsort(-np.round(worth, 12), kind="stable")[:count]
 
 
 @register(
@@ -80,11 +119,10 @@ class ActiveLearning(Protocol):
             f"{self.id}: {', '.join(misplaced)} ranks rows by probabilities of classes, and the target has values"
         )
         hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
-        return [*fewer_than_two(self.id, strata), *([Problem(what, hint=hint)] if misplaced else [])]
+        return [*super().problems_with_rows(strata), *([Problem(what, hint=hint)] if misplaced else [])]
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """For each repeat a split of every strategy."""
-        raise_all(DataError, self.problems_with_rows(strata))
         holdout = (Holdout if strata.strata is None else StratifiedHoldout)(
             test_share=self.test_share, repeats=self.repeats
         )
@@ -95,7 +133,7 @@ class ActiveLearning(Protocol):
         least = min(len(split.train) + len(split.hidden) for split in found)
         if least < self.budget:
             text = f"the budget is {self.budget} labels, but only {least} rows can be labelled: all of them are"
-            warnings.warn(text, MlcliWarning, stacklevel=2)
+            warn(text)
         return found
 
     def _strategies(self, strata: Strata) -> tuple[str, ...]:

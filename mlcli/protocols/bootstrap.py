@@ -19,12 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, numbered
 
 
 @register(
@@ -44,17 +43,12 @@ class Bootstrap(Protocol):
         if_given=True,
     )
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
-        """Fewer than two rows, or groups."""
-        return fewer_than_two(self.id, strata)
-
     def asks_training_rows(self) -> bool:
         """Where their scores are part of the estimate."""
         return self.estimate != "plain"
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = all_alike(strata)
         return [_split(units, _times(units, rng), label) for label in numbered("bootstrap", 1, self.repeats)]
 

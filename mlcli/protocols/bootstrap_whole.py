@@ -31,11 +31,12 @@ class BootstrapWhole(Protocol):
     """Samples with replacement to learn from, all rows to be asked about, or those drawn."""
 
     kinds: ClassVar[tuple[str, ...]] = ("clustering",)
+    fewest: ClassVar[int] = 0
 
     samples: int = param(20, "how many samples are learned from", ge=2)
     asked: str = param("all", "which rows each sample is asked about", choices=("all", "drawn"))
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each sample."""
         units, every = all_alike(strata), np.arange(strata.rows)
         samples = [_rows_drawn(units, rng) for _ in range(self.samples)]

@@ -13,13 +13,12 @@ Cost:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -55,11 +54,10 @@ class ForwardChaining(Protocol):
             return [Problem(what, hint=f"a gap of {least - 1} or less would work")]
         return self._cut_by_groups(strata)
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The blocks, earliest first."""
-        raise_all(DataError, self.problems_with_rows(strata))
         if strata.order is None:
-            warnings.warn("no column has the role order: rows are taken as they stand", MlcliWarning, stacklevel=2)
+            warn("no column has the role order: rows are taken as they stand")
         return self._splits(strata)
 
     def _splits(self, strata: Strata) -> list[Split]:

@@ -13,18 +13,16 @@ Cost:
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.split_columns import PART_WORDS
-from mlcli.core.tables import Flags
 from mlcli.protocols._base import Protocol, Split
 
 ALWAYS_LEARNED = "-1"
@@ -62,24 +60,18 @@ class Given(Protocol):
             return [Problem(f"{self.id} needs at least 2 folds, and there is only {', '.join(present)}")]
         return []
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split of train and test, or one for each fold."""
-        raise_all(DataError, self.problems_with_rows(strata))
-        present = _present(strata)
-        if any(name.lower() in PART_WORDS for name in present):
-            made = [self._of_words(strata)]
+        words = {name: PART_WORDS.get(name.lower()) for name in _present(strata)}
+        if any(words.values()):
+            learned = ("train", "validation") if self.validation == "learned" else ("train",)
+            train = [name for name in words if words[name] in learned]
+            made = [_split(strata, train, [name for name in words if words[name] == "test"], "test")]
         else:
-            folds = [name for name in present if name != ALWAYS_LEARNED]
-            made = [_fold(_named(strata, name), f"fold {name}") for name in folds]
+            folds = [name for name in words if name != ALWAYS_LEARNED]
+            made = [_split(strata, words.keys() - {name}, [name], f"fold {name}") for name in folds]
         _warn_of_cut_groups(strata, made)
         return made
-
-    def _of_words(self, strata: Strata) -> Split:
-        names = set(PART_WORDS.values())
-        learned = ("train", "validation") if self.validation == "learned" else ("train",)
-        of_word = {word: _any_named(strata, word) for word in names}
-        train = np.logical_or.reduce([of_word[word] for word in learned])
-        return Split(train=np.flatnonzero(train), test=np.flatnonzero(of_word["test"]), label="test")
 
 
 def _present(strata: Strata) -> list[str]:
@@ -88,23 +80,16 @@ def _present(strata: Strata) -> list[str]:
     return [strata.parts[code] for code in np.unique(strata.part)]
 
 
-def _any_named(strata: Strata, word: str) -> Flags:
-    """Which rows are in a part of one meaning."""
-    codes = [code for code, name in enumerate(strata.parts) if PART_WORDS.get(name.lower()) == word]
-    return np.isin(strata.part, codes)  # type: ignore[arg-type]
-
-
-def _named(strata: Strata, name: str) -> Flags:
-    return np.asarray(strata.part == strata.parts.index(name))
-
-
-def _fold(judged: Flags, label: str) -> Split:
-    return Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=label)
+def _split(strata: Strata, train: Collection[str], test: Collection[str], label: str) -> Split:
+    """What is learned from and what is judged, by the names of parts."""
+    assert strata.part is not None
+    codes = [[code for code, name in enumerate(strata.parts) if name in names] for names in (train, test)]
+    learned, judged = (np.flatnonzero(np.isin(strata.part, some)) for some in codes)
+    return Split(train=learned, test=judged, label=label)
 
 
 def _warn_of_cut_groups(strata: Strata, splits: Sequence[Split]) -> None:
     if strata.groups is None:
         return
     if any(np.isin(strata.groups[split.test], strata.groups[split.train]).any() for split in splits):
-        text = "groups stand on both sides of the given parts: scores may be better than on new groups"
-        warnings.warn(text, MlcliWarning, stacklevel=3)
+        warn("groups stand on both sides of the given parts: scores may be better than on new groups")

@@ -12,12 +12,11 @@ Cost:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all
+from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -53,11 +52,10 @@ class GoodOnly(Protocol):
         enough = good >= FEWEST_GOOD and bad >= FEWEST_BAD
         return [] if enough else [Problem(f"{needed}, there are {good} and {bad}", hint=hint)]
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
-        raise_all(DataError, self.problems_with_rows(strata))
         rows, units = _labelled(strata)
-        _warn(strata.rows - len(rows), int((units.stratum == BAD).sum()))
+        _warn_of_few_bad(strata.rows - len(rows), int((units.stratum == BAD).sum()))
         labels = numbered(self.id, 1, self.repeats)
         splits = [_split(rows, dealt(units, self.train_share, rng)[units.of_row], label) for label in labels]
         _warn_of_more_bad_rows(strata.strata, rows, splits[0].test)
@@ -97,12 +95,11 @@ def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> 
     assert stratum is not None
     everywhere, there = (100 * (stratum[rows] == BAD).mean() for rows in (known, judged))
     message = f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, {BY_DESIGN}"
-    warnings.warn(f"{message}: among rows such as all, precision and f1 are lower", MlcliWarning, stacklevel=3)
+    warn(f"{message}: among rows such as all, precision and f1 are lower")
 
 
-def _warn(unlabelled: int, bad: int) -> None:
+def _warn_of_few_bad(unlabelled: int, bad: int) -> None:
     if unlabelled:
-        warnings.warn(f"{unlabelled} rows without a label are in no part", MlcliWarning, stacklevel=3)
+        warn(f"{unlabelled} rows without a label are in no part")
     if bad < FEW_BAD:
-        message = f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little"
-        warnings.warn(message, MlcliWarning, stacklevel=3)
+        warn(f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little")

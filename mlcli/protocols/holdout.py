@@ -15,12 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, numbered
 
 
 @register(
@@ -35,13 +34,8 @@ class Holdout(Protocol):
     test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
     repeats: int = param(1, "how often a new part is held out", ge=1, le=MOST_REPEATS)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
-        """Fewer than two rows, or groups."""
-        return fewer_than_two(self.id, strata)
-
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = type(self).units(strata)
         rounds = [held_out(units, self.test_share, rng)[units.of_row] for _ in range(self.repeats)]
         return Parts(rounds, numbered("holdout", 1, self.repeats))

@@ -15,12 +15,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.errors import Problem
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, fewer_than_two, numbered
+from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, numbered
 
 DIGITS = 12
 """Sums of shares that differ by less are equal."""
@@ -39,14 +39,13 @@ class KFold(Protocol):
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer rows, or groups, than folds."""
         count, noun = len(all_alike(strata)), all_alike(strata).noun
-        if count < 2 or count >= self.folds:
-            return fewer_than_two(self.id, strata)
+        if count < self.fewest or count >= self.folds:
+            return super().problems_with_rows(strata)
         what = f"{self.id}: {self.folds} folds need at least {self.folds} {noun}, there are {count}"
         return [Problem(what, hint=f"{count} folds or fewer would work")]
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of every repeat."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = type(self).units(strata)
         rounds = [dealt(units, self.folds, rng)[units.of_row] for _ in range(self.repeats)]
         return Parts(rounds, numbered("fold", self.folds, self.repeats))

@@ -12,14 +12,13 @@ Cost:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -47,10 +46,10 @@ class LabelledShare(StratifiedKFold):
             return ["shares takes one share or more"]
         return ["a share stands in shares twice"] if len(set(self.shares)) < len(self.shares) else []
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first share, then those of the next."""
         assert strata.strata is not None
-        folds = super().splits(strata, rng)
+        folds = super().divided(strata, rng)
         kept = [_first_to_be_labelled(strata.strata[fold.train], rng) for fold in folds]
         _warn_of_equal_shares(kept, sorted(self.shares))
         return list(_hidden(folds, kept, self.shares))
@@ -76,7 +75,7 @@ def _warn_of_equal_shares(kept: Sequence[Array], shares: Sequence[float]) -> Non
     for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
         named = " and ".join(f"{100 * share:.6g} %" for share in alike)
         text = f"there are so few rows that {named} label the same ones, at least one of each class"
-        warnings.warn(text, MlcliWarning, stacklevel=3)
+        warn(text)
 
 
 def _first_to_be_labelled(y: Codes, rng: np.random.Generator) -> Array:

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.errors import Problem
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.registry import register
@@ -51,9 +51,8 @@ class LeaveDomainsOut(Protocol):
         small = [name for name, rows in self._targets(strata) if len(rows) < self.folds]
         return [Problem(f"{self.id}: domain {name} has fewer than {self.folds} rows") for name in small]
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first domain, then those of the next."""
-        raise_all(DataError, self.problems_with_rows(strata))
         return [split for name, rows in self._targets(strata) for split in self._folds(strata, name, rows, rng)]
 
     def _targets(self, strata: Strata) -> Iterator[tuple[str, Rows]]:

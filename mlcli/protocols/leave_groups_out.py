@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.errors import Problem
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -61,9 +61,8 @@ class LeaveGroupsOut(Protocol):
             return [Problem(what, hint="leave out fewer, or k-fold, which deals groups into folds")]
         return []
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each choice, in order."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = all_alike(strata)
         if self.left_out == 1:
             return Parts([units.of_row], numbered("group", len(units), 1))

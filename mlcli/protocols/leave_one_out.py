@@ -15,10 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Parts, Protocol, Split, all_alike, fewer_than_two, numbered
+from mlcli.protocols._base import Parts, Protocol, Split, all_alike, numbered
 
 
 @register(
@@ -29,12 +28,7 @@ class LeaveOneOut(Protocol):
 
     pooled: ClassVar[bool] = True
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
-        """Fewer than two rows, or groups."""
-        return fewer_than_two(self.id, strata)
-
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each row, or group, in order."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = all_alike(strata)
         return Parts([units.of_row], numbered(units.noun.removesuffix("s"), len(units), 1))

@@ -32,9 +32,9 @@ class StratifiedHoldout(Holdout):
 
     units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
-        made = super().splits(strata, rng)
+        made = super().divided(strata, rng)
         least = math.ceil(1 / min(self.test_share, 1 - self.test_share))
         warn_of_rare_classes(by_class(strata), least, "they may be missing on one side of a split")
         return made

@@ -30,8 +30,8 @@ class StratifiedKFold(KFold):
 
     units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of every repeat."""
-        made = super().splits(strata, rng)
+        made = super().divided(strata, rng)
         warn_of_rare_classes(by_class(strata), self.folds, "some folds have none to judge")
         return made

@@ -17,15 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.protocols._base import Parts, Protocol, Split, all_alike, by_class
 from mlcli.protocols.holdout import held_out
-
-FEWEST = 3
-"""One unit for each part."""
 
 
 @register(
@@ -35,6 +31,8 @@ class TrainValidationTest(Protocol):
     """One part to learn from, one to choose by, one to judge what was chosen."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+    fewest: ClassVar[int] = 3
+    """One for each part."""
 
     validation_share: float = param(0.2, "the share of rows by which models are compared", gt=0, lt=1)
     test_share: float = param(0.2, "the share of rows that judges the winner", gt=0, lt=1)
@@ -45,16 +43,8 @@ class TrainValidationTest(Protocol):
             return []
         return ["validation_share and test_share leave nothing to learn from: together they are below 1"]
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
-        """Fewer rows, or groups, than parts."""
-        units = all_alike(strata)
-        if len(units) >= FEWEST:
-            return []
-        return [Problem(f"{self.id} needs at least {FEWEST} {units.noun}, there are {len(units)}")]
-
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split: the winner learns from training and validation rows."""
-        raise_all(DataError, self.problems_with_rows(strata))
         units = all_alike(strata) if strata.strata is None else by_class(strata)
         return Parts([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
 

@@ -68,9 +68,9 @@ class TrainingSize(KFold):
         found = super().problems_with_rows(strata)
         return found or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""
-        folds = super().splits(strata, rng)
+        folds = super().divided(strata, rng)
         units = classes_if_any(strata)
         ordered = [_in_order(fold.train, units, rng) for fold in folds]
         counts = self._counts(min(map(len, ordered)))

@@ -11,6 +11,7 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from mlcli.protocols._base import Protocol, Split
 class Whole(Protocol):
     """One split that holds nothing out."""
 
+    fewest: ClassVar[int] = 0
+
     def asks_only_learned_rows(self) -> bool:
         """All of them."""
         return True
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The one split."""
         rows = np.arange(strata.rows)
         return [Split(train=rows, test=rows, label="all rows")]

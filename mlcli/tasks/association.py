@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -12,7 +11,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers, Header
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import warn
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.names import listed
@@ -181,11 +180,11 @@ class Associator(Model):
         """Find the rules, and keep them in an order that does not depend on that of the rows."""
         if data.left_out:
             text = f"numbers are no items, so these columns are left out: {listed(data.left_out)}"
-            warnings.warn(text, MlcliWarning, stacklevel=2)
+            warn(text)
         data = data.counted()
         baskets = baskets_of(data.table, items_of(data.table.columns))
         if (baskets.sum(axis=1) <= 1).all():
-            warnings.warn(NOTHING_TOGETHER, MlcliWarning, stacklevel=2)
+            warn(NOTHING_TOGETHER)
         rules = self.mined(baskets, data.weights / data.weights.sum())
         self.when_, self.then_ = (filled([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
         shares = [(rule.support, rule.when_support, rule.then_support) for rule in rules]

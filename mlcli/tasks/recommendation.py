@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import DataError, FitError, MlcliWarning
+from mlcli.core.errors import DataError, FitError, warn
 from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.moments import ROUNDING, moments
 from mlcli.core.params import learned
@@ -81,7 +80,7 @@ class Recommender(Model):
         refuse_impossible(model, predicted, (len(data),))
         user, item = data.table.columns
         if model.rated_before(data.table).any():
-            warnings.warn(RATED_TWICE, MlcliWarning, stacklevel=2)
+            warn(RATED_TWICE)
         return RatingAnswers(
             header=data.header(),
             truth=data.y,

@@ -12,14 +12,22 @@ from scipy.special import logsumexp
 
 from mlcli.core.errors import DataError
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.engines.graphs.elimination import marginal, min_fill, most_probable
-from mlcli.engines.graphs.factors import Factor, largest, log_sum, shares
+from mlcli.engines.graphs.factors import Factor, largest, shares
 from mlcli.engines.graphs.factors import product as product_of
-from mlcli.engines.graphs.gibbs import sampled_shares
-from mlcli.engines.graphs.messages import beliefs
+from mlcli.engines.graphs.inference import beliefs, marginal, min_fill, most_probable, sampled_shares
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
-from mlcli.engines.graphs.separation import cycle_in, d_separated, in_order, separated
-from mlcli.engines.graphs.structures import SCORES, best_tree, climbed, counts, mutual_information
+from mlcli.engines.graphs.structures import (
+    SCORES,
+    best_tree,
+    climbed,
+    counts,
+    cycle_in,
+    d_separated,
+    in_order,
+    mutual_information,
+    separated,
+)
+from mlcli.engines.posteriors import log_sum
 
 LEVELS = (2, 3, 2, 4, 3)
 TREE = ((0, 1), (1, 2), (1, 3), (3, 4))

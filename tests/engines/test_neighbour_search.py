@@ -9,8 +9,7 @@ from mlcli.core.advancing import advancing
 from mlcli.core.tables import Array
 from mlcli.engines.neighbours import search
 from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
-from mlcli.engines.neighbours.points import Points, of_numbers
-from mlcli.engines.neighbours.screens import SAME, TILE, ExactScreen, Margin, ProductScreen
+from mlcli.engines.neighbours.points import SAME, TILE, ExactScreen, Margin, Points, ProductScreen, of_numbers
 from mlcli.engines.neighbours.search import CELLS_AT_ONCE, measured, nearest, sorted_pairs
 from tests.golden.shipped import numeric
 
@@ -61,7 +60,7 @@ def test_the_compiled_search_finds_every_row_as_near_as_the_kth(
     scale: str, tree: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(7)
-    monkeypatch.setattr("mlcli.engines.neighbours.tree.LEAF", 4)
+    monkeypatch.setattr("mlcli.engines.neighbours.search.LEAF", 4)
     monkeypatch.setattr("mlcli.engines.neighbours.search.TREE_PAYS", 0 if tree else np.inf)
     for rows, count in ((3, 3), (61, 1), (60, 7)):
         stored, asked = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))

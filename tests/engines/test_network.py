@@ -10,11 +10,19 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
-from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY, SIGMOID
+from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY, OUTPUTS, SIGMOID, Output
 from mlcli.engines.network.network import Network, check_layers
-from mlcli.engines.network.outputs import OUTPUTS, Output
-from mlcli.engines.network.pretraining import KNOWN_CELLS, denoising, masked
-from mlcli.engines.network.training import Examples, History, Plan, Trainer, epochs_kept, train
+from mlcli.engines.network.training import (
+    KNOWN_CELLS,
+    Examples,
+    History,
+    Plan,
+    Trainer,
+    denoising,
+    epochs_kept,
+    masked,
+    train,
+)
 
 SMOOTH = [name for name in OUTPUTS if name[0] != "step"]
 PLAIN = Plan(epochs=1, batch=None, optimiser="sgd", learning_rate=0.5)

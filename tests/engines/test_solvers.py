@@ -9,10 +9,8 @@ import pytest
 import scipy.optimize
 
 from mlcli.engines import losses
-from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.links import LinkLoss
-from mlcli.engines.losses import Loss
-from mlcli.engines.penalties import Penalty
+from mlcli.engines.linear_objective import LinearObjective, Penalty
+from mlcli.engines.losses import LinkLoss, Loss
 from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
 from mlcli.engines.solvers.table import SOLVERS
 

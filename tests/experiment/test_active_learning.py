@@ -25,8 +25,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
-from mlcli.protocols._queries import UNSURE, most_worth
-from mlcli.protocols.active_learning import ActiveLearning
+from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_worth
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import typed
 from tests.golden.shipped import in_numbers

@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
-from mlcli.protocols._few_judged import warn_of_few_judged
+from mlcli.protocols._base import warn_of_few_judged
 
 
 def said(protocol: str, rows: int, rare: int = 20, **params: object) -> list[str]:

@@ -9,9 +9,8 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
-from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY
+from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY, OUTPUTS
 from mlcli.engines.network.network import TiedNetwork
-from mlcli.engines.network.outputs import OUTPUTS
 from mlcli.models.anomaly.autoencoder import Autoencoder
 from tests.engines.test_network import by_finite_differences
 from tests.golden.asking import asked, fitted

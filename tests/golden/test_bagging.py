@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlcli.core.configuration import behind_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
-from mlcli.engines.bags import Bag
+from mlcli.engines.draws import Bag
 from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, outputs, sample, votes
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants

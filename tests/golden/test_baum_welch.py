@@ -12,9 +12,15 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.baum_welch import expected, shares_after
-from mlcli.engines.emissions import counts_of_levels, log_normals, normals, shares_of_levels
 from mlcli.engines.sequences import logarithm
+from mlcli.models.sequences._hidden import (
+    counts_of_levels,
+    expected,
+    log_normals,
+    normals,
+    shares_after,
+    shares_of_levels,
+)
 from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted

@@ -17,7 +17,7 @@ from mlcli.core.errors import FitError, UsageError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.models.discriminants.lda import LinearDiscriminants

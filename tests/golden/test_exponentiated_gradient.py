@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
-from mlcli.engines.fair_mixture import best_mixture
-from mlcli.models.wrappers.exponentiated_gradient import ExponentiatedGradient
+from mlcli.models.wrappers.exponentiated_gradient import ExponentiatedGradient, best_mixture
 from tests.golden.asking import fitted
 from tests.golden.test_fair_thresholds import rows, selected_by_group
 

@@ -15,7 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.sequences import most_probable_tags
-from mlcli.models.sequences._counts import count_ngrams, deleted_interpolation
+from mlcli.models.sequences._tables import count_ngrams, deleted_interpolation
 from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import answered, asked, fitted

@@ -11,7 +11,7 @@ from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from mlcli.core.params import build
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.models.ensembles.stacking import Stacking
 from tests.golden.asking import asked, fitted

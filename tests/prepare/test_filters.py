@@ -16,7 +16,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.prepare._cutting import codes_of, equal_frequency
+from mlcli.prepare._dependence import codes_of, equal_frequency
 from mlcli.prepare._selecting import best_of, ranked
 from mlcli.prepare.anova import Anova
 from mlcli.prepare.cfs import CorrelationBasedSelection, uncertainty

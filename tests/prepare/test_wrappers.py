@@ -24,7 +24,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds, inner_holdout
 from mlcli.prepare._stepwise import Stepwise
 from mlcli.prepare.embedded_selection import EmbeddedSelection

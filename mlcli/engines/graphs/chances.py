@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.graphs.elimination import marginal
 from mlcli.engines.graphs.factors import Factor, shares
-from mlcli.engines.graphs.inference import rows_alike
+from mlcli.engines.graphs.inference import marginal, rows_alike
 from mlcli.engines.graphs.structures import counts
 
 MOST_ROUNDS = 200

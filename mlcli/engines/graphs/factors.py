@@ -12,6 +12,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.tables import Array, Codes
+from mlcli.engines.posteriors import log_sum, logarithm
 
 MOST_ENTRIES = 20_000_000
 """A table beyond this size is refused."""
@@ -30,8 +31,7 @@ class Factor:
     def of(variables: Sequence[int], values: Array) -> Factor:
         """One for all rows, of values whose axes are variables in any order."""
         order = np.argsort(variables)
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.transpose(values, order))
+        logs = logarithm(np.transpose(values, order))
         return Factor(tuple(variables[place] for place in order), logs[None])
 
     def axis(self, variable: int) -> int:
@@ -74,14 +74,6 @@ def _refuse_too_wide(arrays: Sequence[Array]) -> None:
             f"exact inference needs a table of {entries:.2g} numbers here: too many columns hang together",
             hint="choose a sparser structure, or `inference: sum-product` or `gibbs`, which are approximate",
         )
-
-
-def log_sum(logs: Array, axis: int | tuple[int, ...]) -> Array:
-    """The logarithm of summed exponentials along axes; of nothing but zeros, that of 0."""
-    top = logs.max(axis=axis, keepdims=True)
-    top = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
 
 
 def largest(logs: Array, axis: int | tuple[int, ...]) -> Array:

@@ -1,17 +1,167 @@
-"""The distribution of one variable in each of many rows, given the cells of the row that are known."""
+"""The distribution of one variable in each of many rows, given the cells of the row that are known.
+
+Exact, by variable elimination: hidden variables are summed out of a product of factors one by one, next the one
+whose neighbours lack the fewest edges among them (min-fill; Zhang & Poole 1994). By messages that factors and
+variables send each other until these stay as they are (sum-product and max-product), exact on trees once they have
+crossed them, with cycles an approximation (Kschischang, Frey & Loeliger 2001). By Gibbs sampling: each hidden
+variable is drawn again and again, given all others (Geman & Geman 1984); all rows share their random numbers, so
+that what is found for a row does not depend on the rows beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.graphs.elimination import marginal
-from mlcli.engines.graphs.factors import Factor, largest
-from mlcli.engines.graphs.gibbs import sampled_shares
-from mlcli.engines.graphs.messages import beliefs
+from mlcli.engines.graphs.factors import Factor, Reduce, largest, product, shares, without
+from mlcli.engines.posteriors import log_sum
+
+
+def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> list[int]:
+    """An order in which to eliminate variables: the next joins the fewest neighbours that were apart."""
+    near: dict[int, set[int]] = {variable: set() for variable in variables}
+    for scope in scopes:
+        for variable in scope:
+            near.setdefault(variable, set()).update(set(scope) - {variable})
+    left, order = set(variables), list[int]()
+    while left:
+        chosen = min(left, key=lambda variable: (_fill(near, variable), len(near[variable]), variable))
+        for one, other in combinations(near[chosen], 2):
+            near[one].add(other)
+            near[other].add(one)
+        for other in near.pop(chosen):
+            near[other].discard(chosen)
+        left.remove(chosen)
+        order.append(chosen)
+    return order
+
+
+def _fill(near: dict[int, set[int]], variable: int) -> int:
+    return sum(other not in near[one] for one, other in combinations(near[variable], 2))
+
+
+def eliminated(
+    factors: Sequence[Factor], variables: Collection[int], reduce: Reduce
+) -> tuple[list[Factor], list[tuple[int, Factor]]]:
+    """The factors that are left, and each variable with the product that it was taken from."""
+    left, taken = list(factors), list[tuple[int, Factor]]()
+    for variable in min_fill([factor.variables for factor in factors], variables):
+        about = product([factor for factor in left if variable in factor.variables])
+        left = [factor for factor in left if variable not in factor.variables]
+        if about.variables:
+            left.append(without(about, variable, reduce))
+            taken.append((variable, about))
+    return left, taken
+
+
+def marginal(factors: Sequence[Factor], of: Collection[int]) -> Factor:
+    """The product of all factors with every other variable summed out."""
+    hidden = {variable for factor in factors for variable in factor.variables} - set(of)
+    return product(eliminated(factors, hidden, log_sum)[0])
+
+
+def most_probable(factors: Sequence[Factor], of: Collection[int], codes: Codes) -> Codes:
+    """``codes`` (rows × variables) with the most probable levels of some together, the others summed out."""
+    hidden = {variable for factor in factors for variable in factor.variables} - set(of)
+    left, _ = eliminated(factors, hidden, log_sum)
+    _, taken = eliminated(left, of, largest)
+    found = codes.copy()
+    for variable, about in reversed(taken):
+        others = [other for other in about.variables if other != variable]
+        found[:, variable] = np.argmax(about.given(found, others).logs, axis=1)
+    return found
+
+
+Messages = dict[tuple[int, int], Array]
+"""The logarithms of a message, by the place of the factor and the variable; the largest is 0."""
+ROUNDS = 200
+TOLERANCE = 1e-12
+DAMPING = 0.5
+"""How much of an old message stays, once messages have had the time to cross any tree."""
+
+
+def beliefs(factors: Sequence[Factor], reduce: Reduce = log_sum) -> dict[int, Array]:
+    """The logarithms (rows × levels) of what messages leave each variable to believe, but for a constant."""
+    inwards: Messages = {
+        (place, variable): np.zeros((1, factor.logs.shape[factor.axis(variable)]))
+        for place, factor in enumerate(factors)
+        for variable in factor.variables
+    }
+    variables = {variable for _, variable in inwards}
+    for round_ in range(ROUNDS):
+        crossed = round_ > 2 * len(variables)
+        sent = {key: _sent(factors, inwards, *key, reduce) for key in inwards}
+        if crossed:
+            sent = {key: (1 - DAMPING) * new + DAMPING * inwards[key] for key, new in sent.items()}
+        change = max((_change(sent[key], inwards[key]) for key in sent), default=0.0)
+        inwards = sent
+        if change <= TOLERANCE:
+            break
+    return {variable: _belief(inwards, variable) for variable in sorted(variables)}
+
+
+def _sent(factors: Sequence[Factor], inwards: Messages, place: int, variable: int, reduce: Reduce) -> Array:
+    """What a factor tells a variable: itself times what its other variables believe without it, reduced."""
+    factor = factors[place]
+    total = factor.logs
+    for other in factor.variables:
+        if other != variable:
+            heard = Factor((other,), _belief(inwards, other, but=place))
+            total = total + heard.over(factor.variables)
+    others = tuple(factor.axis(other) for other in factor.variables if other != variable)
+    found = reduce(total, others) if others else total
+    top = found.max(axis=1, keepdims=True)
+    return np.asarray(np.maximum(found - np.where(np.isneginf(top), 0.0, top), FLOOR))
+
+
+FLOOR = -1e4
+"""The logarithm that stands for that of 0 in a message, so that messages can be mixed."""
+
+
+def _belief(inwards: Messages, variable: int, but: int | None = None) -> Array:
+    """The product of the messages to a variable, but for that of one factor."""
+    messages = [message for (place, to), message in inwards.items() if to == variable and place != but]
+    return np.asarray(sum(messages, np.zeros((1, 1))))
+
+
+def _change(new: Array, old: Array) -> float:
+    return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
+
+
+BURN_IN = 0.2
+"""The share of the sweeps that only forgets the start."""
+
+
+def sampled_shares(
+    factors: Sequence[Factor], query: int, codes: Codes, sweeps: int, rng: np.random.Generator
+) -> Array:
+    """The probability of each level of a variable (rows × levels); the factors have their evidence already."""
+    hidden = sorted({variable for factor in factors for variable in factor.variables})
+    about = {one: [factor for factor in factors if one in factor.variables] for one in hidden}
+    state = codes.copy()
+    state[:, hidden] = 0
+    skipped, total = int(BURN_IN * sweeps), np.zeros(1)
+    for sweep in range(sweeps):
+        for variable in hidden:
+            chances = _conditional(about[variable], variable, state)
+            drawn = (rng.random() >= np.cumsum(chances, axis=1)[:, :-1]).sum(axis=1)
+            state[:, variable] = drawn
+            if variable == query and sweep >= skipped:
+                total = total + chances
+    return np.asarray(total / (sweeps - skipped))
+
+
+def _conditional(factors: Sequence[Factor], variable: int, state: Codes) -> Array:
+    """The chances of each level of a variable, given all others; even ones where nothing is possible."""
+    others = {other for factor in factors for other in factor.variables} - {variable}
+    chances = shares(product([factor.given(state, others) for factor in factors]).logs)
+    chances = np.broadcast_to(chances, (len(state), chances.shape[1]))
+    return np.where(np.isnan(chances), 1 / chances.shape[1], chances)
+
 
 BLOCK = 512
 """How many rows are worked through at once."""

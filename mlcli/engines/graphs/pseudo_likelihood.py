@@ -11,9 +11,8 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.engines.linear_objective import Point
+from mlcli.engines.linear_objective import Point, complaint
 from mlcli.engines.solvers.lbfgs import lbfgs
-from mlcli.engines.solvers.minimum import complaint
 
 MOST_STEPS = 1000
 FLAT = 1e-7

@@ -14,8 +14,9 @@ from mlcli.core.findings import Entry, Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes
-from mlcli.engines.graphs.elimination import marginal, most_probable
-from mlcli.engines.graphs.factors import Factor, log_sum
+from mlcli.engines.graphs.factors import Factor
+from mlcli.engines.graphs.inference import marginal, most_probable
+from mlcli.engines.posteriors import log_sum
 
 SEPARATE = re.compile(r"_\|\|_|⊥")
 FORMS = "ask 'P(a | b=x, c=y)', 'P(a=x, b | c=y)', 'argmax a, b | c=y', 'argmax | c=y', or 'a _||_ b | c'"

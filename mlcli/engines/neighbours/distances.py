@@ -10,15 +10,18 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.points import (
+    ExactScreen,
     Points,
+    Screen,
     range_scaled_points,
     ranges_of,
     raw_points,
+    screen_by_angle,
+    screen_by_squares,
     set_points,
     unit_length_points,
     unit_ranges,
 )
-from mlcli.engines.neighbours.screens import ExactScreen, Screen, screen_by_angle, screen_by_squares
 
 
 def _between(one: Points, other: Points) -> Array:

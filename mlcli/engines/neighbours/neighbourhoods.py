@@ -15,8 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import of_numbers
-from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.points import SAME, of_numbers
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import kth_distance
 from mlcli.tasks.anomaly import Detector, ScreenedRows

@@ -1,11 +1,18 @@
-"""Rows as a distance sees them: one line of numbers or codes for each column."""
+"""Rows as a distance sees them, one line of numbers or codes for each column, and screens of all pairs of them.
+
+A screen ranks pairs nearly right and says how wrong it may be: it gives a value (b × n) for each pair that grows
+with the distance, and for a value the limit that no pair exceeds which is as near, rounding and margin included.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from mlcli.core.blocks import row_blocks
 from mlcli.core.moments import extent
 from mlcli.core.tables import Array, Codes, Rows, Table
 
@@ -100,3 +107,136 @@ def set_points(table: Table, spans: Array) -> Points:
     boolean = np.array([column.kind == "boolean" for column in table.code_columns], dtype=bool)
     inside = np.hstack([np.nan_to_num(table.numbers) != 0, table.codes[:, boolean] == 1])
     return Points(np.ascontiguousarray(inside.T.astype(float)), np.ascontiguousarray(table.codes[:, ~boolean].T))
+
+
+Values = np.ndarray[Any, Any]
+LimitOf = Callable[[Array], Array]
+
+SAME = 1e-12
+"""Distances closer than this, relatively, are the same: what differs is rounding."""
+PIECE = 2**17
+"""How many cells are prepared at once."""
+TILE = 12_000
+"""Pairs measured at once: what an allocator hands out again without asking the system for fresh pages."""
+FAR_OFF = 1e15
+"""A row so many times farther off than any stored one is beyond single precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """How much farther than the last neighbour wanted each asked point looks.
+
+    Beside one at distance d, all up to (d + ``beside``) ``stretch`` + ``beside`` are wanted, too.
+    """
+
+    stretch: Array
+    beside: Array
+
+    @classmethod
+    def none(cls, points: int) -> Margin:
+        """Nothing farther is wanted."""
+        return cls(np.ones(points), np.zeros(points))
+
+    def take(self, rows: Rows | slice) -> Margin:
+        """That of some of the points."""
+        return Margin(self.stretch[rows], self.beside[rows])
+
+    def around(self, distance: Array, scale: float = 1.0) -> Array:
+        """How far each point looks, in units of ``scale``, as the distance is."""
+        beside = self.beside / scale
+        return np.asarray(self.stretch * (distance + beside) + beside)
+
+
+@dataclass(frozen=True)
+class ExactScreen:
+    """The distances themselves, tile by tile."""
+
+    between: Callable[[Points, Points], Array]
+    stored: Points
+    dtype = np.dtype(np.float64)
+    fewest_rows = 1
+
+    def into(self, room: Values, asked: Points, margin: Margin) -> LimitOf:
+        """Fill ``room`` with the distances of the asked points; the limit is the distance, as far as they look."""
+        wide = min(len(self.stored), TILE)
+        high = TILE // wide
+        for top in range(0, len(asked), high):
+            rows, down = slice(top, top + high), asked.take(slice(top, top + high)).down()
+            for left in range(0, len(self.stored), wide):
+                columns = slice(left, left + wide)
+                room[rows, columns] = self.between(down, self.stored.take(columns).across())
+        return lambda bound: margin.around(bound) * (1 + 4 * SAME)
+
+
+@dataclass(frozen=True)
+class ProductScreen:
+    """One matrix product in single precision: ‖b‖² − 2ab ranks like the distance from a to b.
+
+    Points are moved to ``centre`` and divided by ``scale`` first, which changes no order but keeps the digits.
+    """
+
+    stored: Values
+    centre: Array
+    scale: float
+    dtype = np.dtype(np.float32)
+    fewest_rows = 64
+    """A product of fewer rows is slow."""
+
+    @property
+    def rounding(self) -> float:
+        """Values of lengths a and b are wrong by this times (a + b)² / 2: four times the usual bound."""
+        terms: int = self.stored.shape[1]
+        return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
+
+    def into(self, room: Values, asked: Points, margin: Margin) -> LimitOf:
+        """Fill ``room`` with the values of the asked points."""
+        moved = (asked.numbers.T - self.centre) / self.scale
+        beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
+        np.matmul(beside, self.stored.T, out=room)
+        lengths = np.sqrt(_squares(moved))
+        return lambda bound: self._limit(bound, lengths, margin)
+
+    def _limit(self, bound: Array, lengths: Array, margin: Margin) -> Array:
+        """A stored point is no longer than the asked one plus their distance."""
+        apart = np.sqrt(np.maximum(bound + lengths**2, 0.0))
+        reach = margin.around(apart, self.scale)
+        tiny = float(np.finfo(np.float32).tiny)
+        rounded = SAME * np.abs(bound) + (self.rounding + SAME) * (2 * lengths + reach) ** 2 + tiny
+        limit = bound + (reach - apart) * (reach + apart) + rounded
+        return np.where(lengths < FAR_OFF, limit, np.inf)
+
+
+Screen = ExactScreen | ProductScreen
+
+
+def screen_by_squares(stored: Points) -> ProductScreen:
+    """Squared distances without the ‖a‖² that all pairs of one asked point share."""
+    rows, squares = stored.numbers.T, np.empty(len(stored))
+    centre = stored.numbers.mean(axis=1)
+    pieces = list(row_blocks(len(rows), len(centre), PIECE))
+    for piece in pieces:
+        squares[piece] = _squares(rows[piece] - centre)
+    scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0
+    beside = np.empty((len(rows), len(centre) + 1), np.float32)
+    for piece in pieces:
+        beside[piece, :-1] = (rows[piece] - centre) / scale
+    beside[:, -1] = squares / scale**2
+    return ProductScreen(beside, centre, scale)
+
+
+def screen_by_angle(stored: Points) -> ProductScreen:
+    """Minus twice the cosine, for points on the unit sphere."""
+    unit = stored.numbers.T
+    beside = np.column_stack([unit, np.zeros(len(unit))])
+    return ProductScreen(beside.astype(np.float32), np.zeros(unit.shape[1]), 1.0)
+
+
+def _squares(moved: Array) -> Array:
+    lengths: Array = np.einsum("ij,ij->i", moved, moved)
+    return lengths
+
+
+def rounded_up(limit: Array, dtype: np.dtype[Any]) -> Values:
+    """The limit in the precision of a screen; one that is no number holds nothing back."""
+    rounded = np.nextafter(limit.astype(dtype), dtype.type(np.inf))
+    return np.asarray(np.where(np.isnan(limit), dtype.type(np.inf), rounded))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.neighbours.screens import SAME
+from mlcli.engines.neighbours.points import SAME
 from mlcli.engines.neighbours.search import Pairs
 
 WHOLE = 1 - 1e-9

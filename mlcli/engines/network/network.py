@@ -1,18 +1,23 @@
-"""A network of fully connected layers: forward from columns to answers, backward from error terms to slopes.
+"""A network of fully connected layers, and how far an optimiser steps from its parameters θ, given slopes g.
 
 forward     a⁰ = x,  a^l = f^l(a^(l−1) W^l + b^l)
 backward    ∂E/∂W^l = a^(l−1)ᵀ δ^l,  ∂E/∂b^l = Σ_i δ_i^l,  δ^(l−1) = (δ^l W^lᵀ) f'(z^(l−1))
+sgd         v ← μ v − η g,  θ ← θ + v
+adam        m ← β₁ m + (1 − β₁) g,  s ← β₂ s + (1 − β₂) g²,
+            θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε)      (Kingma & Ba 2015)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.tables import Array
 from mlcli.engines.network.activations import Activation
 
@@ -161,3 +166,100 @@ def _room_for(rooms: list[Array], place: int, rows: int) -> Array:
     if len(rooms[place]) < rows:
         rooms[place] = np.empty((rows, rooms[place].shape[1]))
     return rooms[place][:rows]
+
+
+FIRST, SECOND, NEVER_NOTHING = 0.9, 0.999, 1e-8
+"""β₁, β₂ and ε of Adam, as in the paper."""
+
+
+class Optimiser(Protocol):
+    """What moves parameters."""
+
+    def step(self, parameters: Array, slopes: Array) -> None:
+        """Move parameters downwards; the slopes may be overwritten."""
+
+
+class Momentum:
+    """Gradient descent whose steps carry on."""
+
+    def __init__(self, size: int, rate: float, momentum: float) -> None:
+        self.rate, self.momentum, self.velocity = rate, momentum, np.zeros(size)
+
+    def step(self, parameters: Array, slopes: Array) -> None:
+        """V ← μ v − η g, θ ← θ + v."""
+        slopes *= self.rate
+        self.velocity *= self.momentum
+        self.velocity -= slopes
+        parameters += self.velocity
+
+
+class Adam:
+    """Steps of about the learning rate for every parameter, however large its slope is."""
+
+    def __init__(self, size: int, rate: float, first: float = FIRST) -> None:
+        """``first`` is β₁: how long steps go on in their direction."""
+        self.rate, self.first, self.steps = rate, first, 0
+        self.mean, self.square, self.room = np.zeros(size), np.zeros(size), np.empty(size)
+
+    def step(self, parameters: Array, slopes: Array) -> None:
+        """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε); m / (1 − β₁) and s / (1 − β₂) are what is kept."""
+        self.steps += 1
+        scale = math.sqrt(1 - SECOND)
+        rate = (
+            self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - self.first**self.steps) * (1 - self.first) / scale
+        )
+        room = np.multiply(slopes, slopes, out=self.room)
+        self.square *= SECOND
+        self.square += room
+        self.mean *= self.first
+        self.mean += slopes
+        np.sqrt(self.square, out=room)
+        room += NEVER_NOTHING / scale
+        np.divide(self.mean, room, out=room)
+        room *= rate
+        parameters -= room
+
+
+OPTIMISERS: dict[str, Callable[[int, float, float], Optimiser]] = {
+    "adam": lambda size, rate, momentum: Adam(size, rate),
+    "sgd": Momentum,
+}
+"""By name, of the number of parameters, the learning rate and the momentum, which is that of sgd."""
+
+
+MOST_POINTS = 60
+"""How many epochs of a curve are shown."""
+
+
+def layers_of(
+    columns: int, biases: Sequence[Array], activations: Sequence[str], shared: int = 0
+) -> findings.Table:
+    """Units, activation and parameters of each layer; ``shared`` weights are counted once."""
+    before = columns
+    rows: list[tuple[findings.Entry, ...]] = []
+    for place, (bias, activation) in enumerate(zip(biases, activations, strict=True), 1):
+        name = "output" if place == len(biases) else f"hidden {place}"
+        rows.append((name, len(bias), activation, (before + 1) * len(bias)))
+        before = len(bias)
+    total = sum(int(row[3] or 0) for row in rows) - shared
+    note = f"{total:,} adjustable parameters: a weight for each connection, a bias for each unit"
+    note += f"; {shared:,} weights are shared" if shared else ""
+    return findings.Table("Layers", ("layer", "units", "activation", "parameters"), tuple(rows), note=note)
+
+
+def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curve:
+    """The mean loss after some of the epochs, the last and the best included; so many were allowed."""
+    made = len(training)
+    shown = np.linspace(0, made - 1, min(MOST_POINTS, made)).round().astype(int)
+    ended = f"it fell no more after {made} epochs" if made < epochs else "it may fall further with more epochs"
+    series = [("training", training)]
+    if len(validation):
+        best = int(validation.argmin())
+        shown = np.union1d(shown, best)
+        series.append(("held aside", validation))
+        ended = f"smallest for rows held aside after epoch {best + 1}, which is kept"
+    lines = tuple((name, tuple(losses[shown].tolist())) for name, losses in series)
+    points = tuple((1.0 + shown).tolist())
+    return findings.Curve(
+        "Loss by epoch", "epoch", points, lines, note=f"of rows while they are learned from; {ended}"
+    )

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.penalties import Penalty
+from mlcli.engines.linear_objective import Penalty
 
 ENOUGH = 1e-13
 """How far an entry of the gradient may still move, as a share of the largest at 0."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Objective, Point
-from mlcli.engines.solvers.minimum import Minimum, without_rising
+from mlcli.engines.linear_objective import LinearObjective, Minimum, Objective, Point, without_rising
 
 STUCK_BY_ROUNDING = 1e-8
 """Where no step lowers the objective, a gradient up to this is what rounding leaves of 0."""

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective
+from mlcli.engines.linear_objective import LinearObjective, Minimum
 from mlcli.engines.losses import Loss
+from mlcli.engines.solvers.gradient_descent import gradient_descent, stochastic_gradient_descent
 from mlcli.engines.solvers.lbfgs import lbfgs
-from mlcli.engines.solvers.minimum import Minimum
 from mlcli.engines.solvers.newton import newton, newton_from_few_rows
-from mlcli.engines.solvers.proximal import gradient_descent
-from mlcli.engines.solvers.stochastic import stochastic_gradient_descent
 
 Minimise = Callable[[LinearObjective, Array, float, int], Minimum]
 """From an objective, a start, the gradient at which to stop, and the most steps."""

@@ -23,7 +23,6 @@ from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.querying import judged_by_labels
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
@@ -156,6 +155,8 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
         by_labels: list[tuple[Coordinate, Answers]] = []
         known = split.train
         if split.queries is not None:
+            from mlcli.experiment.run.querying import judged_by_labels
+
             pipeline, known, by_labels = judged_by_labels(block.learner, block.rows, split, index)
             train_rows = block.rows.take(known)
         else:

@@ -18,8 +18,7 @@ from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Parts, Protocol, Split
-from mlcli.protocols._few_judged import warn_of_few_judged
+from mlcli.protocols._base import Parts, Protocol, Split, warn_of_few_judged
 from mlcli.tasks.table import kind_named
 
 BLOCKS_PER_CELL = 32

@@ -13,7 +13,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import Split
-from mlcli.protocols._queries import COMMITTEE, RANDOM, UNSURE, Queries, most_worth
+from mlcli.protocols.active_learning import COMMITTEE, RANDOM, UNSURE, Queries, most_worth
 
 Fit = Any
 """A learner: what is fitted to rows, by the split that they are of."""

@@ -19,8 +19,8 @@ FEW_CLASSES = 10
 
 def method_instead(use: str, kind: Kind) -> str:
     """The method that does a kind of task as another does its own, or the first of its panel."""
-    own = METHODS_OF_KINDS.get(use, {}).get(kind.name)
-    return own or (kind.panel[0] if kind.panel else kind.baseline)
+    instead = METHODS_OF_KINDS.get(kind.name, {}).items()
+    return next((name for name, others in instead if use in others.split()), (*kind.panel, kind.baseline)[0])
 
 
 def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:

@@ -26,7 +26,7 @@ from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import as_repeats
+from mlcli.engines.draws import as_repeats
 from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 

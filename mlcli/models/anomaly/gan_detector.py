@@ -35,12 +35,9 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import as_repeats
-from mlcli.engines.network.activations import IDENTITY, SIGMOID, TANH
-from mlcli.engines.network.findings import layers_of
-from mlcli.engines.network.network import Network, check_layers
-from mlcli.engines.network.optimisers import Adam
-from mlcli.engines.network.outputs import OUTPUTS
+from mlcli.engines.draws import as_repeats
+from mlcli.engines.network.activations import IDENTITY, OUTPUTS, SIGMOID, TANH
+from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 REAL = 0.9

@@ -41,7 +41,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.windows import rows_before, warn_of_gaps

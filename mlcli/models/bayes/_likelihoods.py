@@ -13,10 +13,10 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import Moments
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.event_columns import EVENTS, IMPOSSIBLE, EventColumns
-from mlcli.engines.normal_columns import least_variance, log_density, mean_gap
-from mlcli.engines.posteriors import certain_posterior, logarithm
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
+from mlcli.engines.linear_scores import known_cells
+from mlcli.engines.number_columns import EVENTS, IMPOSSIBLE, EventColumns, least_variance, log_density, mean_gap
+from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
 from mlcli.engines.sums import Layout
 from mlcli.tasks.classification import LabelledRows
 
@@ -219,3 +219,25 @@ def normals_table(
     note = f"left out, since they do not vary: {', '.join(left_out)}" if left_out else ""
     header = ("column", target, "mean", "standard deviation")
     return findings.Table(f"Numbers by {target}", header, rows, note=note)
+
+
+LogJoint = Callable[[Table], Array]
+
+
+def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> findings.Table:
+    """Of one row: a line for each factor, a column for each class."""
+    prior, product = log_joint(_alone(one, "")), log_joint(one)
+    possible = np.where(np.isneginf(prior), 0.0, prior)
+    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in known_cells(one)]
+    lines = [("prior", prior), *factors, ("product", product)]
+    rows = [(what, *np.exp(logs[0]).tolist()) for what, logs in lines]
+    if np.isfinite(product).any():
+        rows.append(("share of the products", *posterior(product)[0].tolist()))
+    return findings.Table("Factors", ("factor", *classes), tuple(rows))
+
+
+def _alone(one: Table, name: str) -> Table:
+    """The row with only one of its cells; a cell that is empty adds no factor."""
+    numbers = np.array([column.name == name for column in one.number_columns], bool)
+    codes = np.array([column.name == name for column in one.code_columns], bool)
+    return Table(one.columns, np.where(numbers, one.numbers, np.nan), np.where(codes, one.codes, MISSING_CODE))

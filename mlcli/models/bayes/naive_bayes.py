@@ -56,13 +56,10 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.em import log_sum
-from mlcli.engines.event_columns import log_likelihood_of_events
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.normal_columns import log_density, log_mass
-from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.number_columns import log_density, log_likelihood_of_events, log_mass
+from mlcli.engines.posteriors import log_sum, logarithm, posterior, prior_conflicts, refuse_misfitting_priors
 from mlcli.engines.sums import ColumnSums, column_sums
-from mlcli.models.bayes._factors import factors_of
 from mlcli.models.bayes._likelihoods import (
     ADDED,
     HOW_SMOOTHED,
@@ -72,6 +69,7 @@ from mlcli.models.bayes._likelihoods import (
     drawn_normals,
     event_columns,
     events_table,
+    factors_of,
     levels_table,
     log_likelihood,
     normals_table,

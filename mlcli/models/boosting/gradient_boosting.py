@@ -44,7 +44,7 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.trees.losses import Loss, Slopes
 from mlcli.engines.trees.rounds import HeldAside, Steps

@@ -27,9 +27,9 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.bags import order_of_content
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, distances_to_rows, embedded, given_distances, points_of
+from mlcli.engines.draws import order_of_content
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 

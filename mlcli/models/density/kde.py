@@ -33,8 +33,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.graphs.factors import log_sum
 from mlcli.engines.neighbours.neighbourhoods import DistinctRows
+from mlcli.engines.posteriors import log_sum
 from mlcli.models.density._components import check_varying_columns, varying_columns, varying_part, with_constants
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows

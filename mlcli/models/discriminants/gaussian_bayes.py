@@ -27,11 +27,10 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
-from mlcli.engines.em import LOG_TAU, log_sum
-from mlcli.engines.normal_classes import drawn
+from mlcli.engines.covariances import COVARIANCE_TYPES, LOG_TAU, CovarianceType, drawn
 from mlcli.engines.posteriors import (
     log_priors,
+    log_sum,
     posterior,
     prior_conflicts,
     prior_table,

@@ -42,9 +42,9 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.engines.covariances import drawn, log_density, of_covariance
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.linear_scores import INTERCEPT, linear_scores
-from mlcli.engines.normal_classes import drawn, log_density, of_covariance
+from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,
@@ -56,7 +56,6 @@ from mlcli.engines.posteriors import (
     refuse_misfitting_priors,
     table_by_class,
 )
-from mlcli.engines.score_terms import SCORES, linear_terms
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import made_regular, solved
 from mlcli.models.discriminants._whitening import (

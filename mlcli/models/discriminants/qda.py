@@ -44,8 +44,8 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.covariances import Normal, drawn, log_density, of_whitener
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.normal_classes import Normal, drawn, log_density, of_whitener
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,

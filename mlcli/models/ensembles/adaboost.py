@@ -39,7 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.draws import Bag, order_of_content
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
 from mlcli.tasks.classification import Classifier, LabelledRows
 

@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import Bag, order_of_content
+from mlcli.engines.draws import Bag, order_of_content
 from mlcli.engines.ensemble import (
     OutOfBag,
     fitted,

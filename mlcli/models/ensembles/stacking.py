@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.classification import Classifier

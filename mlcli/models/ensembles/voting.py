@@ -36,7 +36,7 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import Says, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.tasks.classification import Classifier

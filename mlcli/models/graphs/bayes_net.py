@@ -48,11 +48,11 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.graphs.chances import Families
-from mlcli.engines.graphs.factors import Factor, log_sum
+from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import INFERENCES, Inference
 from mlcli.engines.graphs.questions import Graph, answer
-from mlcli.engines.graphs.separation import cycle_in, d_separated, in_order
-from mlcli.engines.graphs.structures import SCORES, climbed_arrows, tree_among
+from mlcli.engines.graphs.structures import SCORES, climbed_arrows, cycle_in, d_separated, in_order, tree_among
+from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._columns import (
     ACCEPTS,
     are_names,

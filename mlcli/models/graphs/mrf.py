@@ -45,13 +45,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.graphs.elimination import marginal
-from mlcli.engines.graphs.factors import Factor, log_sum
-from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals
+from mlcli.engines.graphs.factors import Factor
+from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals, marginal
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
 from mlcli.engines.graphs.questions import Graph, answer
-from mlcli.engines.graphs.separation import separated
-from mlcli.engines.graphs.structures import grid_of, tree_among
+from mlcli.engines.graphs.structures import grid_of, separated, tree_among
+from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._columns import (
     ACCEPTS,
     class_shares,

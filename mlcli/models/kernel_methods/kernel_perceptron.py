@@ -100,7 +100,7 @@ class KernelPerceptron(KernelModel, Classifier):
 
     def _learned(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
         """The coefficients (classes × rows), how many passes that took, and the mistakes of the last one."""
-        from mlcli.kernels.svm.perceiving import perceive
+        from mlcli.kernels.linear.perceptron import perceive
 
         scores, beta, timed = (np.zeros((classes, len(y))) for _ in range(3))
         if classes < 2:

@@ -15,9 +15,8 @@ from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax
 from mlcli.engines.least_squares import CarefulPlane, careful_plane
-from mlcli.engines.linear_scores import linear_scores, terms
-from mlcli.engines.links import LOGISTIC, Link
-from mlcli.engines.score_terms import SCORES, linear_terms
+from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
+from mlcli.engines.losses import LOGISTIC, Link
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import ValuedRows
 

@@ -29,7 +29,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_values import LinearValues
+from mlcli.engines.linear_scores import LinearValues
 from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
 from mlcli.tasks.regression import Regressor, ValuedRows
 

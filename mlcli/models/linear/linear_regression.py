@@ -43,13 +43,10 @@ from mlcli.core.tables import Array, Flags
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.linear_scores import terms
-from mlcli.engines.linear_values import LinearValues
+from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
+from mlcli.engines.linear_scores import LinearValues, terms
 from mlcli.engines.losses import Squared
-from mlcli.engines.penalties import Penalty
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
-from mlcli.engines.solvers.minimum import complaint
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail

@@ -36,9 +36,8 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_objective import LinearObjective, weighted_gram
+from mlcli.engines.linear_objective import LinearObjective, Penalty, weighted_gram
 from mlcli.engines.losses import SquaredHinge
-from mlcli.engines.penalties import Penalty
 from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, Matrix, interior_point
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import LinearMargins, contrasts

@@ -40,12 +40,10 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
-from mlcli.engines.linear_objective import LinearObjective, Masked
+from mlcli.engines.linear_objective import LinearObjective, Masked, Penalty, complaint
+from mlcli.engines.linear_scores import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.losses import CrossEntropy
-from mlcli.engines.penalties import Penalty
-from mlcli.engines.score_terms import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.solvers.lbfgs import lbfgs
-from mlcli.engines.solvers.minimum import complaint
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 SHOWN = 20

@@ -44,11 +44,8 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_objective import LinearObjective
-from mlcli.engines.links import ARCTAN, LOGISTIC, NORMAL, Link, LinkLoss, generalised_logistic
-from mlcli.engines.losses import CrossEntropy, Loss
-from mlcli.engines.penalties import Penalty
-from mlcli.engines.solvers.minimum import Minimum, complaint
+from mlcli.engines.linear_objective import LinearObjective, Minimum, Penalty, complaint
+from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, LinkLoss, Loss, generalised_logistic
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import FORMS, Form, LinearLikelihood, Part, form_of

@@ -31,7 +31,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
-from mlcli.engines.linear_values import LinearValues
+from mlcli.engines.linear_scores import LinearValues
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
 

@@ -42,14 +42,10 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.bags import as_repeats, held_aside
-from mlcli.engines.network.activations import ACTIVATIONS, Activation
-from mlcli.engines.network.findings import layers_of, loss_curve
-from mlcli.engines.network.network import Network, check_layers
-from mlcli.engines.network.optimisers import OPTIMISERS
-from mlcli.engines.network.outputs import ANSWERS, LOSSES, OUTPUTS, Output
-from mlcli.engines.network.pretraining import CORRUPTIONS, pretrain
-from mlcli.engines.network.training import Examples, History, Plan, train
+from mlcli.engines.draws import as_repeats, held_aside
+from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
+from mlcli.engines.network.network import OPTIMISERS, Network, check_layers, layers_of, loss_curve
+from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
 from mlcli.models.networks._targets import ClassCoding, ValueCoding
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor

@@ -17,12 +17,10 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.chain_objective import ChainObjective, Expect
-from mlcli.engines.sequence_features import LOOKS, FeatureMap, Template
+from mlcli.engines.chain_objective import LOOKS, ChainObjective, Expect, FeatureMap, Template
+from mlcli.engines.linear_objective import complaint
 from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
-from mlcli.engines.solvers.lbfgs import lbfgs
-from mlcli.engines.solvers.minimum import complaint
-from mlcli.engines.solvers.owlqn import owlqn
+from mlcli.engines.solvers.lbfgs import lbfgs, owlqn
 from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 

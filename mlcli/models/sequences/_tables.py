@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Entry
+from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.sequences import best_paths
+from mlcli.tasks.sequence_labelling import lengths
 
 OF_SCORES = (
     "The largest score of tags up to a row that end with each tag: a logarithm of probability but for a constant; "
@@ -69,3 +73,129 @@ def transition_table(transitions: Array, classes: Sequence[str], stop: bool, not
 def _can_be(history: tuple[int, ...], boundary: int) -> bool:
     """Whether no tag stands before the start of a sequence."""
     return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))
+
+
+def observed_columns(table: Table, wanted: str | None, method: str) -> tuple[Column, ...]:
+    """The column asked for, or the first one that holds levels, or all numbers; others are warned of."""
+    if wanted is not None:
+        return (_named(table, wanted, method),)
+    if not table.code_columns and table.columns:
+        return table.columns
+    return (observed_column(table, None, method),)
+
+
+def observed_column(table: Table, wanted: str | None, method: str) -> Column:
+    """The column of levels asked for, or the first one; others, not looked at, are warned of."""
+    if wanted is not None:
+        return _with_levels(_named(table, wanted, method), method)
+    if not table.code_columns:
+        what = (
+            f"{method} observes levels, and no column has any: {listed([c.name for c in table.columns]) or 'none'}"
+        )
+        raise FitError(what, hint="declare a column nominal in the sidecar, or cut its numbers into levels")
+    first = table.code_columns[0]
+    others = [column.name for column in table.columns if column != first]
+    if others:
+        text = f"{method} observes '{first.name}' only, not {listed(others)}; choose with the parameter column"
+        warnings.warn(text, MlcliWarning, stacklevel=3)
+    return first
+
+
+def counted(codes: Codes, y: Codes, weights: Array, levels: int, tags: int) -> Array:
+    """The summed weight of each level with each tag (levels × tags); empty cells are not counted."""
+    known = codes >= 0
+    cells = codes[known].astype(np.intp) * tags + y[known]
+    counts = np.bincount(cells, weights=weights[known], minlength=levels * tags)
+    return np.asarray(counts.reshape(levels, tags), dtype=np.float64)
+
+
+def observations(table: Table, name: str) -> Codes:
+    """The codes of the observed column; -1 where empty, or never met in training."""
+    return table.cells(name).astype(np.int32)
+
+
+def _named(table: Table, wanted: str, method: str) -> Column:
+    columns = {column.name: column for column in table.columns}
+    if wanted not in columns:
+        raise FitError(f"{method}: there is no column '{wanted}'", hint=did_you_mean(wanted, columns, "columns"))
+    return columns[wanted]
+
+
+def _with_levels(column: Column, method: str) -> Column:
+    if not column.coded:
+        hint = "declare it nominal in the sidecar, or choose another column"
+        raise FitError(f"{method} observes levels, and column '{column.name}' holds numbers", hint=hint)
+    return column
+
+
+def count_ngrams(y: Codes, sequence: Codes, tags: int, order: int, stop: bool) -> Array:
+    """How often each tag (last axis) follows each history of ``order`` - 1 tags (the other axes)."""
+    starts, sizes = lengths(sequence)
+    counts = np.zeros((tags + 1,) * order)
+    followed = histories(y, sequence, tags, order - 1)
+    np.add.at(counts, (*followed, y), 1.0)
+    if stop:
+        ends = starts + sizes - 1
+        before_ends = [earlier[ends] for earlier in followed[1:]]
+        np.add.at(counts, (*before_ends, y[ends], tags), 1.0)
+    return counts
+
+
+def histories(y: Codes, sequence: Codes, tags: int, length: int) -> list[Codes]:
+    """The tags before each row, the one that stands ``length`` rows before it first."""
+    starts, sizes = lengths(sequence)
+    place = np.arange(len(y)) - np.repeat(starts, sizes)
+    return [_before(y, place, lag, tags) for lag in range(length, 0, -1)]
+
+
+def _before(y: Codes, place: Rows, lag: int, boundary: int) -> Codes:
+    """The tag that stands ``lag`` rows before each row of its sequence."""
+    earlier = np.full(len(y), boundary, y.dtype)
+    earlier[lag:] = np.where(place[lag:] >= lag, y[: len(y) - lag], boundary)
+    return earlier
+
+
+def with_alpha(counts: Array, alpha: float) -> Array:
+    """(count + α) / (total + α × outcomes); a history never met, where α is 0, has the shares of all tags.
+
+    Outcomes are the tags met in training and, where ends were counted, the end: others have probability 0.
+    """
+    overall = counts.reshape(-1, counts.shape[-1]).sum(axis=0)
+    raised = np.where(overall > 0, counts + alpha, 0.0)
+    totals = raised.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, raised / np.where(totals > 0, totals, 1.0), overall / overall.sum())
+
+
+def interpolated(counts: Array, alpha: float) -> Array:
+    """λ₁ P(tag) + λ₂ P(tag | previous) + ..., the λ by deleted interpolation (Brants 2000); α plays no part.
+
+    A history that was never met has the shares that one tag less of it gives.
+    """
+    shorter = [counts.sum(axis=tuple(range(left_out))) for left_out in range(counts.ndim - 1, -1, -1)]
+    weights = deleted_interpolation(counts)
+    shares = with_alpha(shorter[0], 0.0)
+    mixed = weights[0] * shares
+    for weight, longer in zip(weights[1:], shorter[1:], strict=True):
+        totals = longer.sum(axis=-1, keepdims=True)
+        shares = np.where(totals > 0, longer / np.where(totals > 0, totals, 1.0), shares)
+        mixed = mixed + weight * shares
+    return np.asarray(mixed)
+
+
+def deleted_interpolation(counts: Array) -> Array:
+    """The weight of each length of history: each n-gram votes for the length that predicts it best without itself.
+
+    Of equally good lengths the longest gets the votes; an n-gram that is met once predicts nothing without itself.
+    """
+    held_out = []
+    for left_out in range(counts.ndim - 1, -1, -1):
+        shorter = counts.sum(axis=tuple(range(left_out)))
+        others = np.broadcast_to(shorter.sum(axis=-1, keepdims=True) - 1, shorter.shape)
+        share = np.divide(shorter - 1, others, out=np.zeros(shorter.shape), where=others > 0)
+        held_out.append(np.broadcast_to(share, counts.shape))
+    longest_first = np.argmax(np.stack(held_out[::-1]), axis=0)
+    votes = np.bincount(counts.ndim - 1 - longest_first.ravel(), weights=counts.ravel(), minlength=counts.ndim)
+    return np.asarray(votes / votes.sum())
+
+
+SMOOTHINGS: dict[str, Callable[[Array, float], Array]] = {"alpha": with_alpha, "interpolation": interpolated}

@@ -43,17 +43,18 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table, empty_cells
-from mlcli.engines.emissions import counts_of_levels, log_normals, normals
-from mlcli.engines.sequences import (
-    drawn_tags,
-    log_probabilities,
-    logarithm,
-    most_probable_tags,
-    tag_probabilities,
+from mlcli.engines.sequences import drawn_tags, log_probabilities, logarithm, most_probable_tags, tag_probabilities
+from mlcli.models.sequences._hidden import Learning, counts_of_levels, hidden_counts, log_normals, normals
+from mlcli.models.sequences._tables import (
+    NOTE,
+    SMOOTHINGS,
+    count_ngrams,
+    how_smoothed,
+    observations,
+    observed_columns,
+    transition_table,
+    viterbi_table,
 )
-from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, observations, observed_columns
-from mlcli.models.sequences._hidden import Learning, hidden_counts
-from mlcli.models.sequences._tables import NOTE, how_smoothed, transition_table, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}

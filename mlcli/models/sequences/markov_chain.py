@@ -35,8 +35,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
 from mlcli.engines.sequences import drawn_tags, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._counts import SMOOTHINGS, count_ngrams, histories
-from mlcli.models.sequences._tables import how_smoothed, transition_table
+from mlcli.models.sequences._tables import SMOOTHINGS, count_ngrams, histories, how_smoothed, transition_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 MOST_HISTORIES = 5_000_000

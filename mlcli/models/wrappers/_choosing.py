@@ -11,17 +11,20 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import DataError, MlcliWarning, raise_all
+from mlcli.core.errors import DataError, MlcliError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Explanation
 from mlcli.core.model import Model
-from mlcli.core.params import learned, param
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import build, learned, param
+from mlcli.core.registry import PROTOCOLS
+from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.tuning.inner_protocol import given_protocol, inner_protocol, problem_with, refuse_too_few
 from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
+from mlcli.protocols._base import Protocol, all_alike
 from mlcli.protocols.forward_chaining import ForwardChaining
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -186,3 +189,77 @@ def by_score(trials: Sequence[Trial], examination: Examination) -> list[Trial]:
 def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as they are saved."""
     return {path: tuple(value) if isinstance(value, list) else value for path, value in values.items()}
+
+
+FOLDS = 5
+Written = str | Mapping[str, Any] | None
+
+
+def problem_with(written: Written) -> str:
+    """What is wrong with an inner protocol as it is written, or nothing."""
+    try:
+        given_protocol(written)
+    except MlcliError as error:
+        return error.in_a_line
+    return ""
+
+
+def given_protocol(written: Written) -> Protocol | None:
+    """The protocol that is written: an id, or a mapping of `use` and parameters; none where nothing is."""
+    if written is None:
+        return None
+    params = {"use": written} if isinstance(written, str) else dict(written)
+    use = params.pop("use", None)
+    if not isinstance(use, str):
+        raise UsageError("inner names a protocol, such as {use: k-fold, folds: 5}")
+    protocol: Protocol = build(PROTOCOLS.load(use), params)
+    if protocol.asks_only_learned_rows():
+        raise UsageError(f"{use} asks about the rows that were learned from: nothing can be chosen so")
+    return protocol
+
+
+def inner_protocol(written: Written, data: Any) -> Protocol | None:
+    """The protocol for some training rows: as written, else 5 folds, in order of time where it is known.
+
+    None where there are too few rows, or groups, to choose by.
+    """
+    protocol, strata = given_protocol(written), data.strata()
+    if protocol is None:
+        return _usual(strata)
+    if isinstance(protocol, ForwardChaining) and (isinstance(written, str) or "folds" not in (written or {})):
+        return _forward({"gap": protocol.gap, "window": protocol.window}, strata)
+    kind = kind_named(data.kind)
+    if protocol.id not in kind.protocols and kind.name not in protocol.kinds:
+        hint = did_you_mean(protocol.id, kind.protocols, f"protocols for {kind.name}")
+        raise UsageError(f"{protocol.id} cannot split rows of {kind.name}", hint=hint)
+    return protocol
+
+
+def _usual(strata: Strata) -> Protocol | None:
+    if strata.order is not None and not np.isnan(strata.order).any():
+        protocol = _forward({}, strata)
+        if protocol is not None:
+            return protocol
+    units = len(all_alike(strata))
+    use = "k-fold" if strata.strata is None else "stratified-k-fold"
+    return _made(use, units) if units > 1 else None
+
+
+def _forward(params: Mapping[str, Any], strata: Strata) -> Protocol | None:
+    """As many blocks of time as there can be, up to the usual number; none where rows are too few for two."""
+    for folds in range(FOLDS, 0, -1):
+        protocol = ForwardChaining(folds=folds, **params)
+        if not protocol.problems_with_rows(strata):
+            return protocol
+    return None
+
+
+def _made(use: str, most: int) -> Protocol:
+    protocol: Protocol = build(PROTOCOLS.load(use), {"folds": min(FOLDS, most)})
+    return protocol
+
+
+def refuse_too_few(protocol: Protocol, strata: Strata) -> list[Problem]:
+    """What keeps training rows from being split once more, in words that say so."""
+    what = "the training rows cannot be split again to choose by"
+    return [Problem(f"{what}: {one.what}", hint=one.hint) for one in protocol.problems_with_rows(strata)]

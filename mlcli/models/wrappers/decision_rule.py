@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.engines.bags import order_of_content
+from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.costs import cost_matrix, problems_with_costs

@@ -44,8 +44,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.bags import order_of_content
-from mlcli.engines.draws import draws
+from mlcli.engines.draws import draws, order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.group_thresholds import Choice, Lots, Reached, alike, alike_in_both
 from mlcli.engines.inner_splits import inner_folds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.engines.neighbours.tree import Tree
+from mlcli.engines.neighbours.search import Tree
 from mlcli.models.clusters.dbscan import linked_by
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.kernels.svm.perceiving import perceive
+from mlcli.kernels.linear.perceptron import perceive
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -1,0 +1,68 @@
+"""First-order solvers: batch gradient descent, and stochastic gradient descent that arrives.
+
+Batch: steps of a length that the curvature's bound proves safe. Each entry is divided by its own bound, so that
+columns of any scale advance alike. Steps carry momentum (Nesterov 1983), which is dropped when it points uphill
+(O'Donoghue & Candès 2015). A penalty with corners is met by its proximal step after each one down the rest (Beck &
+Teboulle 2009).
+
+Stochastic: a pass begins with the gradient of all rows. Each step then takes this, and what the gradient of its
+few rows has changed by since (Johnson & Zhang 2013), so that steps need not become smaller to arrive. Rows come in
+an order that a fixed seed draws: where the minimum is does not depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlcli.core.rooms import blocks_of, shuffled
+from mlcli.core.tables import Array
+from mlcli.engines.linear_objective import LinearObjective, Minimum
+
+
+def gradient_descent(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+    """Step until no entry of the gradient is above ``tolerance``."""
+    step, w = objective.step_bounds(), start
+    momentum, here = 1.0, objective.at(start)
+    for iteration in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, iteration, converged=True)
+        before, w = w, objective.penalty.proximal(here.w - step * here.slope, step)
+        if np.vdot((here.w - w) / step, w - before) > 0:
+            momentum = 1.0
+        momentum, last = (1 + np.sqrt(1 + 4 * momentum**2)) / 2, momentum
+        here = objective.at(w + (last - 1) / momentum * (w - before))
+    here = objective.at(w)
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+BATCH = 64
+"""Rows for each step."""
+CAUTION = 0.5
+SEED = 1
+
+
+def stochastic_gradient_descent(
+    objective: LinearObjective, start: Array, tolerance: float, max_iterations: int
+) -> Minimum:
+    """Go through all rows until no entry of the gradient is above ``tolerance``; an iteration is a pass."""
+    rng, w, step = np.random.default_rng(SEED), start, _steps(objective)
+    here = objective.at(start)
+    for done in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, done, converged=True)
+        order = shuffled(rng, *objective.X.shape)
+        for rows in np.array_split(order, max(1, len(order) // BATCH)):
+            few = objective.take(rows)
+            change = few.at(w).slope - few.at(here.w).slope
+            w = objective.penalty.proximal(w - step * (here.slope + change), step)
+        here = objective.at(w)
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _steps(objective: LinearObjective) -> Array:
+    """The steps that are safe for all rows, less where single rows bend far more than all do."""
+    own, weights = objective.own_bends(), objective.loss.weights
+    blocks = blocks_of(*objective.X.shape)
+    lengths = np.concatenate([objective.X[some] ** 2 @ (1 / own[:-1]) for some in blocks]) + 1 / own[-1]
+    typical = float(weights @ lengths) / float(weights.sum())
+    return np.asarray(CAUTION * objective.step_bounds() / max(1.0, float(lengths.max()) / typical / BATCH))
