@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlcli.api.estimators import is_estimator, written
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered, planned
 from mlcli.checks.audit import foreseen
@@ -21,7 +22,7 @@ from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tun
 from mlcli.experiment.spec.file import experiment_from, read_experiment
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
-from mlcli.report.outcome import outcome_of
+from mlcli.report.gates import outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     Data = str | Path | pd.DataFrame
 Entry = Any
 """An id, a saved model, a mapping such as ``{"use": "knn", "params": {"k": 3}}``, or a scikit-learn estimator."""
+PLAIN = (str, int, float, bool, type(None))
 
 
 def eval(  # it is the verb
@@ -132,17 +134,58 @@ def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def plain(value: Any) -> Any:
-    """A value as YAML would hold it."""
+def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
+    """A value as YAML would hold it; ``leaf`` says what becomes of what is not plain and holds no others."""
     if is_estimator(value):
         return written(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain(item, leaf) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):
-        return [plain(item) for item in value]
-    if isinstance(value, Path):
-        return str(value)
-    return value.item() if hasattr(value, "item") and hasattr(value, "dtype") else value
+        return [plain(item, leaf) for item in value]
+    value = value.item() if hasattr(value, "item") and hasattr(value, "dtype") and not value.ndim else value
+    if leaf is None:
+        return str(value) if isinstance(value, Path) else value
+    return value if isinstance(value, PLAIN) else leaf(value)
+
+
+def is_estimator(value: Any) -> bool:
+    """Whether a value keeps to scikit-learn's conventions."""
+    return not isinstance(value, type) and hasattr(value, "get_params") and hasattr(value, "fit")
+
+
+def written(estimator: Any) -> dict[str, Any]:
+    """An estimator as a model of an experiment; the steps of a pipeline stand before its last."""
+    if hasattr(estimator, "as_written"):  # one of mlcli.sklearn
+        found: dict[str, Any] = estimator.as_written()
+        return found
+    if type(estimator).__name__ == "Pipeline":
+        *before, last = (one for _, one in estimator.steps)
+        return {**written(last), "steps": [written(one) for one in before if is_estimator(one)]}
+    path, default = _path_of(type(estimator)), type(estimator)().get_params(deep=False)
+    given = estimator.get_params(deep=False)
+    changed = {name: value for name, value in given.items() if not _same(value, default.get(name))}
+    params = {name: plain(value, partial(_refuse, path, name)) for name, value in changed.items()}
+    return {"use": path, "params": params}
+
+
+def _path_of(cls: type) -> str:
+    """Where it can be imported from, in as few words as its package offers."""
+    words = [word for word in cls.__module__.split(".") if not word.startswith("_")]
+    public = ".".join(words)
+    try:
+        known = getattr(import_module(public), cls.__name__, None) is cls
+    except ImportError:
+        known = False
+    return f"{public if known else cls.__module__}.{cls.__name__}"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and isinstance(value, PLAIN) and value == default)
+
+
+def _refuse(path: str, name: str, value: Any) -> None:
+    what = f"{path}: {name} holds a {type(value).__name__}, which no experiment can write down"
+    raise UsageError(what, hint="leave it at its default, or write a method around it: mlcli new model my-method")
 
 
 def _several(value: Any) -> list[Any]:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
-from mlcli.report.as_json import results_as_json
-from mlcli.report.cells import cells_of
+from mlcli.metrics.pooling import joined
+from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats import JSON, known_format, renderer_of
-from mlcli.report.gates import Gate, gates_as_elements
-from mlcli.report.outcome import Outcome
+from mlcli.report.gates import Gate, Outcome, gates_as_elements
 from mlcli.report.page import Page
 from mlcli.report.results import results_of
-from mlcli.report.scored import Scored
+from mlcli.report.scored import Scored, judged
 from mlcli.report.whole import Made, report_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ WIDTH = 100
 TEXTS = ("dataset", "kind", "model", "parameters", "steps", "protocol", "status", "why")
 """The columns of the data frame that are no numbers."""
 RUN = "run"
+CODED = ("truth", "predicted")
+"""Answers that are codes where there are classes."""
 SUFFIXES = {".html": "html", ".md": "markdown", ".tex": "latex", ".txt": "text", ".json": JSON}
 """By suffix, the format of a report that is saved."""
 
@@ -96,8 +99,6 @@ class Results(Report):
 
     def answers(self, model: str, dataset: str | None = None) -> pd.DataFrame:
         """What a model said of every judged row, with the truth beside it; row numbers count from 0."""
-        from mlcli.api.answers import frame_of
-
         fitting = [one for one in self.scored if model in (one.cell.label, one.cell.model.use)]
         fitting = [one for one in fitting if dataset in (None, one.cell.dataset.name)]
         if len(fitting) != 1:
@@ -106,12 +107,12 @@ class Results(Report):
                 f"{len(fitting)} cells are of the model '{model}'" if fitting else f"there is no model '{model}'"
             )
             raise UsageError(what, hint=f"name one of these: {known}")
-        return frame_of(fitting[0])
+        return answers_of(fitting[0])
 
     def to(self, format: str) -> str:
         """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
         if known_format(format) == "html":
-            whole = report_of(self.scored, Made("results from Python", "mlcli.eval or mlcli.run in Python"))
+            whole = report_of(self.scored, Made("mlcli.eval or mlcli.run in Python"))
             return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
         if format != JSON:
             return super().to(format)
@@ -130,6 +131,26 @@ def table_of(found: Sequence[Scored]) -> pd.DataFrame:
     numbers = [name for name in cells.header if name not in TEXTS]
     frame[numbers] = frame[numbers].replace("", None).apply(pd.to_numeric)
     return frame
+
+
+def answers_of(one: Scored) -> pd.DataFrame:
+    """The answers of all splits, in the order of the splits."""
+    import pandas as pd
+
+    splits = judged(one.result)
+    if not splits:
+        return pd.DataFrame({"row": [], "split": []})
+    answers, lengths = joined(splits), [len(split) for split in splits]
+    classes = tuple(getattr(answers, "classes", ()))
+    columns: dict[str, Any] = {"row": answers.rows, "split": np.repeat(np.arange(len(splits)), lengths)}
+    for name, cells in answers.arrays().items():
+        if "." in name or len(cells) != len(answers):
+            continue
+        if name == "probabilities":
+            columns |= {f"p({label})": cells[:, place] for place, label in enumerate(classes)}
+        elif cells.ndim == 1:
+            columns[name] = np.array([*classes, None], dtype=object)[cells] if name in CODED and classes else cells
+    return pd.DataFrame(columns)
 
 
 def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = None) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
@@ -15,9 +15,6 @@ from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.scored import Scored, scored
-
-if TYPE_CHECKING:
-    from mlcli.experiment.store.runs import RunFacts
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -49,42 +46,23 @@ def answered(
     more: Mapping[str, Any] = NOTHING,
 ) -> list[Scored]:
     """The scores of the cells, kept where a store has a place, as a run of which ``more`` is remembered."""
-    if place is not None:
-        return _stored(experiment, cells, place, options, on_progress, more)
-    results = run(cells, on_progress=on_progress, total=experiment.budget.total, **asdict(options))
-    return [scored(result, experiment.metrics) for result in results]
-
-
-def _stored(
-    experiment: Experiment,
-    cells: Sequence[Cell],
-    place: Path,
-    options: RunOptions,
-    on_progress: OnProgress | None,
-    more: Mapping[str, Any],
-) -> list[Scored]:
+    asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
+    if place is None:
+        return [scored(result, experiment.metrics) for result in run(cells, **asked)]
     from mlcli.experiment.run.fingerprint import versions
+    from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
     from mlcli.report.verified import SCORES, VERSIONS, kept_scores
 
+    source = None if experiment.source is None else str(experiment.source)
     with Store.open(place) as store:
-        number = store.runs.begin(_about(experiment), len(cells))
-        total = experiment.budget.total
-        results = run(cells, store=store, on_progress=on_progress, total=total, **asdict(options))
+        number = store.runs.begin(
+            RunFacts(experiment.title, source, experiment.seed, experiment.metrics), len(cells)
+        )
+        results = run(cells, store=store, **asked)
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
         shown = [kept_scores(one) for one in found]
         for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
             store.runs.keep(number, name, value)
     return found
-
-
-def _about(experiment: Experiment) -> RunFacts:
-    from mlcli.experiment.store.runs import RunFacts
-
-    return RunFacts(
-        title=experiment.title,
-        source=None if experiment.source is None else str(experiment.source),
-        seed=experiment.seed,
-        metrics=experiment.metrics,
-    )

@@ -21,12 +21,12 @@ CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Control characters that JSON lets pass as they are, and that terminals may obey."""
 
 
-def show_as(format: str, document: Callable[[], Document], values: Callable[[], Any]) -> None:
+def show_as(format: str, document: Callable[..., Document], values: Callable[..., Any], *result: Any) -> None:
     """Print a result to stdout in the format that was asked for; JSON is made of its plain values."""
     if format == JSON:
-        show_json(values())
+        show_json(values(*result))
     else:
-        show(document(), format)
+        show(document(*result), format)
 
 
 def show(document: Document, format: str = "text") -> None:

@@ -14,7 +14,7 @@ from mlcli.cli._options import Target, Task
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.expectations import Bound
-    from mlcli.report.outcome import Outcome
+    from mlcli.report.gates import Outcome
     from mlcli.report.results import Parts
 
 

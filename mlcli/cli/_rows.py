@@ -20,18 +20,27 @@ Columns = Mapping[str, Sequence[str]]
 
 def give(columns: Columns, output: Path | None, format: str = CSV) -> None:
     """Write rows; what was written to a file is said."""
-    if output is None and format == CSV:
-        _write(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, columns)
-    elif output is None:
-        show_as(format, lambda: _table(columns), lambda: _records(columns))
-    else:
-        with replacing(output) as beside, beside.open("w", encoding="utf-8", newline="") as target:
-            if format == CSV:
-                _write(target, columns)
-            else:
-                with redirect_stdout(target):
-                    show_as(format, lambda: _table(columns), lambda: _records(columns))
-        remark(f"wrote {counted(len(next(iter(columns.values()), ())), 'row')} to {output}")
+    if output is None:
+        _print(columns, format)
+        return
+    with (
+        replacing(output) as beside,
+        beside.open("w", encoding="utf-8", newline="") as target,
+        redirect_stdout(target),
+    ):
+        _print(columns, format)
+    remark(f"wrote {counted(len(next(iter(columns.values()), ())), 'row')} to {output}")
+
+
+def _print(columns: Columns, format: str) -> None:
+    if format != CSV:
+        show_as(format, _table, _records, columns)
+        return
+    import csv
+
+    writer = csv.writer(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
 
 
 class _PrintableStream:
@@ -45,20 +54,9 @@ class _PrintableStream:
         return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
 
 
-def _write(stream: TextIO | _PrintableStream, columns: Columns) -> None:
-    import csv
-
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-
-
 def _table(columns: Columns) -> Document:
-    numbers = [
-        place
-        for place, cells in enumerate(columns.values())
-        if not any(isinstance(one, str) for one in _values(cells))
-    ]
+    texts = [any(isinstance(one, str) for one in _values(cells)) for cells in columns.values()]
+    numbers = [place for place, is_text in enumerate(texts) if not is_text]
     return (grid(columns, zip(*columns.values(), strict=True), right=numbers),)
 
 

@@ -1,33 +1,38 @@
-"""From experiments to tables: plan all, run all, show all; what ``eval`` and ``run`` have in common."""
+"""From experiments to tables: plan all, run all or a shard, show it; what ``eval`` and ``run`` have in common."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mlcli.api.running import RunOptions, answered
+import typer
+
+from mlcli.api.running import NOTHING, RunOptions, answered
 from mlcli.checks.audit import foreseen
-from mlcli.cli._console import is_terminal, remark, show, show_json
-from mlcli.cli._endings import leave_by
+from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._foreseen import ask_before_hours, planned_and_foreseen
 from mlcli.cli._groups import Gates, Views
 from mlcli.cli._pages import Pages
 from mlcli.cli._progress import Progress
-from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.report.as_json import results_as_json
-from mlcli.report.document import Document, Element
+from mlcli.core.errors import ExitCode, ModelFileError, UsageError
+from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
+from mlcli.experiment.spec.instead import method_instead
+from mlcli.report.as_json import given, results_as_json
+from mlcli.report.document import Document
 from mlcli.report.formats import JSON, TEXT
-from mlcli.report.gates import gates_as_elements, gates_as_json
-from mlcli.report.outcome import Outcome, outcome_of
+from mlcli.report.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.numbers import counted
 from mlcli.report.results import Parts, results_of
 from mlcli.report.scored import Scored
+from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
+BROKEN = ("failed", "over-budget", "died")
 
 
 def run_and_show(
@@ -56,7 +61,7 @@ def run_and_show(
         show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
     gates.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
-    leave_by(outcomes)
+    _leave_by(outcomes)
 
 
 def _document(outcome: Outcome, parts: Parts) -> Document:
@@ -66,27 +71,31 @@ def _document(outcome: Outcome, parts: Parts) -> Document:
 def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.found]
-    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **({"gates": gates} if gates else {})}
+    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **given({"gates": gates})}
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
     from mlcli.report.whole import Made, made_by_file, report_of
 
-    elements: list[Element] = []
+    typed = f"mlcli {shlex.join(sys.argv[1:])}"
+    elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
-        typed = f"mlcli {shlex.join(sys.argv[1:])}"
-        made = made_by_file(experiment.source) if experiment.source else Made(outcome.title, typed)
-        elements += [*report_of(outcome.found, made), *gates_as_elements(outcome.gates)]
-    return tuple(elements)
+        made = made_by_file(experiment.source) if experiment.source else Made(typed)
+        elements += (*report_of(outcome.found, made), *gates_as_elements(outcome.gates))
+    return elements
 
 
 def _scored(
-    experiment: Experiment, cells: Sequence[Cell], place: Path | None, options: RunOptions
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    place: Path | None,
+    options: RunOptions,
+    about: Mapping[str, Any] = NOTHING,
 ) -> list[Scored]:
-    """The scores of the cells, their progress shown meanwhile."""
+    """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
         with Progress(cells, foreseen(cells)) as progress:
-            found = answered(experiment, cells, place, options, progress)
+            found = answered(experiment, cells, place, options, progress, about)
     except KeyboardInterrupt:
         if place is not None:
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
@@ -104,3 +113,68 @@ def beside(experiment: Experiment) -> Path:
 
     assert experiment.source is not None
     return experiment.source.parent / DEFAULT_PLACE
+
+
+def run_shard(
+    experiments: Sequence[Experiment], text: str, store: Path | None, options: RunOptions, format: str
+) -> None:
+    """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
+    from mlcli.experiment.run.shards import plan_digest, shard_from_text
+    from mlcli.experiment.store.transfer import SHARD
+    from mlcli.report.kept import Part, parts_as_json, parts_of
+
+    shard = shard_from_text(text)
+    parts: list[Part] = []
+    for experiment, cells in planned_and_foreseen(experiments):
+        title, places, usual = experiment.title, shard.places(cells), beside(experiment)
+        # On a disk that machines share, SQLite cannot keep two writers apart.
+        place = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
+        about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
+        named = replace(experiment, name=f"{title}, {shard}")
+        found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
+        parts.append(Part(title, str(shard), len(cells), found, place))
+    show_as(format, parts_of, parts_as_json, parts)
+    _leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+
+
+def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
+    """Refuse options for what can only be seen when all shards are there; --verbose may stand in any command."""
+    asked = {**vars(views), **vars(gates), **vars(pages), "verbose": False, "picture_format": ""}
+    for name in given(asked):
+        hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
+        raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
+
+
+def _leave_by(outcomes: Sequence[Outcome]) -> None:
+    """Say what did not go as it was asked for, if anything, and leave with its exit code."""
+    found = [one for outcome in outcomes for one in outcome.found]
+    broken = sum(one.result.status in BROKEN for one in found)
+    damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
+    skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)
+    failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
+    if broken:
+        remark(f"{broken} of {len(found)} cells did not end well; each says why above")
+    if skipped:
+        remark(f"skipped, though asked for: {', '.join(skipped)}; each says why above")
+    if failed:
+        remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
+    if damaged:
+        remark(f"damaged, since it breaks when it is asked: {', '.join(damaged)}; train it again")
+        raise typer.Exit(ExitCode.MODEL_FILE)
+    if broken or skipped:
+        raise typer.Exit(ExitCode.CELLS)
+    if failed:
+        raise typer.Exit(ExitCode.UNMET)
+
+
+def _with_another(cell: Cell) -> str:
+    """The name of a model that was skipped, with the method that does the task."""
+    if cell.model.saved is not None or " does " not in cell.skipped:
+        return cell.label
+    return f"{cell.label} ({method_instead(cell.model.use, kind_named(cell.kind))} does {cell.kind})"
+
+
+def _is_at_fault(result: CellResult) -> bool:
+    """Whether a saved model broke while it was asked, rather than refused the rows in words."""
+    broke = result.status == "died" or ModelFileError.__name__ in result.trace
+    return result.cell.model.saved is not None and broke

@@ -41,8 +41,13 @@ def compare_command(
     Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
     """
     from mlcli.cli._console import show_as
-    from mlcli.report.compared import compared_by, compared_file, refuse_unknown_test
-    from mlcli.report.comparison import comparison_as_json, comparison_of
+    from mlcli.report.comparison import (
+        compared_file,
+        compared_runs,
+        comparison_as_json,
+        comparison_of,
+        refuse_unknown_test,
+    )
 
     refuse_unknown_test(test)
     if is_table(sources[0]):
@@ -57,8 +62,8 @@ def compare_command(
     else:
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
-        comparison = compared_by(sources, store, metrics or (), rope, against, test)
-    show_as(format, lambda: comparison_of(comparison), lambda: comparison_as_json(comparison))
+        comparison = compared_runs(sources, store, metrics or (), rope, against, test)
+    show_as(format, comparison_of, comparison_as_json, comparison)
 
 
 def is_table(source: str) -> bool:

@@ -57,4 +57,4 @@ def curve_command(
     cells = plan(sweep.experiment)
     with watched(cells) as progress:
         results = run(cells, jobs=jobs, on_progress=progress)
-    show_as(format, lambda: sweep_of(sweep, results), lambda: sweep_as_json(sweep, results))
+    show_as(format, sweep_of, sweep_as_json, sweep, results)

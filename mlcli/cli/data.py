@@ -72,10 +72,10 @@ def data_command(
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.likeness import likeness
-    from mlcli.report.likeness import as_json, likeness_of
+    from mlcli.report.two_files import likeness_as_json, likeness_of
 
     alike = likeness(dataset, against)
-    return lambda: likeness_of(alike), lambda: as_json(alike)
+    return lambda: likeness_of(alike), lambda: likeness_as_json(alike)
 
 
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:

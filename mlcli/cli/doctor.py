@@ -21,6 +21,6 @@ def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
     from mlcli.experiment.store.store import DEFAULT_PLACE
 
     health = health_of(store, DEFAULT_PLACE)
-    show_as(format, lambda: document_of(health), lambda: health_as_json(health))
+    show_as(format, document_of, health_as_json, health)
     if health.store_is_damaged:
         raise typer.Exit(ExitCode.STORE)

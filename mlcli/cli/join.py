@@ -43,7 +43,7 @@ def join_command(
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
     from mlcli.report.formats import CSV, TEXT
-    from mlcli.report.joined import as_json, joined_of, remarks_on
+    from mlcli.report.two_files import joined_as_json, joined_of, remarks_on
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
@@ -55,4 +55,4 @@ def join_command(
         for line in remarks_on(found, a.name, b.name):
             remark(line)
         return
-    show_as(format or TEXT, lambda: joined_of(found, a.name, b.name), lambda: as_json(found, a.name, b.name))
+    show_as(format or TEXT, joined_of, joined_as_json, found, a.name, b.name)

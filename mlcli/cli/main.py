@@ -1,23 +1,52 @@
-"""Where the shell enters: what must be settled before anything is imported."""
+"""Where the shell enters: what must be settled before anything is imported: streams, Ctrl-C and SIGTERM."""
 
 from __future__ import annotations
 
 import gc
 import io
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
-STDOUT = 1
+STDOUT, STDERR = 1, 2
 OBJECTS_BETWEEN_COLLECTIONS = 500_000
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AFTER_A_SIGNAL = 128
+"""Added to the number of a signal, as shells do, it is the exit code."""
+_received: list[int] = []
 
 
 def main() -> None:
     """Run the command line, from its first import to its last word."""
-    from mlcli.cli._signals import interruptible
-
     with interruptible():
         _open_streams()
         _run()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Run the body, whose work a signal ends in good order, a second one at once; the exit code says by which."""
+    for one in SIGNALS:
+        signal.signal(one, _interrupt)
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt):
+        if _received:
+            exec("")  # after a signal that met an exec, as dataclasses have, Python would end itself by SIGINT
+            raise SystemExit(AFTER_A_SIGNAL + _received[0]) from None
+        raise
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _received.append(number)
+    for one in SIGNALS:
+        signal.signal(one, signal.SIG_DFL)
+    with suppress(OSError):
+        os.write(STDERR, b"\nInterrupted.\n")
+    raise KeyboardInterrupt
 
 
 def _open_streams() -> None:

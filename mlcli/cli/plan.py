@@ -35,7 +35,7 @@ def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> 
     planned = [(one, with_serious_issues(plan(one), BEFORE_IT_RUNS)) for one in experiments]
     cells = [cell for _, of_one in planned for cell in of_one]
     known = [each for one, of_one in planned for each in _estimates(of_one, store or beside(one))]
-    show_as(format, lambda: plan_of(cells, known), lambda: plan_as_json(cells, known))
+    show_as(format, plan_of, plan_as_json, cells, known)
 
 
 def _estimates(cells: Sequence[Cell], place: Path) -> Sequence[Estimate | None]:

@@ -10,6 +10,7 @@ from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.cli._outputs import Force
 from mlcli.cli._pages import Pages, PictureFormat, Pictures
+from mlcli.cli.verify import stored_run
 from mlcli.report.document import Document
 
 HTML = "html"
@@ -54,16 +55,12 @@ def report_command(
 
 
 def _of_run(source: str, place: Path | None) -> Shown:
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import Store
     from mlcli.report.as_json import results_as_json
     from mlcli.report.scored import scored
     from mlcli.report.verified import VERSIONS
     from mlcli.report.whole import made_by_run, report_of
 
-    with Store.read(store_of(source, place)) as opened:
-        about, results = opened.runs.one(number_of(source, opened))
-        known = opened.runs.kept(about.id, VERSIONS)
+    about, results, known = stored_run(source, place, VERSIONS)
     found = [scored(result, about.metrics) for result in results]
     return lambda: report_of(found, made_by_run(about, known)), lambda: results_as_json(found)
 

@@ -48,15 +48,13 @@ def run_command(
     what is missing, and Ctrl-C loses nothing that is finished.
     """
     from mlcli.api.running import RunOptions
-    from mlcli.cli._running import beside, run_and_show
+    from mlcli.cli._running import beside, refuse_views, run_and_show, run_shard
 
     experiments = [_read(spec, budget, no_shortcut, gates.bounds()) for spec in specs]
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is None:
         run_and_show(experiments, lambda one: store or beside(one), options, views, gates, pages, format)
         return
-    from mlcli.cli._sharded import refuse_views, run_shard
-
     refuse_views(views, gates, pages)
     run_shard(experiments, shard, store, options, format)
 
@@ -64,7 +62,7 @@ def run_command(
 def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
     from dataclasses import replace
 
-    from mlcli.experiment.spec.budget import budget_from_text
+    from mlcli.experiment.spec.entries import budget_from_text
     from mlcli.experiment.spec.file import read_experiment
 
     read = read_experiment(spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from mlcli.cli._declaring import argument
 from mlcli.cli._groups import Views
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store.transfer import Carried
 
 SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
@@ -46,8 +49,7 @@ def show_command(
     """
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.report.as_json import results_as_json
-    from mlcli.report.cells import cells_of
+    from mlcli.report.as_json import cells_of, results_as_json
     from mlcli.report.formats import CSV
     from mlcli.report.lists import runs_as_json, runs_of
     from mlcli.report.results import results_of
@@ -56,7 +58,7 @@ def show_command(
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
         if run is None:
             known = opened.runs.all()
-            show_as(format, lambda: runs_of(known), lambda: runs_as_json(known))
+            show_as(format, runs_of, runs_as_json, known)
             return
         about, results = opened.runs.one(number_of(run, opened))
     found = [scored(result, about.metrics) for result in results]
@@ -112,11 +114,10 @@ def export_command(
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import export
-    from mlcli.report.kept import as_plain, carried_of
 
     with Store.read(store or DEFAULT_PLACE) as opened:
         carried = export(opened, output, numbers or ())
-    show_as(format, lambda: carried_of(carried, output), lambda: as_plain(carried))
+    _show_carried(carried, output, format)
 
 
 def import_command(
@@ -128,12 +129,11 @@ def import_command(
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import carry
-    from mlcli.report.kept import as_plain, carried_of
 
     place = store or DEFAULT_PLACE
     with Store.read(file) as source, Store.open(place) as target:
         carried = carry(source, target, numbers or ())
-    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+    _show_carried(carried, place, format)
 
 
 def merge_command(
@@ -149,14 +149,13 @@ def merge_command(
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import merge
-    from mlcli.report.kept import as_plain, carried_of
 
     place = store or DEFAULT_PLACE
     for one in stores:
         Store.read(one).close()  # all of them can be read, or nothing is changed
     with Store.open(place) as target:
         carried = merge([one for one in stores if not place.samefile(one)], target)
-    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+    _show_carried(carried, place, format)
 
 
 def check_command(store: StoreToRead = None, format: Format = "text") -> None:
@@ -173,6 +172,12 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
     show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
     if faults:
         raise typer.Exit(ExitCode.STORE)
+
+
+def _show_carried(carried: Carried, place: Path, format: str) -> None:
+    from mlcli.report.kept import as_plain, carried_of
+
+    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
 
 
 def _there(store: Path | None) -> Path:

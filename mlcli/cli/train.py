@@ -71,7 +71,7 @@ def train_command(
     with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
         learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
-    show_as(format, lambda: trained_of(cell, learned, answers), lambda: trained_as_json(cell, learned, answers))
+    show_as(format, trained_of, trained_as_json, cell, learned, answers)
     pages.write(lambda: trained_of(cell, learned, answers))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import CellResult
+    from mlcli.experiment.store.runs import RunFacts
 
 RunName = Annotated[
     str,
@@ -25,15 +30,21 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
     that were shown; any difference is told, and the exit code is then 6.
     """
     from mlcli.cli._console import show_as
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import Store
     from mlcli.report.scored import scored
     from mlcli.report.verified import SCORES, verified, verified_as_json, verified_of
 
-    with Store.read(store_of(run, store)) as opened:
-        about, results = opened.runs.one(number_of(run, opened))
-        kept = opened.runs.kept(about.id, SCORES)
+    about, results, kept = stored_run(run, store, SCORES)
     cells = verified([scored(result, about.metrics) for result in results], kept)
-    show_as(format, lambda: verified_of(about, cells), lambda: verified_as_json(about, cells))
+    show_as(format, verified_of, verified_as_json, about, cells)
     if any(one.faults for one in cells):
         raise typer.Exit(ExitCode.STORE)
+
+
+def stored_run(name: str, place: Path | None, kept: str) -> tuple[RunFacts, list[CellResult], Any]:
+    """A run, its results, and what was kept of it under a name."""
+    from mlcli.experiment.store.named_runs import number_of, store_of
+    from mlcli.experiment.store.store import Store
+
+    with Store.read(store_of(name, place)) as opened:
+        about, results = opened.runs.one(number_of(name, opened))
+        return about, results, opened.runs.kept(about.id, kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,10 @@ class Accepts:
 
     @staticmethod
     def by_all(parts: Sequence[Accepts]) -> Accepts:
-        """What all of some methods can take, scaled numbers where one of them prefers them."""
-        return Accepts(
-            numbers=all(part.numbers for part in parts),
-            nominal=all(part.nominal for part in parts),
-            missing=all(part.missing for part in parts),
-            weights=all(part.weights for part in parts),
-            unlabelled=all(part.unlabelled for part in parts),
-            levels_only=any(part.levels_only for part in parts),
-            sensitive=any(part.sensitive for part in parts),
-            context=any(part.context for part in parts),
-            letters=all(part.letters for part in parts),
-            large=all(part.large for part in parts),
-            prefers_scaled=any(part.prefers_scaled for part in parts),
-        )
+        """What all of some methods can take, and what one of them wants."""
+        named = {one.name: [getattr(part, one.name) for part in parts] for one in fields(Accepts)}
+        return Accepts(**{name: (any if name in WANTED else all)(said) for name, said in named.items()})
+
+
+WANTED = ("levels_only", "sensitive", "context", "prefers_scaled")
+"""What several methods together have where one of them has it; of all else it takes all."""

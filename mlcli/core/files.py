@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlcli.core.errors import StoreError
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -23,7 +25,8 @@ def replacing(path: Path) -> Iterator[Path]:
         if place.exists():
             shutil.copymode(place, beside)
         yield beside
-        _flush_to_disk(beside)
+        with beside.open("rb+") as file:  # Windows asks for the right to write
+            os.fsync(file.fileno())
         beside.replace(place)
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
@@ -31,6 +34,10 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb+") as file:  # Windows asks for the right to write
-        os.fsync(file.fileno())
+def write(path: Path, content: str | bytes, hint: str = "") -> None:
+    """Write a file, or say why it cannot be written."""
+    try:
+        with replacing(path) as beside:
+            beside.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as problem:
+        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None

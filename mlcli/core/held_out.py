@@ -71,12 +71,10 @@ def refusing_not_finite(held: HeldOut, round_: Round) -> HeldOut:
 def totals_outside(values: Array, round_: Round) -> Array:
     """The sum of the rows of ``values`` (n × K) outside each part (parts × K), by adding only."""
     judged = round_.part >= 0
-    inside = values if round_.one_by_one else _by_part(values[judged], round_.part[judged], round_.parts)
+    part = round_.part[judged]
+    summed = (np.bincount(part, column, round_.parts) for column in values[judged].T)
+    inside = values if round_.one_by_one else np.stack(list(summed), axis=1)
     nothing = np.zeros((1, values.shape[1]))
     before = np.concatenate([nothing, np.cumsum(inside, axis=0)[:-1]])
     after = np.concatenate([np.cumsum(inside[::-1], axis=0)[::-1][1:], nothing])
     return np.asarray(before + after + values[~judged].sum(axis=0))
-
-
-def _by_part(values: Array, part: Codes, parts: int) -> Array:
-    return np.stack([np.bincount(part, column, parts) for column in values.T], axis=1)

@@ -29,9 +29,9 @@ def missing_steps(
         steps += [*_encoding(step.accepts, seen, only=step.columns is not None), step]
         columns = after(steps, features)
     gaps += _gaps(accepts, columns)
-    scaling = _scaling(accepts, columns) if given is None else []
+    scaled = given is None and accepts.prefers_scaled and not all(column.coded for column in columns)
     filling = _filling(gaps, features, given or (), own_level=own_level)
-    return [*hiding, *filling, *scaling, *steps, *_encoding(accepts, columns)]
+    return [*hiding, *filling, *_made("standardise", scaled), *steps, *_encoding(accepts, columns)]
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
@@ -60,10 +60,6 @@ def _filling(
     often = not own_level and any(column.often_missing for column in features if column.name in gaps)
     settings = {"levels": "most-frequent"} if often else {}
     return _made("impute", bool(gaps), columns=left if for_some else None, **settings)
-
-
-def _scaling(accepts: Accepts, columns: Sequence[Column]) -> list[Step]:
-    return _made("standardise", accepts.prefers_scaled and not all(column.coded for column in columns))
 
 
 def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False) -> list[Step]:

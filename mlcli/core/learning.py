@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -27,14 +26,6 @@ def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
 def ask(model: Any, data: Any) -> Answers:
     """Ask a fitted model about rows, in the way of the rows' kind of task."""
     answers: Answers = data.base.ask(model.final, data.with_table(model.prepared(data.table)))
-    return answers
-
-
-def judged(model: Any, data: Any, split: Any, parts: tuple[str, ...]) -> Mapping[str, Answers]:
-    """What a fitted model says of each part of a split by which the kind of task judges."""
-    answers: Mapping[str, Answers] = data.base.judged(
-        model.final, lambda rows: ask(model, data.take(rows)), split, parts
-    )
     return answers
 
 

@@ -90,11 +90,11 @@ def all_moderate(data: Any) -> bool:
     """Whether nothing could be refused of any of the rows, whichever of them are taken."""
     target = np.asarray(getattr(data, "y", ()), np.float64)
     blocks = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
-    return all(_moderate(values[some], limits) for values, limits in blocks for some in blocks_of(*_shape(values)))
-
-
-def _shape(values: Array) -> tuple[int, int]:
-    return len(values), values.size // max(1, len(values))
+    for values, limits in blocks:
+        width = values.size // max(1, len(values))
+        if not all(_moderate(values[some], limits) for some in blocks_of(len(values), width)):
+            return False
+    return True
 
 
 def _moderate(values: Array, limits: tuple[float, float]) -> bool:

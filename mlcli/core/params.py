@@ -8,14 +8,14 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from mlcli.core.errors import Problem, UsageError
+from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean, nearest
-from mlcli.core.ranges import Search, as_search
+from mlcli.core.ranges import Number, Search, as_search
 
-Number = int | float
 Place = Callable[..., str]
 """Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
 TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
@@ -70,9 +70,8 @@ class Parameter:
         """What is wrong with a value, or None when it is legal."""
         if value is None and self.optional:
             return None
-        if self.many:
-            return next((found for item in _items(value) if (found := self._problem_with_one(item))), None)
-        return self._problem_with_one(value)
+        items = _items(value) if self.many else (value,)
+        return next(filter(None, map(self._problem_with_one, items)), None)
 
     def _problem_with_one(self, value: Any) -> str | None:
         if not any(_has_type(value, kind) for kind in self.types):
@@ -82,15 +81,11 @@ class Parameter:
             given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
             close = nearest(value, self.choices) if isinstance(value, str) else None
             return f"{given} (did you mean '{close}'?)" if close else given
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return self._problem_with_number(value)
-        return None
-
-    def _problem_with_number(self, value: Number) -> str | None:
-        if not math.isfinite(value):
-            return f"must be finite, was given {value!r}"
-        broken = (f"{words} {end}" for words, _, _, holds, end in self._bounds() if not holds(value, end))
-        return next((f"must be {text}, was given {value!r}" for text in broken), None)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        broken = [f"{words} {end}" for words, _, _, holds, end in self._bounds() if not holds(value, end)]
+        broken = broken if math.isfinite(value) else ["finite"]
+        return f"must be {broken[0]}, was given {value!r}" if broken else None
 
     def _bounds(self) -> list[tuple[str, str, str, Callable[[Number, Number], bool], Number]]:
         ends = ((said, getattr(self, name)) for name, said in BOUNDS.items())
@@ -98,13 +93,11 @@ class Parameter:
 
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
-        if self.many and value is not None:
-            return tuple(self._converted_one(item) for item in _items(value))
-        return self._converted_one(value)
+        items = tuple(map(self._converted_one, _items(value)))
+        return items if self.many and value is not None else items[0]
 
     def _converted_one(self, value: Any) -> Any:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return float(value) if whole and float in self.types and int not in self.types else value
+        return float(value) if type(value) is int and float in self.types and int not in self.types else value
 
     def plain(self, value: Any) -> Any:
         """A converted value as plain JSON would hold it, with every default resolved."""
@@ -120,11 +113,9 @@ class Parameter:
 
     def from_text(self, text: str) -> Any:
         """A value typed in a shell (``-p k=3``), read by the declared types."""
-        if self.many and text.startswith("["):
-            return yaml_from_text(text, self.name)
-        if self.many:
+        if self.many and not text.startswith("["):
             return [self._one_from_text(part.strip()) for part in text.split(",") if part.strip()]
-        return self._one_from_text(text)
+        return yaml_from_text(text, self.name) if self.many else self._one_from_text(text)
 
     def _one_from_text(self, text: str) -> Any:
         if self.optional and text.lower() in ("none", "null", ""):
@@ -133,12 +124,9 @@ class Parameter:
             return text.lower() == "true"
         if dict in self.types and text.startswith("{"):
             return yaml_from_text(text, self.name)
-        for kind in (int, float):
-            if kind in self.types:
-                try:
-                    return kind(text)
-                except ValueError:
-                    continue
+        for kind in (one for one in (int, float) if one in self.types):
+            with suppress(ValueError):
+                return kind(text)
         return text
 
     def words(self) -> str:
@@ -153,17 +141,15 @@ class Parameter:
 
     def range_text(self) -> str:
         """The legal values in short form, such as "≥ 1" or "a | b"."""
-        if self.choices is not None:
-            return " | ".join(map(str, self.choices))
-        return ", ".join(f"{sign} {end}" for _, sign, _, _, end in self._bounds())
+        bounds = ", ".join(f"{sign} {end}" for _, sign, _, _, end in self._bounds())
+        return bounds if self.choices is None else " | ".join(map(str, self.choices))
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this parameter."""
         one: dict[str, Any] = {"type": [SCHEMA_TYPES[kind] for kind in self.types]}
         if self.choices is not None:
             one = {"enum": list(self.choices)}
-        if self.choices is not None and dict in self.types:
-            one = {"anyOf": [one, {"type": "object"}]}
+            one = {"anyOf": [one, {"type": "object"}]} if dict in self.types else one
         one |= {key: end for _, _, key, _, end in self._bounds()}
         whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
         if self.optional:
@@ -201,19 +187,16 @@ def explain_param(help: str) -> Any:
 
 
 def learned(*shape: str | int) -> Any:
-    """Declare a field that ``fit`` fills, and how long it is: ``learned("classes", "columns")``.
-
-    What is declared is what is saved; `core.shapes` says what the words mean.
-    """
+    """Declare a field that ``fit`` fills, and its shape: ``learned("classes", "columns")`` (see `core.state`)."""
     return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata={"learned": shape})
 
 
 def parameters(cls: type) -> tuple[Parameter, ...]:
     """The declared hyperparameters of a class, in order."""
     if cls not in _parameters:
-        fields = [field for field in dataclasses.fields(cls) if "param" in field.metadata]
         hints = typing.get_type_hints(cls)
-        _parameters[cls] = tuple(field.metadata["param"](field.name, hints[field.name]) for field in fields)
+        declared = ((one.name, one.metadata.get("param")) for one in dataclasses.fields(cls))
+        _parameters[cls] = tuple(declare(name, hints[name]) for name, declare in declared if declare)
     return _parameters[cls]
 
 
@@ -262,8 +245,7 @@ def nowhere(*keys: str | int) -> str:
 
 def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
     """Everything that is wrong with values for the parameters of a class; ``base.k`` is one of a model inside."""
-    known, found = by_name(cls), list[Problem]()
-    label = getattr(cls, "id", cls.__name__)
+    known, found, label = by_name(cls), list[Problem](), getattr(cls, "id", cls.__name__)
     for name, (given, inside) in _grouped(values).items():
         if name in known:
             value = given.get(name, known[name].default)
@@ -277,18 +259,15 @@ def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) 
 
 def build(cls: type, values: Mapping[str, Any]) -> Any:
     """An instance from checked values; every illegal one is named at once."""
-    found = problems_with(cls, values)
-    if found:
-        raise UsageError(*found)
+    raise_all(UsageError, problems_with(cls, values))
     known = by_name(cls)
     legal = {
         known[name].field or name: known[name].converted(given.get(name, known[name].default), inside)
         for name, (given, inside) in _grouped(values).items()
     }
     made = cls(**legal)
-    conflicts: list[str] = made.conflicts() if hasattr(made, "conflicts") else []
-    if conflicts:
-        raise UsageError(*(Problem(f"{getattr(cls, 'id', cls.__name__)}: {text}") for text in conflicts))
+    conflicts = made.conflicts() if hasattr(made, "conflicts") else []
+    raise_all(UsageError, (Problem(f"{getattr(cls, 'id', cls.__name__)}: {text}") for text in conflicts))
     return made
 
 
@@ -305,13 +284,10 @@ def _grouped(values: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[
 def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
     """The plain types of an annotation, whether None is allowed, and whether it is a list."""
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    optional = type(None) in options
-    kinds = tuple(option for option in options if option is not type(None))
+    kinds = [option for option in options if option is not type(None)]
     many = typing.get_origin(kinds[0]) in (list, tuple)
-    if many:
-        kinds = tuple(kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis)
-    kinds = tuple(typing.get_origin(kind) or kind for kind in kinds)
-    return kinds, optional, many
+    kinds = [kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis] if many else kinds
+    return tuple(typing.get_origin(kind) or kind for kind in kinds), type(None) in options, many
 
 
 def _items(value: Any) -> list[Any] | tuple[Any, ...]:
@@ -320,6 +296,5 @@ def _items(value: Any) -> list[Any] | tuple[Any, ...]:
 
 
 def _has_type(value: Any, kind: type) -> bool:
-    if isinstance(value, bool):
-        return kind is bool
-    return isinstance(value, int | float) if kind is float else isinstance(value, kind)
+    """Whether a value is of a type: a whole number is a number, and neither is a truth value."""
+    return kind is bool if isinstance(value, bool) else isinstance(value, (int, float) if kind is float else kind)

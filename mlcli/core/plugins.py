@@ -55,15 +55,10 @@ def plugin_files() -> tuple[Path, ...]:
 
 def registered_in(path: Path) -> Iterator[Any]:
     """The classes that a file registers, in their order; it is imported now."""
-    module = imported(path)
+    module = imported_module(module_name(path), path)
     for value in vars(module).values():
         if isinstance(value, type) and value.__module__ == module.__name__ and "id" in vars(value):
             yield value
-
-
-def imported(path: Path) -> ModuleType:
-    """The module of a file."""
-    return imported_module(module_name(path), path)
 
 
 def imported_module(name: str, place: Path | str) -> ModuleType:

@@ -28,12 +28,13 @@ def bytes_in(written: object) -> int | None:
 def _quantity(written: object, units: Mapping[str, float]) -> float | None:
     total = written if isinstance(written, int | float) and not isinstance(written, bool) else None
     if isinstance(written, str):
-        total = _number(written) if units is SECONDS else None
+        total = number_in(written) if units is SECONDS else None
         total = _sum_of_parts(written, units) if total is None else total
     return float(total) if total is not None and 0 < total < math.inf else None
 
 
-def _number(text: str) -> float | None:
+def number_in(text: str) -> float | None:
+    """The number that a text is, if it is one."""
     try:
         return float(text)
     except ValueError:

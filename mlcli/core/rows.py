@@ -46,6 +46,8 @@ class RowsOfTable:
     """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
     in_sequences: ClassVar[bool] = False
     """Whether rows stand in an order that says something of them."""
+    by_row: ClassVar[tuple[str, ...]] = ("rows", "weight", "groups", "order", "part", "domain")
+    """The fields that have an entry for each row, if they have any, beside the tables."""
     stay_whole: ClassVar[bool] = False
     """Whether sequences or groups of rows are judged whole, so that rows of weight 0 stay where they are."""
 
@@ -73,21 +75,10 @@ class RowsOfTable:
 
     def take(self, rows: Rows | slice) -> Self:
         """Some of the rows, in the order given."""
-        return replace(
-            self,
-            table=self.table.take(rows),
-            rows=self.rows[rows],
-            weight=None if self.weight is None else self.weight[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            context=None if self.context is None else self.context.take(rows),
-            order=None if self.order is None else self.order[rows],
-            part=None if self.part is None else self.part[rows],
-            domain=None if self.domain is None else self.domain[rows],
-            **self._taken(rows),
-        )
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {}
+        every = ((name, getattr(self, name)) for name in self.by_row)
+        taken: dict[str, Any] = {name: None if cells is None else cells[rows] for name, cells in every}
+        context = None if self.context is None else self.context.take(rows)
+        return replace(self, table=self.table.take(rows), context=context, **taken)
 
     def to_learn_from(self) -> Self:
         """The rows that a model which is to be kept learns from."""

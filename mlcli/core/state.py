@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from mlcli.core.params import build, learned_fields, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.core.shapes import refuse_misfits
 from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Table
 
@@ -40,10 +39,6 @@ def unpacked(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
         if isinstance(value, dict) and set(value) == set(words):
             return read(value, arrays)
     raise ValueError(f"unknown structure: {sorted(value) if isinstance(value, dict) else type(value).__name__}")
-
-
-def _packed_float(value: float, arrays: NamedArrays, path: str) -> Any:
-    return value if math.isfinite(value) else {"float": repr(value)}
 
 
 def _packed_array(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
@@ -145,10 +140,6 @@ def _read_learner(family: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return _with_learned(build(cls, unpacked(value[family]["params"], arrays)), value, arrays)
 
 
-def _read_pipeline(value: Any, arrays: Mapping[str, Any]) -> Pipeline:
-    return _with_learned(Pipeline(**unpacked(value["pipeline"], arrays)), value, arrays)  # type: ignore[no-any-return]
-
-
 def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
     if set(value["learned"]) != set(learned_fields(type(made))):
         raise ValueError(f"{type(made).__name__} does not learn {sorted(value['learned'])}")
@@ -160,8 +151,45 @@ def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
 
 def check_loaded(made: Any) -> None:
     """Refuse (ValueError) learned fields of other shapes than declared, or that the method could not have made."""
-    refuse_misfits(made)
+    _refuse_misfits(made)
     made.check_learned()
+
+
+def _refuse_misfits(made: Any) -> None:
+    """Refuse (ValueError) learned values as long as neither the columns, the classes, a setting nor each other.
+
+    ``columns`` and ``classes`` are the model's, ``numbers`` its columns of numbers. A parameter's name stands for
+    its value, or for how many it lists; any other word for the length where it stands first. Of a list, the length
+    counts.
+    """
+    lengths = _known_lengths(made)
+    for field in fields(made):
+        words, value = field.metadata.get("learned", ()), getattr(made, field.name)
+        if not words or (value is None and str(field.type).endswith("| None")):
+            continue
+        shape = (len(value),) if isinstance(value, tuple) else getattr(value, "shape", ())
+        for word, length in zip(words, shape, strict=False):
+            lengths.setdefault(word, length)
+        if shape != tuple(lengths.get(word) for word in words):
+            raise ValueError(f"{field.name} has the shape {_times(shape)}, which does not fit {_times(words)}")
+
+
+def _known_lengths(made: Any) -> dict[str | int, int]:
+    """The lengths that are known before anything learned is looked at; a number is its own."""
+    columns = made.columns_
+    known: dict[str | int, int] = {"columns": len(columns), "numbers": sum(not one.coded for one in columns)}
+    if getattr(made, "classes_", None) is not None:
+        known["classes"] = len(made.classes_)
+    for field in fields(made):
+        value = getattr(made, field.name)
+        if "param" in field.metadata and isinstance(value, int | tuple):
+            known.setdefault(field.name, len(value) if isinstance(value, tuple) else value)
+        known |= {word: word for word in field.metadata.get("learned", ()) if isinstance(word, int)}
+    return known
+
+
+def _times(lengths: Iterable[Any]) -> str:
+    return " × ".join(map(str, lengths)) or "of one number"
 
 
 READERS: dict[tuple[str, ...], Any] = {
@@ -172,7 +200,9 @@ READERS: dict[tuple[str, ...], Any] = {
     ("dict",): lambda value, arrays: {key: unpacked(item, arrays) for key, item in value["dict"].items()},
     ("column",): _read_column,
     ("table",): _read_table,
-    ("pipeline", "learned"): _read_pipeline,
+    ("pipeline", "learned"): lambda value, arrays: _with_learned(
+        Pipeline(**unpacked(value["pipeline"], arrays)), value, arrays
+    ),
     ("model", "learned"): lambda value, arrays: _read_learner("model", value, arrays),
     ("step", "learned"): lambda value, arrays: _read_learner("step", value, arrays),
 }
@@ -182,7 +212,7 @@ WRITERS: tuple[tuple[tuple[type, ...], Any], ...] = (
     ((str,), lambda value, arrays, path: str(value)),
     ((np.ndarray, np.generic), _packed_array),
     ((bool, int, type(None)), lambda value, arrays, path: value),
-    ((float,), _packed_float),
+    ((float,), lambda value, arrays, path: value if math.isfinite(value) else {"float": repr(value)}),
     ((list, tuple), _packed_list),
     ((dict,), _packed_dict),
     ((Column,), lambda value, arrays, path: {"column": asdict(value)}),

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.columns import chosen, put_back, refuse_unknown
-from mlcli.core.errors import DataError, FitError
+from mlcli.core.errors import DataError, FitError, Problem, UsageError
 from mlcli.core.findings import Explanation
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, models_inside, param
-from mlcli.core.schema import Column
+from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Table, by_rows
+
+Part = tuple[Column, Any]
+"""A column with its cells."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -81,7 +86,7 @@ class Step:
         """All columns after it, the others included; names that no column has are refused."""
         if self.columns is None:
             return self.columns_after(columns)
-        refuse_unknown(self.id, columns, self.columns)
+        _refuse_unknown(self.id, columns, self.columns)
         seen = self.seen_of(columns)
         made = ((column, None) for column in self.columns_after(seen))
         return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, made))
@@ -179,3 +184,58 @@ class RowStep(Step):
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """Other rows, or other weights, to learn from."""
         raise TypeError(f"{type(self).__name__} does not say how it changes rows")
+
+
+def chosen(columns: Sequence[Column], wanted: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that some words mean, in the order of the table."""
+    names = {column.name for word in wanted for column in _meant_by(word, columns)}
+    return tuple(column for column in columns if column.name in names)
+
+
+def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
+    """A name, or what one-hot has made of it; else all of a kind; else all that a pattern fits."""
+    named = [column for column in columns if column.name == word or column.name.startswith(f"{word}=")]
+    if named or word in COLUMN_KINDS:
+        return named or [column for column in columns if column.kind == word]
+    return [column for column in columns if fnmatchcase(column.name, word)]
+
+
+def _refuse_unknown(whose: str, columns: Sequence[Column], wanted: Sequence[str]) -> None:
+    """Refuse names and patterns that mean no column; a kind may be absent."""
+    names = [column.name for column in columns]
+    unknown = [word for word in wanted if word not in COLUMN_KINDS and not _meant_by(word, columns)]
+    if unknown:
+        hints = (did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown)
+        what = f"{whose}: there is no column '{{}}' before it"
+        raise UsageError(
+            *(Problem(what.format(word), hint=hint) for word, hint in zip(unknown, hints, strict=True))
+        )
+
+
+def put_back(parts: Iterable[Part], seen: Sequence[Column], made: Iterable[Part]) -> Iterator[Part]:
+    """All columns after a step has seen some and made others of them.
+
+    A column that is not seen stays as it is; one that keeps its name keeps its place; a new one follows what the
+    step put before it, or stands where the first column that it has seen stood.
+    """
+    parts, names = list(parts), {column.name for column in seen}
+    taken = {column.name for column, _ in parts} - names
+    runs: dict[str | None, list[Part]] = {None: []}
+    last: str | None = None
+    for column, cells in made:
+        if column.name in names:
+            last = column.name
+        runs.setdefault(last, []).append((_with_free_name(column, taken), cells))
+    for column, cells in parts:
+        if column.name in names:
+            yield from (*runs.pop(None, ()), *runs.pop(column.name, ()))
+        else:
+            yield column, cells
+
+
+def _with_free_name(column: Column, taken: set[str]) -> Column:
+    """A new column under a name that no column outside has, such as "component 1 (2)"."""
+    name, count = column.name, 2
+    while name in taken:
+        name, count = f"{column.name} ({count})", count + 1
+    return replace(column, name=name)

@@ -65,9 +65,8 @@ def read(path: Path, error: type[MlcliError]) -> Document:
         raise error(f"cannot be read: {problem.strerror}", where=str(path)) from None
     except UnicodeDecodeError as problem:
         line = problem.object.count(b"\n", 0, problem.start) + 1
-        raise error(
-            "is not UTF-8 text", where=_place(str(path), (line, 1)), hint="save it in the encoding UTF-8"
-        ) from None
+        where = _place(str(path), (line, 1))
+        raise error("is not UTF-8 text", where=where, hint="save it in the encoding UTF-8") from None
     return parse(text, str(path), error)
 
 
@@ -107,7 +106,10 @@ class _Reader:
     """Builds plain values from parser events, so that nothing is expanded or constructed on the way."""
 
     def __init__(self, name: str, text: str) -> None:
+        from yaml import events
+
         self.name = name
+        self._kinds = events
         self.events = _events(text)
         self.problems: list[Problem] = []
         self.marks: dict[Keys, Mark] = {}
@@ -120,24 +122,18 @@ class _Reader:
         """The first document; a second one is refused."""
         value = None
         with suppress(_Stop):  # what stopped it is among the problems
-            for count, event in enumerate(self._starts()):
+            starts = (event for event in self.events if isinstance(event, self._kinds.DocumentStartEvent))
+            for count, event in enumerate(starts):
                 if count:
                     self._refuse(event, "a second document begins here", "one file holds one document")
                     break
                 value = self._node(next(self.events), ())
         return Document(value, self.name, self.marks, self.texts)
 
-    def _starts(self) -> Iterator[Any]:
-        from yaml import events
-
-        return (event for event in self.events if isinstance(event, events.DocumentStartEvent))
-
     def _node(self, event: Any, keys: Keys) -> Any:
-        from yaml import events
-
         self.marks.setdefault(keys, _mark(event))
         self._count(event, 1)
-        if isinstance(event, events.AliasEvent):
+        if isinstance(event, self._kinds.AliasEvent):
             return self._alias(event, keys)
         if event.tag is not None and event.tag != "!":
             self._refuse(event, f"the tag {event.tag} is not allowed", "write the plain value")
@@ -145,9 +141,9 @@ class _Reader:
             self._refuse(event, f"nested more than {MAX_DEPTH} deep")
             raise _Stop
         before, marks, texts = self.nodes, len(self.marks) - 1, len(self.texts)
-        if isinstance(event, events.ScalarEvent):
+        if isinstance(event, self._kinds.ScalarEvent):
             value = self._scalar(event, keys)
-        elif isinstance(event, events.SequenceStartEvent):
+        elif isinstance(event, self._kinds.SequenceStartEvent):
             value = self._sequence(keys)
         else:
             value = self._mapping(keys)
@@ -194,28 +190,24 @@ class _Reader:
 
     def _whole(self, event: Any, text: str) -> int | None:
         if len(text) > MAX_DIGITS:
-            self._refuse(
-                event, f"a whole number of more than {MAX_DIGITS} digits", "if it is meant as text, quote it"
-            )
+            what = f"a whole number of more than {MAX_DIGITS} digits"
+            self._refuse(event, what, "if it is meant as text, quote it")
             return None
         return int(text)
 
     def _sequence(self, keys: Keys) -> list[Any]:
-        from yaml import events
-
         items: list[Any] = []
-        while not isinstance(event := next(self.events), events.SequenceEndEvent):
+        while not isinstance(event := next(self.events), self._kinds.SequenceEndEvent):
             items.append(self._node(event, (*keys, len(items))))
         return items
 
     def _mapping(self, keys: Keys) -> dict[str, Any]:
-        from yaml import events
-
         entries: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), events.MappingEndEvent):
+        while not isinstance(event := next(self.events), self._kinds.MappingEndEvent):
             key = self._key(event, keys)
             if key in entries:
-                self._refuse(event, f"the key '{key}' stands here twice", f"first at {self._seen(keys, key)}")
+                first = "line {}, column {}".format(*self.marks[*keys, key])
+                self._refuse(event, f"the key '{key}' stands here twice", f"first at {first}")
                 key = f"{key}\0again"
             self.marks[*keys, key] = _mark(event)
             entries[key] = self._node(next(self.events), (*keys, key))
@@ -223,9 +215,7 @@ class _Reader:
 
     def _key(self, event: Any, keys: Keys) -> str:
         """The text of a key; one that is not text is refused, and reading goes on."""
-        from yaml import events
-
-        if not isinstance(event, events.ScalarEvent):
+        if not isinstance(event, self._kinds.ScalarEvent):
             self._refuse(event, "a key must be text")
             self._node(event, (*keys, f"\0{_mark(event)}"))
             return f"\0{_mark(event)}"
@@ -236,9 +226,6 @@ class _Reader:
         if not isinstance(value, str) and len(self.problems) == known:
             self._refuse(event, f"the key {event.value or 'null'} is not text", f'quote it: "{event.value}"')
         return str(event.value)
-
-    def _seen(self, keys: Keys, key: str) -> str:
-        return "line {}, column {}".format(*self.marks[*keys, key])
 
     def _refuse(self, event: Any, what: str, hint: str = "") -> None:
         self.problems.append(Problem(what, where=_place(self.name, _mark(event)), hint=hint))
@@ -263,13 +250,8 @@ def _syntax_problem(name: str, problem: Any) -> Problem:
     mark = problem.problem_mark or problem.context_mark
     where = _place(name, (mark.line + 1, mark.column + 1)) if mark else name
     context = f" {problem.context}" if problem.context else ""
-    return Problem(
-        f"is not valid YAML: {problem.problem}{context}", where=where, hint=_syntax_hint(problem.problem)
-    )
-
-
-def _syntax_hint(problem: str | None) -> str:
-    return next((hint for words, hint in SYNTAX_HINTS.items() if words in (problem or "")), "")
+    hint = next((hint for words, hint in SYNTAX_HINTS.items() if words in (problem.problem or "")), "")
+    return Problem(f"is not valid YAML: {problem.problem}{context}", where=where, hint=hint)
 
 
 SYNTAX_HINTS = {

@@ -76,22 +76,20 @@ def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Type
     return as_typed_numbers(text, values, numbers, False, ALL_NUMBERS, decimal)
 
 
-def coded_by(text: TextColumn, column: Column, declaration: Declaration) -> tuple[Typed, dict[str, int]]:
-    """Cells as codes of levels that are settled already, and how often each value stands that is none of them."""
-    empty = declaration.empty if declaration.empty in column.levels else None
-    typed = as_levels(text, column.kind, column.levels, True, empty)
-    absent, known = {"", *declaration.missing}, set(column.levels)
+def coded_by(
+    text: TextColumn, column: Column, declaration: Declaration, *, keep_new: bool
+) -> tuple[Typed, dict[str, int]]:
+    """Cells as codes of levels that are settled already, and how often each value stands that is none of them.
+
+    These may be kept, as further levels behind the settled ones.
+    """
+    settled = {"", *declaration.missing, *column.levels}
     counts = zip(text.values, text.counts.tolist(), strict=True)
-    return typed, {value: count for value, count in counts if value not in absent and value not in known}
-
-
-def with_new_levels(text: TextColumn, column: Column, declaration: Declaration) -> Typed:
-    """Cells as codes of settled levels, with those that are none of them behind."""
-    absent, known = {"", *declaration.missing}, set(column.levels)
-    new = sorted(value for value in text.values if value not in absent and value not in known)
+    new = {value: count for value, count in counts if value not in settled}
+    levels = (*column.levels, *(sorted(new) if keep_new else ()))
     empty = declaration.empty if declaration.empty in column.levels else None
-    typed = as_levels(text, column.kind, (*column.levels, *new), True, empty)
-    return replace(typed, column=replace(column, levels=typed.column.levels))
+    typed = as_levels(text, column.kind, levels, True, empty)
+    return replace(typed, column=replace(column, levels=levels)), new
 
 
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:

@@ -8,20 +8,8 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from mlcli.core.errors import DataError
-
-
-class Content(Protocol):
-    """Bytes that can be read from anywhere, again and again."""
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-
-    def piece(self, start: int, end: int) -> bytes:
-        """Those from one place to before another, or to the end."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +50,9 @@ class InFile:
                 raise DataError("was changed while it was read", where=str(self.path), hint="run it again")
             file.seek(start)
             return file.read(min(end, self.size) - start)
+
+
+Content = InMemory | InFile
 
 
 def content_of(path: Path) -> Content:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import Problem
 from mlcli.core.names import listed, nearest
+from mlcli.core.tables import Flags
 from mlcli.data.columns import (
     SEEMS_MISSING,
     SHOWN_VALUES,
@@ -35,8 +36,7 @@ SEPARATORS = re.compile(f"[,{GROUPING}]")
 
 def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
     """A column typed as its sidecar says, and every cell that does not fit."""
-    make = DECLARED[declaration.kind or "nominal"]
-    return make(text, declaration, records)
+    return DECLARED[declaration.kind or "nominal"](text, declaration, records)
 
 
 def retyped(
@@ -48,7 +48,8 @@ def retyped(
 
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
-    if (plain := plain_numbers(text, declaration)) is not None and _fit(plain.cells, declaration):
+    plain = plain_numbers(text, declaration)
+    if plain is not None and not any(some.any() for some in _misfits(plain.cells, declaration)):
         return of_plain(text.name, plain, True, AS_DECLARED), []
     values = present(text, declaration)
     found = read_as_numbers(values, records.delimiter)
@@ -57,25 +58,24 @@ def _declared_numbers(text: TextColumn, declaration: Declaration, records: Recor
         problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
         return as_typed_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
     numbers, decimal = found
-    outside = _outside(values, numbers, declaration.range)
-    ends = (
-        ""
-        if declaration.range is None
-        else f"is outside the range {declaration.range[0]:g} to {declaration.range[1]:g}"
+    low, high = declaration.range or (-np.inf, np.inf)
+    outside, broken = (
+        [values[place] for place in np.flatnonzero(some)] for some in _misfits(numbers, declaration)
     )
-    problems = _cell_problems(text, records, outside, ends, lambda value: "correct the cell, or the range")
-    if declaration.numbers == DISCRETE:
-        broken = [values[place] for place in np.flatnonzero(numbers != np.floor(numbers)).tolist()]
-        hint = "correct the cell, or declare the column continuous"
-        problems += _cell_problems(text, records, broken, "is not a whole number", lambda value: hint)
+    what = f"is outside the range {low:g} to {high:g}"
+    problems = _cell_problems(text, records, outside, what, lambda value: "correct the cell, or the range")
+    hint = "correct the cell, or declare the column continuous"
+    problems += _cell_problems(text, records, broken, "is not a whole number", lambda value: hint)
     return as_typed_numbers(text, values, numbers, True, AS_DECLARED, decimal), problems
 
 
-def _fit(cells: NDArray[np.float64], declaration: Declaration) -> bool:
-    """Whether all numbers are as declared: in their range, and whole where they must be."""
+def _misfits(numbers: NDArray[np.float64], declaration: Declaration) -> tuple[Flags, Flags]:
+    """Which numbers are outside their range, and which are not whole, though they must be."""
     low, high = declaration.range or (-np.inf, np.inf)
-    whole = declaration.numbers != DISCRETE or not (cells != np.floor(cells))[~np.isnan(cells)].any()
-    return whole and not ((cells < low) | (cells > high)).any()
+    outside = (numbers < low) | (numbers > high)
+    if declaration.numbers != DISCRETE:
+        return outside, np.zeros(len(numbers), bool)
+    return outside, (numbers != np.floor(numbers)) & ~np.isnan(numbers)
 
 
 def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
@@ -83,12 +83,6 @@ def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
     wrong = [value for value in values if not is_number(value)]
     with_comma = [value for value in wrong if not is_number(value.replace(",", "."))]
     return with_comma if with_comma and delimiter != "," else wrong
-
-
-def _outside(values: Sequence[str], numbers: NDArray[np.float64], ends: tuple[float, float] | None) -> list[str]:
-    if ends is None:
-        return []
-    return [values[index] for index in np.flatnonzero((numbers < ends[0]) | (numbers > ends[1])).tolist()]
 
 
 def _number_hint(value: str) -> str:

@@ -15,10 +15,9 @@ import numpy as np
 from mlcli.core.rooms import Room, filled, give_pages_back
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.data.content import Content
-from mlcli.data.delimiters import BLANK, SNIFFED_TEXT, doubts, sniffed, split
 from mlcli.data.distinct_texts import no_texts, with_room, without_blanks
 from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
-from mlcli.data.split_text import blanks_note, checked_header
+from mlcli.data.split_text import BLANK, SNIFFED_TEXT, blanks_note, checked_header, doubts, sniffed, split
 from mlcli.kernels.text import cells as kernels
 from mlcli.kernels.text.numbering import Texts
 
@@ -208,15 +207,9 @@ class _Room:
     @staticmethod
     def for_rows(rows: int, width: int) -> _Room:
         room = int(SPARE * rows) + 16
-        firsts = np.full((kernels.TRAITS, width), -1, np.intp)
-        return _Room(
-            numbers=Room(room, width),
-            starts=np.empty(room, np.intp),
-            lines=np.empty(room, np.intp),
-            firsts=firsts,
-            cursor=np.array([0, 0, 2], np.intp),
-            texts=no_texts(width),
-        )
+        starts, lines = (np.empty(room, np.intp) for _ in range(2))
+        firsts, cursor = np.full((kernels.TRAITS, width), -1, np.intp), np.array([0, 0, 2], np.intp)
+        return _Room(Room(room, width), starts, lines, firsts, cursor, no_texts(width))
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
         """Read the rows of a block; what is left is the beginning of a row whose quotes are not closed yet."""

@@ -17,10 +17,8 @@ from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
 from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, inferred, notes_of_columns
-from mlcli.data.counts import counted_out
 from mlcli.data.dataset import Dataset
 from mlcli.data.declared_columns import declared
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
@@ -28,8 +26,12 @@ from mlcli.data.records import Layout, Records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
+
+MOST_ROWS = 20_000_000
+"""More rows are not made of counts: as weights they need not be held in memory."""
 
 
 def load(
@@ -53,7 +55,9 @@ def load(
     records = read_records(source.content, source.name, layout_of(source.document))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
-    sidecar = _looking_for(positive, read_sidecar(source.document, records.header))
+    sidecar = read_sidecar(source.document, records.header)
+    if positive is not None:  # the class that is looked for; among anomalies it is that one
+        sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     asked = AskedRoles(target, tuple(sensitive), tuple(drop))
@@ -67,7 +71,7 @@ def load(
         note = f"{wanted} has no target: '{named}' is a column like the others"
         roles[named] = Role("feature", note=note if target else "")
     typed = {name: _marked(column, roles[name], sidecar) for name, column in typed.items()}
-    dataset = counted_out(_dataset(records, sidecar, typed, roles, wanted))
+    dataset = _counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):
         dataset = in_wide_form(dataset, records)
     if dataset.unlabelled == len(dataset):
@@ -76,11 +80,6 @@ def load(
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
     return replace(dataset, path=source.path, name=name, notes=notes)
-
-
-def _looking_for(positive: str | None, sidecar: Sidecar) -> Sidecar:
-    """The sidecar with the class that the user looks for; among anomalies it is that one."""
-    return sidecar if positive is None else replace(sidecar, positive=positive, anomaly=(positive,))
 
 
 def layout_of(document: Document | None) -> Layout:
@@ -141,6 +140,28 @@ def _dataset(
         sidecar=sidecar,
         doubt=doubt,
     )
+
+
+def _counted_out(dataset: Dataset) -> Dataset:
+    """Each row as often as its count says, to be dealt into splits as rows would be; most datasets have no counts.
+
+    As weights, all copies of a case would fall on one side of a split.
+    """
+    column = dataset.schema.the("count")
+    if column is None:
+        return dataset
+    counts = dataset.table.cells(column.name).astype(np.int64)
+    total = int(counts.sum())
+    if total > MOST_ROWS:
+        hint = "role: weight takes them as weights, without making rows of them"
+        raise DataError(f"'{column.name}' counts {total:,} rows, more than {MOST_ROWS:,}", hint=hint)
+    if not total:
+        raise DataError(f"'{column.name}' is 0 in every row, so there are no rows")
+    none = int((counts == 0).sum())
+    parted = "and splits part them" + (f"; {none} of count 0 are left out" if none else "")
+    note = f"{len(counts)} rows of the file stand for {total}, as '{column.name}' counts, {parted}"
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return replace(dataset, table=dataset.table.take(rows), notes=(*dataset.notes, note))
 
 
 def _doubt_of(target: str, given: Role) -> str:

@@ -7,7 +7,6 @@ import io
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
-from mlcli.data.columns import Typed, absent_cells, coded_by, with_new_levels
+from mlcli.core.tables import Table
+from mlcli.data.columns import Typed, absent_cells, coded_by
 from mlcli.data.content import InMemory
 from mlcli.data.declared_columns import declared
 from mlcli.data.load import layout_of
@@ -31,7 +30,7 @@ from mlcli.data.source import Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
-NO_FORM: Mapping[str, str] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
 Reference = str | Mapping[str, str] | Source
 """A file, standard input (``-``), one row by its cells, or rows from elsewhere."""
@@ -101,12 +100,11 @@ def new_rows(
     reference: Reference,
     columns: Sequence[Column],
     *,
-    base: Path | None = None,
-    ranges: Ranges | None = None,
-    missing: Mapping[str, Sequence[str]] | None = None,
-    beside: Mapping[str, Column] | None = None,
+    ranges: Ranges = NOTHING,
+    missing: Mapping[str, Sequence[str]] = NOTHING,
+    beside: Mapping[str, Column] = NOTHING,
     optional: Collection[str] = (),
-    long_form: Mapping[str, str] = NO_FORM,
+    long_form: Mapping[str, str] = NOTHING,
     letters: bool = False,
 ) -> NewRows:
     """The rows of a file, of standard input, one row by its cells, or rows from elsewhere, as a model needs them.
@@ -118,26 +116,22 @@ def new_rows(
     that the columns of units and things have where a row is a thing of a unit. ``letters``: values that are
     none of the levels are kept as further levels, for a model that looks at their letters.
     """
-    records, declarations = _records(reference, base)
+    records, declarations = _records(reference)
     records, unseen = _widened(records, columns, declarations, long_form)
     absent_columns = _absent_optional(columns, records.header, optional)
-    needed = [column.name for column in (*columns, *(beside or {}).values()) if column.name not in absent_columns]
+    needed = [column.name for column in (*columns, *beside.values()) if column.name not in absent_columns]
     absent = absent_features(needed, records.header, records.name)
     if long_form and not set(records.header).intersection(needed):
         absent = (replace(problem, hint=_hint_of_form(long_form)) for problem in absent)
     raise_all(DataError, absent)
-    there = [column for column in columns if column.name not in absent_columns]
-    typed, unknown = _typed_columns(records, there, declarations, missing or {}, letters)
-    for column in columns:
-        if column.name in absent_columns:
-            typed[column.name] = Typed(column, absent_cells(column, len(records)), declared=False, why="")
+    typed, unknown = _typed_columns(records, columns, declarations, missing, letters)
     cells = {name: one.cells for name, one in typed.items()}
     return NewRows(
         table=Table.of(((typed[one.name].column, typed[one.name].cells) for one in columns), len(records)),
         records=records,
         extra=tuple(name for name in records.header if name not in cells),
         unseen=(*unseen, *unknown),
-        outside=_outside(cells, ranges or {}),
+        outside=tuple(_outside(cells, ranges)),
         letters=letters,
         absent_features=absent_columns,
     )
@@ -150,16 +144,18 @@ def _typed_columns(
     missing: Mapping[str, Sequence[str]],
     letters: bool,
 ) -> tuple[dict[str, Typed], list[Unseen]]:
-    """Columns as the model knows them, and levels that it does not know."""
+    """Columns as the model knows them, absent ones included, and levels that it does not know."""
     typed, unseen, problems = dict[str, Typed](), list[Unseen](), list[Problem]()
     for column in columns:
+        if column.name not in records.header:
+            typed[column.name] = Typed(column, absent_cells(column, len(records)), declared=False, why="")
+            continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (*declaration.missing, *missing.get(column.name, ()))
         declaration = replace(declaration, missing=words)
         if column.coded:
-            one, unknown_levels = coded_by(text, column, declaration)
+            one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
             unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
-            one = with_new_levels(text, column, declaration) if letters else replace(one, column=column)
         else:
             one, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
             one = replace(one, column=column)
@@ -203,26 +199,26 @@ def _widened(
     return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
 
 
-def _records(reference: Reference, base: Path | None) -> tuple[Records, dict[str, Declaration]]:
-    source = _source(reference, base)
+def _records(reference: Reference) -> tuple[Records, dict[str, Declaration]]:
+    source = _source(reference)
     records = read_records(source.content, source.name, layout_of(source.document))
     sidecar = read_sidecar(source.document, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
 
 
-def _source(reference: Reference, base: Path | None) -> Source:
+def _source(reference: Reference) -> Source:
     if isinstance(reference, Source):
         return reference
     if not isinstance(reference, str):
         return Source(COMMAND_LINE, InMemory(_one_line(reference)))
     if reference == STANDARD_INPUT:
         return Source("standard input", InMemory(sys.stdin.buffer.read()))
-    return source_of_file(reference, base)
+    return source_of_file(reference)
 
 
 def records_of(reference: str) -> Records:
     """The text of a file, or of standard input (``-``), as its sidecar says that it is laid out."""
-    return _records(reference, None)[0]
+    return _records(reference)[0]
 
 
 def _one_line(cells: Mapping[str, str]) -> bytes:
@@ -232,16 +228,12 @@ def _one_line(cells: Mapping[str, str]) -> bytes:
     return text.getvalue().encode()
 
 
-def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> tuple[Outside, ...]:
-    found = (_beyond(name, cells[name], *ends) for name, ends in ranges.items() if name in cells)
-    return tuple(outside for outside in found if outside is not None)
-
-
-def _beyond(name: str, cells: Array, low: float, high: float) -> Outside | None:
-    beyond = cells[(cells < low) | (cells > high)]
-    if not len(beyond):
-        return None
-    return Outside(name, len(beyond), low, high, float(np.min(beyond)), float(np.max(beyond)))
+def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> Iterator[Outside]:
+    for name, (low, high) in ranges.items():
+        numbers = cells.get(name, np.empty(0))
+        beyond = numbers[(numbers < low) | (numbers > high)]
+        if len(beyond):
+            yield Outside(name, len(beyond), low, high, float(beyond.min()), float(beyond.max()))
 
 
 def absent_features(needed: Sequence[str], names: Sequence[str], where: str) -> Iterator[Problem]:

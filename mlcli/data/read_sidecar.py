@@ -12,18 +12,15 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.sidecar import ABOUT, CONTINUOUS, DISCRETE, KEYS, Declaration, Sidecar
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES, SINGLE_ROLES
 from mlcli.tasks.table import BY_NAME
 
 COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range", "feature")
 KIND_OF_ROLE = {
-    "weight": "numeric",
-    "count": "numeric",
-    "sequence": "nominal",
-    "user": "nominal",
-    "item": "nominal",
+    **dict.fromkeys(("weight", "count"), "numeric"),
+    **dict.fromkeys(("sequence", "user", "item"), "nominal"),
 }
 
 
@@ -133,9 +130,8 @@ class _SidecarReader:
         try:
             return word and codecs.lookup(word).name
         except LookupError:
-            self._problem(
-                f"there is no encoding '{word}'", "encoding", hint="such as utf-8, latin-1, cp1252, utf-16"
-            )
+            hint = "such as utf-8, latin-1, cp1252, utf-16"
+            self._problem(f"there is no encoding '{word}'", "encoding", hint=hint)
             return None
 
     def _tasks(self) -> tuple[str, ...]:
@@ -235,9 +231,8 @@ class _SidecarReader:
     def _with_kind_of_role(self, declaration: Declaration, column: str) -> Declaration:
         needed = KIND_OF_ROLE.get(declaration.role or "")
         if needed is not None and declaration.kind not in (None, needed):
-            self._problem(
-                f"the {declaration.role} must be {needed}, and '{column}' is {declaration.kind}", "columns", column
-            )
+            what = f"the {declaration.role} must be {needed}, and '{column}' is {declaration.kind}"
+            self._problem(what, "columns", column)
         return replace(declaration, kind=declaration.kind or needed)
 
     def _target(self, columns: dict[str, Declaration]) -> str | None:
@@ -259,30 +254,22 @@ class _SidecarReader:
 
 
 CONFLICTS: dict[str, Callable[[Declaration], bool]] = {
-    "an ordinal column needs its levels, lowest first": lambda declaration: (
-        declaration.kind == "ordinal" and not declaration.levels
+    "an ordinal column needs its levels, lowest first": lambda one: one.kind == "ordinal" and not one.levels,
+    "a numeric column has no levels": lambda one: one.kind == "numeric" and bool(one.levels),
+    "an empty cell of a numeric column cannot stand for a level": lambda one: (
+        one.kind == "numeric" and one.empty is not None
     ),
-    "a numeric column has no levels": lambda declaration: (
-        declaration.kind == "numeric" and bool(declaration.levels)
+    "only a numeric column has a range": lambda one: one.range is not None and one.kind not in (None, "numeric"),
+    "a boolean column has two levels, the one that means no first": lambda one: (
+        one.kind == "boolean" and len(one.levels) not in (0, 2)
     ),
-    "an empty cell of a numeric column cannot stand for a level": lambda declaration: (
-        declaration.kind == "numeric" and declaration.empty is not None
+    "only a sensitive column needs to be told that it is a feature, too": lambda one: (
+        one.feature and one.role not in (None, "sensitive")
     ),
-    "only a numeric column has a range": lambda declaration: (
-        declaration.range is not None and declaration.kind not in (None, "numeric")
+    "a level stands here twice": lambda one: len(set(one.levels)) < len(one.levels),
+    "the level that an empty cell stands for is not among the levels": lambda one: (
+        one.empty is not None and bool(one.levels) and one.empty not in one.levels
     ),
-    "a boolean column has two levels, the one that means no first": lambda declaration: (
-        declaration.kind == "boolean" and len(declaration.levels) not in (0, 2)
-    ),
-    "only a sensitive column needs to be told that it is a feature, too": lambda declaration: (
-        declaration.feature and declaration.role not in (None, "sensitive")
-    ),
-    "a level stands here twice": lambda declaration: len(set(declaration.levels)) < len(declaration.levels),
-    "the level that an empty cell stands for is not among the levels": lambda declaration: (
-        declaration.empty is not None and bool(declaration.levels) and declaration.empty not in declaration.levels
-    ),
-    "a level is also a token for missing cells": lambda declaration: bool(
-        set(declaration.levels) & set(declaration.missing)
-    ),
-    "a level cannot be empty": lambda declaration: "" in declaration.levels or declaration.empty == "",
+    "a level is also a token for missing cells": lambda one: bool(set(one.levels) & set(one.missing)),
+    "a level cannot be empty": lambda one: "" in one.levels or one.empty == "",
 }

@@ -105,7 +105,8 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
         return Role("feature", note=f"'{name}', the target in the sidecar, is a feature here")
     if declaration is not None:
         return Role(declaration)
-    if len(column.cells) and not column.declared and _is_empty(column):
+    numeric_gaps = column.column.missing and not column.column.coded and not column.declared
+    if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
         why = "every cell is empty"
         return Role("ignore", why, f"column '{name}' is left out: {why}")
     if not column.declared and looks_like_parts(column.column, column.cells):
@@ -116,10 +117,6 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
     return (
         Role("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Role("feature")
     )
-
-
-def _is_empty(column: Typed) -> bool:
-    return not column.column.coded and column.column.missing and bool(np.isnan(column.cells).all())
 
 
 def _why_an_id(name: str, column: Typed) -> str:
@@ -143,10 +140,6 @@ def _missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
     return absent
 
 
-def _negative(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    return cells < 0
-
-
 def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
     wrong: NDArray[np.bool_] = (cells < 0) | (cells != np.floor(cells))
     return wrong
@@ -155,7 +148,7 @@ def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
 CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     "weight": (
         (_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
-        (_negative, "a weight is below 0", "weights are 0 or more"),
+        (lambda cells: cells < 0, "a weight is below 0", "weights are 0 or more"),
     ),
     "count": (
         (_missing, "a count is missing", "say for every row how many it stands for; 0 leaves a row out"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
+from mlcli.core.quantities import number_in
 from mlcli.data.read_records import read_file
 from mlcli.data.records import Records
 
@@ -25,11 +26,11 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
         if needed not in records.header:
             raise DataError(f"has no column '{needed}'", where=records.name, hint=FORM)
     name = _score_column(records, metric)
-    cells = {column: _text(records, column) for column in (DATASET, MODEL, name)}
+    cells = {column: records.column(column).cells() for column in (DATASET, MODEL, name)}
     rows, problems = [], []
     for place, (dataset, model, written) in enumerate(zip(*cells.values(), strict=True)):
-        score = _number(written)
-        if score is None:
+        score = number_in(written)
+        if score is None or not math.isfinite(score):
             problems.append(Problem(f"'{written}' is no score", records.place(place, name), "a score is a number"))
         else:
             rows.append((dataset, model, score))
@@ -49,16 +50,3 @@ def _score_column(records: Records, metric: str) -> str:
         return SCORE if SCORE in others else others[0]
     what = f"which of its columns are the scores? {', '.join(others)}" if others else "has no column of scores"
     raise DataError(what, where=records.name, hint="name it with --metric COLUMN" if others else FORM)
-
-
-def _text(records: Records, name: str) -> list[str]:
-    column = records.column(name)
-    return [str(column.values[which]) for which in column.which]
-
-
-def _number(written: str) -> float | None:
-    try:
-        score = float(written)
-    except ValueError:
-        return None
-    return score if math.isfinite(score) else None

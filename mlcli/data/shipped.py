@@ -116,7 +116,9 @@ def shipped_paths() -> dict[str, Path]:
 
 def shipped() -> dict[str, str]:
     """The shipped datasets with one line each, from their sidecars."""
-    return {name: _summary(path.with_suffix(".yaml")) for name, path in shipped_paths().items()}
+    sidecars = {name: path.with_suffix(".yaml") for name, path in shipped_paths().items()}
+    known = {name: read(path, DataError).value for name, path in sidecars.items() if path.is_file()}
+    return {name: str(known.get(name, {}).get("summary", "")) for name in sidecars}
 
 
 def shipped_path(name: str) -> Path | None:
@@ -127,7 +129,3 @@ def shipped_path(name: str) -> Path | None:
 
 def _plain(name: str) -> str:
     return name.lower().replace("-", "_").replace(" ", "_")
-
-
-def _summary(sidecar: Path) -> str:
-    return str(read(sidecar, DataError).value.get("summary", "")) if sidecar.is_file() else ""

@@ -15,16 +15,7 @@ PACKED = ".gz"
 ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
 """Keys that are kept for people and not looked into."""
 KEYS = (
-    "name",
-    "target",
-    "task",
-    "anomaly",
-    "columns",
-    "roles",
-    "missing",
-    "delimiter",
-    "encoding",
-    "header",
+    *("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "encoding", "header"),
     *ABOUT,
 )
 DISCRETE, CONTINUOUS = "discrete", "continuous"
@@ -86,11 +77,6 @@ class Sidecar:
         return self.tasks[0] if self.tasks else None
 
 
-def sidecar_path(path: Path) -> Path | None:
-    """The sidecar of a CSV file, if it has one."""
-    return next((found for found in sidecar_places(path) if found.is_file()), None)
-
-
 def sidecar_places(path: Path) -> tuple[Path, ...]:
     """Where the sidecar of a file may be; ``my.yaml`` is that of ``my.csv.gz`` as well."""
     return tuple(path.with_name(stem_of(path) + suffix) for suffix in SUFFIXES)
@@ -104,7 +90,7 @@ def stem_of(path: Path) -> str:
 
 def sidecar_document(path: Path) -> Document | None:
     """The sidecar of a CSV file as YAML; an experiment file of the same name is not one."""
-    found = sidecar_path(path)
+    found = next((place for place in sidecar_places(path) if place.is_file()), None)
     document = read(found, DataError) if found is not None else None
     if document is None or _is_experiment(document.value):
         return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.errors import DataError
 from mlcli.core.names import listed
 from mlcli.core.strict_yaml import Document, parse
 from mlcli.data.content import Content, InMemory, content_of
@@ -48,34 +48,24 @@ def source_of_file(reference: str, base: Path | None = None) -> Source:
     return Source(str(path), content_of(path), document, path)
 
 
-def source_of_frame(frame: pd.DataFrame, name: str = FRAME, declared: Mapping[str, Any] | None = None) -> Source:
+def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = None) -> Source:
     """The rows of a data frame; its index is left out. ``declared`` is what a sidecar would say of it."""
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    _refuse_infinite(frame, name)
+    numbers = frame.select_dtypes("number").items()
+    infinite = [
+        str(name) for name, cells in numbers if np.isinf(cells.to_numpy(np.float64, na_value=np.nan)).any()
+    ]
+    if infinite:
+        hint = "leave them out, or write them as missing (NaN)"
+        raise DataError(f"not every number is finite in {listed(infinite)}", where=FRAME, hint=hint)
     frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
     sidecar = {**(declared or {}), **AS_WRITTEN}
-    columns = {**_declarations(frame), **(sidecar.get("columns") or {})}
-    return Source(
-        name, InMemory(frame.to_csv(index=False).encode()), _document(sidecar | {"columns": columns}, name)
-    )
-
-
-def _document(sidecar: Mapping[str, Any], name: str) -> Document:
+    declarations = {**_declarations(frame), **(sidecar.get("columns") or {})}
     import yaml
 
-    text = yaml.safe_dump(dict(sidecar), allow_unicode=True, sort_keys=False)
-    return parse(text, f"what is declared of the {name}", DataError)
-
-
-def _refuse_infinite(frame: pd.DataFrame, name: str) -> None:
-    infinite = [str(column) for column in frame.select_dtypes("number") if np.isinf(_floats(frame[column])).any()]
-    hint = "leave them out, or write them as missing (NaN)"
-    found = [Problem(f"not every number is finite in {listed(infinite)}", name, hint)] if infinite else []
-    raise_all(DataError, found)
-
-
-def _floats(cells: pd.Series[Any]) -> np.ndarray[Any, Any]:
-    return cells.to_numpy(np.float64, na_value=np.nan)
+    text = yaml.safe_dump({**sidecar, "columns": declarations}, allow_unicode=True, sort_keys=False)
+    document = parse(text, f"what is declared of the {FRAME}", DataError)
+    return Source(FRAME, InMemory(frame.to_csv(index=False).encode()), document)
 
 
 def _whole_where_possible(cells: pd.Series[Any]) -> pd.Series[Any]:

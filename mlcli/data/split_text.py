@@ -1,20 +1,42 @@
-"""A text in cells: every row that does not fit the header is named; nothing is padded or shifted."""
+"""A text in cells, by the sign between them; every row that does not fit is named, nothing padded or shifted."""
 
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import listed
-from mlcli.data.delimiters import doubts, sniffed, split
 from mlcli.data.number_text import is_number
 from mlcli.data.records import Layout, Records, TextColumn, distinct
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
+DELIMITERS = (",", ";", "\t", "|")
+RARER = ("^", ":")
+"""Found in names and cells as well: taken only where no other splits, and only evenly; a note says so."""
+BLANK = " "
+"""Never taken unasked: names and words are full of blanks. Several in a row are one."""
+DELIMITER_WORDS = {
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "pipe": "|",
+    "caret": "^",
+    "colon": ":",
+    "space": BLANK,
+}
+SNIFFED_TEXT = 65536
+"""How much of the beginning the delimiter is found in."""
+BLANKS_AT_END = re.compile(r" +(?=[\r\n]|\Z)")
 LONGEST_CELL = 100_000_000
 SHOWN_PROBLEMS = 10
 LINE_ENDS = "\r\n"
@@ -28,7 +50,8 @@ def split_text(text: str, notes: tuple[str, ...], name: str, layout: Layout) -> 
     delimiter = layout.delimiter or sniffed(body)
     if not layout.delimiter:
         notes += tuple(doubts(body, delimiter))
-    first_line = 1 + _line_ends(text[: len(text) - len(text.lstrip(LINE_ENDS))])
+    before = text[: len(text) - len(text.lstrip(LINE_ENDS))]
+    first_line = 1 + before.replace("\r\n", "\n").replace("\r", "\n").count("\n")
     records = _numbered(body, delimiter, name, first_line)
     header = checked_header(next(records)[1], name, first_line, layout.header)
     lines, rows = _fitting(records, header, name)
@@ -68,10 +91,6 @@ def _columns(rows: list[list[str]], width: int) -> Iterator[Sequence[str]]:
         yield columns.pop(0)
 
 
-def _line_ends(text: str) -> int:
-    return text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
-
-
 def _fitting(
     records: Iterator[tuple[int, list[str]]], header: list[str], name: str
 ) -> tuple[list[int], list[list[str]]]:
@@ -85,7 +104,7 @@ def _fitting(
             if not misfits:
                 lines.append(line)
                 rows.append(record or [""])
-        elif not _is_blank(record):
+        elif record and (len(record) > 1 or record[0].strip()):
             misfits.append((line, record))
     _refuse_misfits(misfits, header, name)
     return lines, rows
@@ -96,10 +115,6 @@ def _refuse_misfits(misfits: list[tuple[int, list[str]]], header: list[str], nam
         shown = [_width_problem(name, line, record, header) for line, record in misfits[:SHOWN_PROBLEMS]]
         more = len(misfits) - len(shown)
         raise DataError(*shown, *([Problem(f"{more} more rows like these", where=name)] if more else []))
-
-
-def _is_blank(record: list[str]) -> bool:
-    return not record or (len(record) == 1 and not record[0].strip())
 
 
 def _numbered(body: str, delimiter: str, name: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
@@ -144,3 +159,42 @@ def _check_names(header: list[str], name: str, line: int, declared: bool | None)
     ]
     if empty or doubled:
         raise DataError(*empty, *doubled)
+
+
+def sniffed(body: str) -> str:
+    """The delimiter that gives every record of the beginning the same number of cells, and most of them."""
+    widths = {delimiter: _widths(body, delimiter) for delimiter in DELIMITERS}
+    several = [delimiter for delimiter in DELIMITERS if widths[delimiter][0] > 1]
+    if not several:
+        return next((delimiter for delimiter in RARER if _is_even(_widths(body, delimiter))), DELIMITERS[0])
+    even = [delimiter for delimiter in several if len(set(widths[delimiter])) == 1]
+    return max(even or several, key=lambda delimiter: widths[delimiter][0])
+
+
+def doubts(body: str, delimiter: str) -> Iterator[str]:
+    """What is said of a delimiter that was found: that it is a rare one, or that there may be one."""
+    if delimiter in RARER:
+        yield f"cells were split at '{delimiter}'; if they should not be, say delimiter: comma in the sidecar"
+    elif _widths(body, delimiter)[0] == 1:
+        signs = [sign for sign in RARER if _widths(body, sign)[0] > 1]
+        signs += [BLANK] if _is_even(_widths(body, BLANK)) else []
+        for word in (word for word, sign in DELIMITER_WORDS.items() if sign in signs):
+            yield f"each line was read as one cell; if there are several, say delimiter: {word} in the sidecar"
+
+
+def split(body: str, delimiter: str, strict: bool = False) -> Reader:
+    """The records of a text, blank lines as empty ones."""
+    blank = delimiter == BLANK
+    lines = io.StringIO(BLANKS_AT_END.sub("", body) if blank else body, newline="")
+    return csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=blank)
+
+
+def _is_even(widths: list[int]) -> bool:
+    """Whether there are some records, each of the same several cells."""
+    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
+
+
+def _widths(body: str, delimiter: str) -> list[int]:
+    """The number of cells of each record of the beginning; the last one may be cut, and does not count then."""
+    widths = [len(record) for record in split(body[:SNIFFED_TEXT], delimiter) if record]
+    return widths[:-1] if len(body) > SNIFFED_TEXT and len(widths) > 1 else widths

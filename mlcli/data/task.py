@@ -187,14 +187,13 @@ def _looks_like_classes(target: Typed, records: Records) -> bool:
 
 
 def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> ChosenTarget:
-    name = target.column.name
-    changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
+    name, changed = target.column.name, _as_levels(target, records, sidecar)
     classes = len(changed.column.levels)
     note = (
         f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
         f"to predict the number, say --task regression"
     )
-    return ChosenTarget(replace(changed, why=target.why), f"{classes} whole numbers only", (note,))
+    return ChosenTarget(changed, f"{classes} whole numbers only", (note,))
 
 
 OTHERS = "any other"

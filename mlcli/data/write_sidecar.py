@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.errors import StoreError, UsageError
-from mlcli.core.files import replacing
+from mlcli.core.errors import UsageError
+from mlcli.core.files import write
 from mlcli.core.schema import Field
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
-from mlcli.data.delimiters import DELIMITER_WORDS
-from mlcli.data.sidecar import sidecar_places, stem_of
+from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
+from mlcli.data.split_text import DELIMITER_WORDS
 
-PLAIN = re.compile(r"[A-Za-z_][\w.+-]*( [\w.+-]+)*", re.ASCII)
+PLAIN = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 LEVELS_WRITTEN = 20
 """More levels than these are left out where the rules would find them again in the same order."""
@@ -36,12 +36,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
         path = sidecar_places(dataset.path)[0]
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
-    text = "\n".join(lines_of(dataset)) + "\n"
-    try:
-        with replacing(path) as beside:
-            beside.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None
+    write(path, "\n".join(lines_of(dataset)) + "\n")
     return path
 
 
@@ -52,7 +47,8 @@ def lines_of(dataset: Dataset) -> Iterator[str]:
     yield from _about_the_file(dataset)
     yield "columns:"
     for described in dataset.schema:
-        comment = f"  # {_comment(described)}" if described.source != "declared" else ""
+        why = f"  # {described.source}: {_in_comment(' '.join(described.why.split()))}"
+        comment = why if described.source != "declared" else ""
         yield f"  {key(described.column.name)}: {_declaration(dataset, described)}{comment}"
     for word, value in dataset.about.items():
         yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
@@ -97,33 +93,25 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
 def _declaration(dataset: Dataset, described: Field) -> str:
     """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
     column = described.column
-    declaration = dataset.sidecar.columns.get(column.name)
-    sort = declaration.numbers if declaration is not None else None
-    parts = {"kind": sort or column.kind}
-    if described.role not in ("feature", "target") or (declaration is not None and declaration.role == "feature"):
+    declaration = dataset.sidecar.columns.get(column.name, Declaration())
+    parts = {"kind": declaration.numbers or column.kind}
+    if described.role not in ("feature", "target") or declaration.role == "feature":
         parts["role"] = described.role
     if described.role == "sensitive" and not column.sensitive:
         parts["feature"] = "true"
-    levels = _levels_of_the_file(dataset, described)
+    # where anomalies are told from the rest, the levels are those that the sidecar had
+    levels = declaration.levels if described.role == "target" and dataset.sidecar.anomaly else column.levels
     if levels and not _found_again(dataset, described):
         parts["levels"] = flow(levels)
-    if declaration is not None and declaration.missing:
+    if declaration.missing:
         parts["missing"] = flow(declaration.missing)
-    if declaration is not None and declaration.empty is not None and column.coded:
+    if declaration.empty is not None and column.coded:
         parts["empty"] = scalar(declaration.empty)
-    if declaration is not None and declaration.range is not None and not column.coded:
+    if declaration.range is not None and not column.coded:
         parts["range"] = f"[{declaration.range[0]!r}, {declaration.range[1]!r}]"
     if len(parts) == 1:
         return parts["kind"]
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
-
-
-def _levels_of_the_file(dataset: Dataset, described: Field) -> tuple[str, ...]:
-    """The levels to declare; where anomalies are told from the rest, those that the sidecar had."""
-    if described.role != "target" or not dataset.sidecar.anomaly:
-        return described.column.levels
-    declaration = dataset.sidecar.columns.get(described.column.name)
-    return declaration.levels if declaration is not None else ()
 
 
 def _found_again(dataset: Dataset, described: Field) -> bool:
@@ -133,10 +121,6 @@ def _found_again(dataset: Dataset, described: Field) -> bool:
         return False
     codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
     return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
-
-
-def _comment(described: Field) -> str:
-    return f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
 
 
 def _in_comment(text: str) -> str:

@@ -7,13 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
-from mlcli.engines.symmetric import solved
 
 LEAST_SLOPE = 1e-3
 """What is left of a slope, in units of the scores, where scores tell nothing about rows that were left out."""
 STEPS = 100
-CERTAIN = 1e-7
-"""Probabilities of pairs are kept so far from 0 and 1."""
 
 
 def softmax(scores: Array) -> Array:
@@ -21,6 +18,13 @@ def softmax(scores: Array) -> Array:
     columns = np.ascontiguousarray(scores.T)
     powers = np.exp(columns - columns.max(axis=0))
     return np.asarray((powers / powers.sum(axis=0)).T)
+
+
+def of_all_classes(shares: Array, totals: Array) -> Array:
+    """Probabilities of the classes that had rows, and 0 for those without: ``totals`` is the weight of each."""
+    found = np.zeros((len(shares), len(totals)))
+    found[:, totals > 0] = shares
+    return found
 
 
 def two_sided(score: Array) -> Array:
@@ -51,13 +55,6 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
     return _where_mean_is(target, float(weights @ columns.max(axis=0)), moments, unit)
 
 
-def slope_of_two(score: Array, sides: Array, weights: Array) -> float:
-    """The same of one score for or against the second of two classes, those of rows being −1 and 1."""
-    from mlcli.kernels.svm.left_out import likeliest_slope
-
-    return likeliest_slope(score, sides, weights, LEAST_SLOPE)
-
-
 def _where_mean_is(
     target: float, most: float, moments: Callable[[float], tuple[float, float]], unit: float
 ) -> float:
@@ -79,19 +76,3 @@ def _where_mean_is(
         between = (low + high) / 2 if np.isfinite(high) else 2 * low
         at = step if low < step < high else between
     return float(at)
-
-
-def coupled(pairwise: Array, pairs: Codes, classes: int) -> Array:
-    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
-
-    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
-    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
-    """
-    r = np.zeros((len(pairwise), classes, classes))
-    against = np.clip(pairwise, CERTAIN, 1 - CERTAIN)
-    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
-    system = 1.0 - r * np.swapaxes(r, 1, 2)
-    places = np.arange(classes)
-    system[:, places, places] = 1.0 + (r**2).sum(axis=1)
-    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -108,12 +108,8 @@ def cloud_of(X: Array, weights: Array) -> Cloud:
     order = np.argsort(along)
     X = X[order]
     marks = np.round(along[order], DIGITS)[:, None]
-    return Cloud(X, weights[order], squared_lengths(X), _table_of(marks))
-
-
-def _table_of(numbers: Array) -> Table:
-    """A table of one column."""
-    return Table((Column("mark"),), numbers, np.empty((len(numbers), 0), np.int32))
+    marked = Table((Column("mark"),), marks, np.empty((len(marks), 0), np.int32))
+    return Cloud(X, weights[order], squared_lengths(X), marked)
 
 
 def means_settled(X: Array, weights: Array, k: int, rng: np.random.Generator) -> Array:

@@ -6,16 +6,21 @@ apart as D says, where some points can; what no points can show (negative Λ) is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
+from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.draws import draws, places_of
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.groups import largest_first
 
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
@@ -45,6 +50,35 @@ class DistanceClusterer(Clusterer):
             raise FitError(f"{self.id} needs at least one column")
         given = None if self.distances is None else given_distances(data, self.distances)
         return X if given is None else embedded(given), given
+
+
+@dataclass(kw_only=True, eq=False)
+class PlacedRows(DistanceClusterer):
+    """Groups of the rows that it was fitted on, which it knows again by their cells; no others are placed."""
+
+    transductive: ClassVar[bool] = True
+
+    group_: Codes = learned("rows")
+    marks_: Array = learned("rows")
+    """A number for each row, which follows from its cells."""
+
+    def keep(self, data: ClusteredRows, X: Array, group: Codes) -> None:
+        """Number the groups from the largest to the smallest, and mark the rows."""
+        order = largest_first(X, group, int(group.max()) + 1, data.weights)
+        self.group_, self.marks_ = np.argsort(order).astype(np.int32)[group], draws(data.table, 0)
+
+    def cluster_of(self, table: Table) -> Codes:
+        """The group of each row, which must be one of those that it was fitted on."""
+        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
+
+    def groups(self) -> int:
+        """As many as there are."""
+        return int(self.group_.max()) + 1
+
+    def check_learned(self) -> None:
+        """Groups that are numbered through."""
+        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
+            raise ValueError("groups that are not numbered through")
 
 
 def given_distances(data: RowsOfTable, pattern: str) -> Array:

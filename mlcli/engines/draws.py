@@ -18,10 +18,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 Words = NDArray[np.uint64]
 DIGITS, TINY = 1e9, 1e-290
-MIXING = (
-    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
-    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
-)
+MIXING = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
 HALF = np.uint64(1 << 21)
 """Half of the last of the 30 bits of a number that count."""
 
@@ -105,6 +102,12 @@ MOST_REPEATS = 20
 def order_of_content(data: RowsOfTable) -> Rows:
     """An order of rows that depends on what is in them alone; it looks random."""
     return np.lexsort((*targets_of(data), draws(data.table, 0)))
+
+
+def in_content_order(data: Rowed) -> Rowed:
+    """The rows that count, in an order that depends on what is in them alone."""
+    data = data.counted()
+    return data.take(order_of_content(data))
 
 
 def targets_of(data: RowsOfTable) -> tuple[Array, ...]:

@@ -155,11 +155,7 @@ class StopRule:
 def _largest_change(before: Mixture, after: Mixture, gain: float, unit: Array) -> float:
     """Of a share, or of a mean or deviation in standard deviations of its column."""
     spread = [np.array([mix.kind.deviations(each) for each in mix.covariances]) for mix in (before, after)]
-    changes = (
-        (after.means - before.means) / unit,
-        (spread[1] - spread[0]) / unit,
-        after.shares - before.shares,
-    )
+    changes = ((after.means - before.means) / unit, (spread[1] - spread[0]) / unit, after.shares - before.shares)
     return max(float(np.abs(change).max()) for change in changes)
 
 

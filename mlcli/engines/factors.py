@@ -15,7 +15,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.engines.principal import LOADINGS, SCREE, elbow_note, with_fixed_signs
+from mlcli.engines.principal import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,10 @@ class Factors:
     noise: Array
 
     def expected(self, X: Array) -> Array:
-        """E[f | x] of each row, added up column by column, so that each row is on its own."""
-        count = self.loadings.shape[1]
+        """E[f | x] of each row."""
         scaled = self.loadings / self.noise[:, None]
-        inverse = np.linalg.inv(np.eye(count) + self.loadings.T @ scaled)
-        found = np.zeros((count, len(X)))
-        for cells, mean, weights in zip(X.T, self.mean, scaled @ inverse, strict=True):
-            found += weights[:, None] * (cells - mean)
-        return np.ascontiguousarray(found.T)
+        inverse = np.linalg.inv(np.eye(scaled.shape[1]) + self.loadings.T @ scaled)
+        return column_by_column(X - self.mean, scaled @ inverse)
 
     def rows_at(self, factors: Array) -> Array:
         """The rows that have these factors, and no noise."""

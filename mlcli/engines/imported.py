@@ -11,16 +11,16 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from functools import lru_cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, yaml_from_text
-from mlcli.core.registry import IMPORT_PATH
+from mlcli.core.params import Parameter, settings, yaml_from_text
+from mlcli.core.registry import IMPORT_PATH, register
 
 STDOUT, STDERR = 1, 2
 QUIET = {"lightgbm": {"verbose": -1}}
@@ -212,3 +212,30 @@ def _paths_in(value: Any) -> Iterator[str]:
 def _is_estimator(value: Mapping[str, Any]) -> bool:
     use = value.get("use")
     return isinstance(use, str) and IMPORT_PATH.fullmatch(use) is not None
+
+
+@dataclass(kw_only=True, eq=False)
+class Borrowed:
+    """What models and steps that are estimators of other packages share."""
+
+    path: ClassVar[str]
+    saved_as_code: ClassVar[bool] = True
+    ours: ClassVar[str]
+    """The parameter that is none of the estimator's."""
+
+    def conflicts(self) -> list[str]:
+        """What the package says against its parameters."""
+        return conflicts_in(self.path, self.given())
+
+    def given(self) -> dict[str, Any]:
+        """The parameters of the estimator that were given: of others its own defaults stand."""
+        return {name: value for name, value in settings(self).items() if name != self.ours}
+
+
+def class_for(path: str, base: type) -> type:
+    """The method or step: its parameters, and where it comes from."""
+    name = path.rpartition(".")[2]
+    cls = make_dataclass(name, declared_fields(path), bases=(base,), kw_only=True, eq=False)
+    setattr(cls, "path", path)
+    setattr(cls, "__module__", estimator_class(path).__module__)
+    return register(path, reference=version_of(path))(cls)

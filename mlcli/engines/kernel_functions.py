@@ -132,6 +132,11 @@ def scale(X: Array, weights: Array) -> float:
     return float(f"{1.0 / (X.shape[1] * variance):.12g}") if variance > 0 else 1.0
 
 
+def one_width(gamma: float | None, sigma: float | None) -> list[str]:
+    """What is wrong with two widths of one kernel."""
+    return ["gamma and sigma are two names of one thing: give one"] if gamma and sigma else []
+
+
 def on_grid(X: Array) -> Array:
     """The rows to nine digits of how far each column spreads: no search follows the last digits of scaling."""
     low, high = X.min(axis=0), X.max(axis=0)

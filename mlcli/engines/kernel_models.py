@@ -17,7 +17,7 @@ from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.draws import order_of_content, targets_of
-from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, scale, symmetric_matrix
+from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix
 from mlcli.engines.linear_scores import Term, sum_of_terms
 from mlcli.tasks.classification import LabelledRows
 
@@ -35,10 +35,7 @@ class KernelModel(Model):
 
     kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)
     gamma: float | None = param(
-        None,
-        "what squared distances or products are multiplied by; none: 1 / (columns × variance)",
-        gt=0,
-        tune=ByRows(simpler="low"),
+        None, "times squared distances or products; none: 1/(columns × variance)", gt=0, tune=ByRows(simpler="low")
     )
     sigma: float | None = param(None, "the width of the Gaussian kernel in place of gamma = 1/(2σ²)", gt=0)
     degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=Range(2, 5, simpler="low"))
@@ -60,7 +57,7 @@ class KernelModel(Model):
 
     def conflicts(self) -> list[str]:
         """One width, and a matrix exactly where it is the kernel."""
-        found = ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        found = one_width(self.gamma, self.sigma)
         if (self.kernel == PRECOMPUTED) != (self.matrix is not None):
             found.append("a precomputed kernel, and no other, needs `matrix`: how its columns begin, such as k_")
         return found
@@ -144,10 +141,12 @@ class KernelModel(Model):
         return (findings.Table("Weights", ("column", *names), lines),)
 
     def check_points(self, coefficients: Array) -> None:
-        """Refuse learned points that do not fit the columns, or coefficients that do not fit the points."""
+        """Refuse learned points that do not fit columns, and coefficients that do not fit, or are no numbers."""
         width = 1 if self.kernel == PRECOMPUTED else len(self.columns_)
         if self.points_.ndim != 2 or self.points_.shape[1] != width or len(coefficients) != len(self.points_):
             raise ValueError(f"the points or coefficients of {self.id} do not fit its columns")
+        if not np.isfinite(coefficients).all():
+            raise ValueError(f"the coefficients of {self.id} are no numbers")
         if np.shape(self.rows_) != (len(self.points_),):
             raise ValueError(f"the points of {self.id} are other rows")
         if self.kernel == PRECOMPUTED and not (self.points_ >= 0).all():

@@ -11,6 +11,7 @@ from mlcli.core.tables import Array
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
 from mlcli.engines.sums import TrainingSums, sums_of_values
 from mlcli.engines.symmetric import made_regular, solved
+from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
 ENOUGH = 1e-5
@@ -114,3 +115,9 @@ def careful_plane(data: ValuedRows, l2: float, intercept: bool) -> CarefulPlane:
     by_rounding = root_weighted(residuals, design.weight).sum() / design.total if intercept else 0.0
     inverse = (directions / singular[kept] ** 2) @ directions.T
     return CarefulPlane(design, slopes, level + float(by_rounding), inverse, right[~kept].T)
+
+
+def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
+    """Least squares to ±1."""
+    valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
+    return careful_plane(valued, l2, intercept=True)

@@ -13,9 +13,13 @@ from typing import Self
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.blocks import less_row
+from mlcli.core.params import learned, param
 from mlcli.core.rooms import blocks_of, filled
-from mlcli.core.tables import Array, Flags, of_columns
+from mlcli.core.tables import Array, Flags, Table, of_columns
+from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
+from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -138,3 +142,38 @@ def _within_row_space(columns: Array, size: Array) -> tuple[Array, Array]:
     noise = np.sqrt(len(columns)) * np.abs(right) @ size + columns.shape[1] * singular[0]
     kept = singular > EPSILON * noise
     return np.ascontiguousarray(left[:, kept] * singular[kept]), right[kept].T
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearValues(Regressor):
+    """ŷ = level + coefficients · (x − centre)."""
+
+    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
+
+    coefficients_: Array = learned("columns")
+    centre_: Array = learned("columns")
+    level_: float = learned()
+
+    def learn_slopes(self, design: Design, slopes: Array, level: float) -> None:
+        """Take over the slopes of a design's columns, and the value at its centre."""
+        self.centre_, self.level_ = design.centre, level
+        self.coefficients_ = design.coefficients(slopes)
+
+    def predict_values(self, table: Table) -> Array:
+        """The weighted sum of the columns."""
+        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients that are not 0, and the intercept."""
+        return float(np.count_nonzero(self.coefficients_)) + self.intercept
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The sum that is answered, term by term."""
+        of_row = self.coefficients_, self.centre_, self.level_
+        return (linear_terms(table, *of_row, (self.target_,), "The answer term by term"),)
+
+    def coefficient_table(self, note: str) -> findings.Table:
+        """The coefficients by column."""
+        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
+        rows = tuple((name, float(value)) for name, value in named)
+        return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note)

@@ -1,21 +1,17 @@
-"""Linear answers to rows: how they are worked out, shown term by term, and what every linear regression learns."""
+"""Linear answers to rows: how they are worked out, and shown term by term as they are added up by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.blocks import less_row
 from mlcli.core.findings import Entry
-from mlcli.core.params import learned, param
 from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table
-from mlcli.engines.linear_design import Design
-from mlcli.tasks.regression import Regressor
 
 INTERCEPT = "(intercept)"
 """What the answer at the origin is called among the columns."""
@@ -96,38 +92,3 @@ def in_words(column: Column, cell: float) -> str:
     if column.coded:
         return "missing" if cell == MISSING_CODE else column.levels[int(cell)]
     return "missing" if np.isnan(cell) else f"{cell:g}"
-
-
-@dataclass(kw_only=True, eq=False)
-class LinearValues(Regressor):
-    """ŷ = level + coefficients · (x − centre)."""
-
-    intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")
-
-    coefficients_: Array = learned("columns")
-    centre_: Array = learned("columns")
-    level_: float = learned()
-
-    def learn_slopes(self, design: Design, slopes: Array, level: float) -> None:
-        """Take over the slopes of a design's columns, and the value at its centre."""
-        self.centre_, self.level_ = design.centre, level
-        self.coefficients_ = design.coefficients(slopes)
-
-    def predict_values(self, table: Table) -> Array:
-        """The weighted sum of the columns."""
-        return linear_scores(table.numbers, self.centre_, self.coefficients_, self.level_, abs(self.level_))
-
-    def adjustable_parameters(self, table: Table) -> float | None:
-        """The coefficients that are not 0, and the intercept."""
-        return float(np.count_nonzero(self.coefficients_)) + self.intercept
-
-    def explain_answer(self, table: Table) -> findings.Explanation:
-        """The sum that is answered, term by term."""
-        of_row = self.coefficients_, self.centre_, self.level_
-        return (linear_terms(table, *of_row, (self.target_,), "The answer term by term"),)
-
-    def coefficient_table(self, note: str) -> findings.Table:
-        """The coefficients by column."""
-        named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
-        rows = tuple((name, float(value)) for name, value in named)
-        return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note)

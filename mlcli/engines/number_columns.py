@@ -81,22 +81,10 @@ IMPOSSIBLE = -1e300
 """A logarithm of 0 that may be multiplied by 0."""
 
 
-def _present(numbers: Array, trials: Array) -> tuple[Array, Array]:
-    return (numbers > 0).astype(np.float64), (numbers <= 0).astype(np.float64)
-
-
-def _hits_of_trials(numbers: Array, trials: Array) -> tuple[Array, Array]:
-    return numbers, np.maximum(trials - numbers, 0.0)
-
-
-def _counted(numbers: Array, trials: Array) -> tuple[Array, Array]:
-    return numbers, np.zeros_like(numbers)
-
-
 EVENTS: dict[str, Callable[[Array, Array], tuple[Array, Array]]] = {
-    "bernoulli": _present,
-    "binomial": _hits_of_trials,
-    "count": _counted,
+    "bernoulli": lambda numbers, trials: ((numbers > 0).astype(np.float64), (numbers <= 0).astype(np.float64)),
+    "binomial": lambda numbers, trials: (numbers, np.maximum(trials - numbers, 0.0)),
+    "count": lambda numbers, trials: (numbers, np.zeros_like(numbers)),
 }
 """From numbers to how often an event happened and how often it did not."""
 

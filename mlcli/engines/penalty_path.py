@@ -17,9 +17,8 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.tables import Array
-from mlcli.engines.linear_design import Design, root_weighted
+from mlcli.engines.linear_design import Design, LinearValues, root_weighted
 from mlcli.engines.linear_objective import Penalty
-from mlcli.engines.linear_scores import LinearValues
 from mlcli.engines.solvers.coordinate_descent import TINY, Squares
 from mlcli.tasks.regression import ValuedRows
 

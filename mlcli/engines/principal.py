@@ -40,16 +40,20 @@ class Axes:
     variances: Array
 
     def coordinates(self, X: Array, count: int) -> Array:
-        """The rows along the first directions; added up column by column, so that each row is on its own."""
-        columns = np.ascontiguousarray(((X - self.middle) / self.unit).T)
-        found = np.zeros((count, len(X)))
-        for column, weights in zip(columns, self.directions[:, :count], strict=True):
-            found += weights[:, None] * column
-        return np.ascontiguousarray(found.T)
+        """The rows along the first directions."""
+        return column_by_column((X - self.middle) / self.unit, self.directions[:, :count])
 
     def rows_at(self, coordinates: Array) -> Array:
         """The rows that have these coordinates along the first directions, and none along the others."""
         return np.asarray(coordinates @ self.directions[:, : coordinates.shape[1]].T * self.unit + self.middle)
+
+
+def column_by_column(X: Array, weights: Array) -> Array:
+    """X times weights (columns × sums), added up column by column, so that each row is on its own."""
+    found = np.zeros((weights.shape[1], len(X)))
+    for cells, of_column in zip(np.ascontiguousarray(X.T), weights, strict=True):
+        found += of_column[:, None] * cells
+    return np.ascontiguousarray(found.T)
 
 
 def by_svd(X: Array) -> tuple[Array, Array]:
@@ -105,7 +109,9 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
     middle = means(X, weights)
     unit = _units(X, weights, ddof) if standardise else np.ones(X.shape[1])
-    squares, directions = SOLVERS[by](_about(X, weights, middle, unit)) if X.size else _none(X)
+    squares, directions = (
+        SOLVERS[by](_about(X, weights, middle, unit)) if X.size else (np.zeros(0), np.zeros((X.shape[1], 0)))
+    )
     freedom = weights.sum() - ddof
     real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
     count, all_columns = int(real.sum()), X.shape[1]
@@ -180,7 +186,7 @@ def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanat
 def _scree(variances: Array, count: int) -> Bars:
     total = variances.sum() or 1.0
     shown = min(len(variances), MOST_BARS)
-    note = f"{count} of {len(variances)} components are kept, with {_share(variances[:count].sum() / total)}"
+    note = f"{count} of {len(variances)} components are kept, with {100 * variances[:count].sum() / total:.1f} %"
     directions = int((variances > 0).sum())
     empty = (
         f"; the rows vary in {directions} directions only, the other components are 0"
@@ -199,10 +205,6 @@ def _scree(variances: Array, count: int) -> Bars:
     )
 
 
-def _share(part: float) -> str:
-    return f"{100 * part:.1f} %"
-
-
 def with_fixed_signs(directions: Array) -> Array:
     """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
     if not directions.size:
@@ -210,7 +212,3 @@ def with_fixed_signs(directions: Array) -> Array:
     sizes = np.abs(directions)
     first = (sizes >= sizes.max(axis=0) * (1 - ALIKE)).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))
-
-
-def _none(X: Array) -> tuple[Array, Array]:
-    return np.zeros(0), np.zeros((X.shape[1], 0))

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.principal import with_fixed_signs
+from mlcli.engines.principal import column_by_column, with_fixed_signs
 
 ENOUGH = 1e-12
 """What is smaller than this share of the largest is rounding."""
@@ -71,7 +71,4 @@ class Scaled:
         """Where others are (others × rows), by their distances to the rows: z = −½ Λ^−½ Vᵀ (d² − d̄²)."""
         roots, counted = np.sqrt(self.values), self.vectors * self.weights[:, None]
         slopes = np.divide(counted, roots, out=np.zeros_like(counted), where=roots > 0)
-        found = np.zeros((len(roots), len(apart)))
-        for distances, mean, slope in zip(apart.T, self.squares, slopes, strict=True):  # so each row is on its own
-            found += slope[:, None] * (-0.5 * (distances**2 - mean))
-        return np.ascontiguousarray(found.T)
+        return column_by_column(-0.5 * (apart**2 - self.squares), slopes)

@@ -8,9 +8,9 @@ logarithms, so that of impossible paths those with the fewest impossible steps c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.posteriors import log_sum
@@ -27,6 +27,38 @@ def logarithm(shares: Array) -> Array:
     return np.log(shares, out=np.full(shares.shape, IMPOSSIBLE), where=shares > 0)
 
 
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Steps (oldest tag × others of the state × next tag), and what the end of a sequence adds to each state."""
+
+    steps: Array
+    ends: Array
+
+    @classmethod
+    def of(cls, transitions: Array, stop: bool) -> Chain:
+        """Of logarithms (histories × tags and boundary); without ``stop`` every end is as good."""
+        symbols, states = len(transitions), transitions.size // len(transitions)
+        ends = transitions.reshape(states, symbols)[:, -1] if stop else np.zeros(states)
+        return cls(transitions.reshape(symbols, states // symbols, symbols), ends)
+
+    def start(self, sequences: int) -> Array:
+        """The scores of states before the first rows: nothing but boundary symbols."""
+        score = np.full((sequences, len(self.ends)), -np.inf)
+        score[:, -1] = 0.0
+        return score
+
+    def onwards(self, score: Array) -> Array:
+        """The scores of all steps (sequences × oldest tag × others × next tag)."""
+        symbols, others, _ = self.steps.shape
+        return score.reshape(len(score), symbols, others, 1) + self.steps
+
+    def met(self, reached: Array, emitted: Array) -> Array:
+        """The scores of states at a row that emits so (sequences × tags); none is the boundary."""
+        reached[..., -1] = -np.inf
+        reached[..., :-1] += emitted[:, None, :]
+        return reached.reshape(len(reached), len(self.ends))
+
+
 def most_probable_tags(
     emitted: Array, transitions: Array, sequence: Codes, stop: bool, block_cells: int = BLOCK_CELLS
 ) -> Codes:
@@ -35,9 +67,9 @@ def most_probable_tags(
     ``emitted`` (rows × tags) and ``transitions`` (histories × tags and boundary) are logarithms. Of equally
     probable tags the first is taken, from the last row backwards.
     """
-    tags = np.empty(len(emitted), np.int32)
+    tags, chain = np.empty(len(emitted), np.int32), Chain.of(transitions, stop)
     for starts, sizes in _blocks(sequence, transitions, block_cells):
-        _decode(emitted, transitions, starts, sizes, stop, tags)
+        _decode(emitted, chain, starts, sizes, tags)
     return tags
 
 
@@ -52,53 +84,33 @@ def _blocks(sequence: Codes, transitions: Array, block_cells: int) -> Iterator[t
         by_length = by_length[count:]
 
 
-def _decode(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, tags: Codes) -> None:
+def _decode(emitted: Array, chain: Chain, starts: Rows, sizes: Rows, tags: Codes) -> None:
     """The tags of some sequences, the longest first, written into ``tags``."""
-    symbols = len(transitions)
-    boundary, states = symbols - 1, transitions.size // symbols
-    steps = transitions.reshape(symbols, states // symbols, symbols)
-    score = np.full((len(starts), states), -np.inf)
-    score[:, -1] = 0.0  # nothing but boundary symbols
-    came_from = np.empty((int(sizes.max(initial=0)), len(starts), states), np.int16)
+    score = chain.start(len(starts))
+    came_from = np.empty((int(sizes.max(initial=0)), *score.shape), np.int16)
     for place in range(len(came_from)):
         going = int((sizes > place).sum())
-        candidates = score[:going].reshape(going, symbols, -1, 1) + steps
+        candidates = chain.onwards(score[:going])
         oldest = candidates.argmax(axis=1)
         best = np.take_along_axis(candidates, oldest[:, None], axis=1)[:, 0]
-        best[..., boundary] = -np.inf
-        best[..., :boundary] += emitted[starts[:going] + place][:, None, :]
-        score[:going] = best.reshape(going, states)
-        came_from[place, :going] = oldest.reshape(going, states)
-    last = (score + transitions.reshape(states, symbols)[:, boundary] if stop else score).argmax(axis=1)
-    _read_back(came_from, last, symbols, starts, sizes, tags)
-
-
-def _read_back(
-    came_from: NDArray[np.int16], last: Rows, symbols: int, starts: Rows, sizes: Rows, tags: Codes
-) -> None:
-    """From the last state of each sequence to its first: its newest tag is answered, the oldest was noted."""
-    states = came_from.shape[2]
-    state = last.copy()
-    for place in range(len(came_from) - 1, -1, -1):
-        going = np.arange(int((sizes > place).sum()))
-        now = state[going]
-        tags[starts[going] + place] = now % symbols
-        state[going] = came_from[place, going, now].astype(np.intp) * (states // symbols) + now // symbols
+        score[:going] = chain.met(best, emitted[starts[:going] + place])
+        came_from[place, :going] = oldest.reshape(going, -1)
+    state, symbols = (score + chain.ends).argmax(axis=1), len(chain.steps)
+    others = len(chain.ends) // symbols
+    for place in range(len(came_from) - 1, -1, -1):  # the newest tag of a state is answered, the oldest was noted
+        going_on = np.arange(int((sizes > place).sum()))
+        now = state[going_on]
+        tags[starts[going_on] + place] = now % symbols
+        state[going_on] = came_from[place, going_on, now].astype(np.intp) * others + now // symbols
 
 
 def best_paths(emitted: Array, transitions: Array) -> Array:
     """Of one sequence, the largest log P(tags, observations) up to each row for each last tag (rows × tags)."""
-    symbols = len(transitions)
-    boundary, states = symbols - 1, transitions.size // symbols
-    steps = transitions.reshape(symbols, states // symbols, symbols)
-    score = np.full(states, -np.inf)
-    score[-1] = 0.0  # nothing but boundary symbols
-    best = np.empty(emitted.shape)
-    for place, here in enumerate(emitted):
-        reached = (score.reshape(symbols, -1, 1) + steps).max(axis=0)
-        reached[:, boundary] = -np.inf
-        reached[:, :boundary] += here
-        score, best[place] = reached.reshape(states), reached[:, :boundary].max(axis=0)
+    chain, best = Chain.of(transitions, stop=False), np.empty(emitted.shape)
+    score = chain.start(1)
+    for place in range(len(emitted)):
+        score = chain.met(chain.onwards(score).max(axis=1), emitted[place : place + 1])
+        best[place] = score.reshape(-1, len(chain.steps))[:, :-1].max(axis=0)
     return best
 
 
@@ -109,22 +121,19 @@ def tag_probabilities(
 
     Sums take the place of the maxima of Viterbi, whose arguments these are.
     """
-    shares = np.empty(emitted.shape)
+    shares, chain = np.empty(emitted.shape), Chain.of(transitions, stop)
     for starts, sizes in _blocks(sequence, transitions, block_cells):
-        _smooth(emitted, transitions, starts, sizes, stop, shares)
+        _smooth(emitted, chain, starts, sizes, shares)
     return shares
 
 
 def log_probabilities(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Array:
     """The logarithm of P(observations) of each sequence: the sum over all tags, by the forward pass."""
-    first_rows, symbols = lengths(sequence)[0], len(transitions)
-    states = transitions.size // symbols
-    steps = transitions.reshape(symbols, states // symbols, symbols)
-    ends = transitions.reshape(states, symbols)[:, -1] if stop else np.zeros(states)
+    first_rows, chain = lengths(sequence)[0], Chain.of(transitions, stop)
     found = np.empty(len(first_rows))
     for starts, sizes in _blocks(sequence, transitions, BLOCK_CELLS):
-        before = _forward(emitted, steps, starts, sizes)
-        last = before[sizes - 1, np.arange(len(sizes))] + ends
+        before = _forward(emitted, chain, starts, sizes)
+        last = before[sizes - 1, np.arange(len(sizes))] + chain.ends
         found[np.searchsorted(first_rows, starts)] = log_sum(last, axis=1)
     return found
 
@@ -148,36 +157,27 @@ def drawn_tags(transitions: Array, most: Rows, stop: bool, rng: np.random.Genera
     return found
 
 
-def _smooth(emitted: Array, transitions: Array, starts: Rows, sizes: Rows, stop: bool, shares: Array) -> None:
+def _smooth(emitted: Array, chain: Chain, starts: Rows, sizes: Rows, shares: Array) -> None:
     """The probabilities of some sequences, the longest first, written into ``shares``."""
-    symbols = len(transitions)
-    boundary, states = symbols - 1, transitions.size // symbols
-    steps = transitions.reshape(symbols, states // symbols, symbols)
-    before = _forward(emitted, steps, starts, sizes)
-    after = np.zeros((len(starts), states))
-    after += transitions.reshape(states, symbols)[:, boundary] if stop else 0.0
+    symbols, others, _ = chain.steps.shape
+    before = _forward(emitted, chain, starts, sizes)
+    after = np.tile(chain.ends, (len(starts), 1))
     for place in range(len(before) - 1, -1, -1):
         going_on, here = int((sizes > place + 1).sum()), int((sizes > place).sum())
-        newest = after[:going_on].reshape(going_on, states // symbols, symbols).copy()
-        newest[..., :boundary] += emitted[starts[:going_on] + place + 1][:, None, :]
-        newest[..., boundary] = -np.inf
-        after[:going_on] = log_sum(newest[:, None] + steps, axis=3).reshape(going_on, states)
-        both = log_sum((before[place, :here] + after[:here]).reshape(here, -1, symbols), axis=1)[:, :boundary]
+        newest = after[:going_on].reshape(going_on, others, symbols).copy()
+        newest = chain.met(newest, emitted[starts[:going_on] + place + 1]).reshape(newest.shape)
+        after[:going_on] = log_sum(newest[:, None] + chain.steps, axis=3).reshape(going_on, len(chain.ends))
+        both = log_sum((before[place, :here] + after[:here]).reshape(here, others, symbols), axis=1)[:, :-1]
         shares[starts[:here] + place] = np.exp(both - log_sum(both, axis=1)[:, None])
 
 
-def _forward(emitted: Array, steps: Array, starts: Rows, sizes: Rows) -> Array:
+def _forward(emitted: Array, chain: Chain, starts: Rows, sizes: Rows) -> Array:
     """The logarithm of P(observations up to a row, state there), by place, sequence and state."""
-    symbols, others, _ = steps.shape
-    boundary, states = symbols - 1, symbols * others
-    score = np.full((len(starts), states), -np.inf)
-    score[:, -1] = 0.0  # nothing but boundary symbols
-    found = np.empty((int(sizes.max(initial=0)), len(starts), states))
+    score = chain.start(len(starts))
+    found = np.empty((int(sizes.max(initial=0)), *score.shape))
     for place in range(len(found)):
         going = int((sizes > place).sum())
-        reached = log_sum(score[:going].reshape(going, symbols, others, 1) + steps, axis=1)
-        reached[..., boundary] = -np.inf
-        reached[..., :boundary] += emitted[starts[:going] + place][:, None, :]
-        score[:going] = reached.reshape(going, states)
+        reached = log_sum(chain.onwards(score[:going]), axis=1)
+        score[:going] = chain.met(reached, emitted[starts[:going] + place])
         found[place, :going] = score[:going]
     return found

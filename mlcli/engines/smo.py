@@ -18,6 +18,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.engines.calibration import LEAST_SLOPE
 from mlcli.engines.symmetric import inverse_factor
 
 ROUND, FEW = 1_000, 0.7
@@ -179,3 +180,10 @@ def _sums_by_blocks(K: Array, free: Rows, bounded: Rows) -> Array:
     ones = inverse.sum(axis=1)
     parts = ones[:, None], inverse @ K[np.ix_(free, bounded)], inverse
     return np.hstack([np.vstack([(part**2).sum(axis=0), ones @ part]) for part in parts])
+
+
+def slope_of_two(score: Array, sides: Array, weights: Array) -> float:
+    """The slope of one score for or against the second of two classes (`calibration.slope`), −1 and 1."""
+    from mlcli.kernels.svm.left_out import likeliest_slope
+
+    return likeliest_slope(score, sides, weights, LEAST_SLOPE)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.moments import quotient
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 
 MANY = 300
 """From so many systems on, calling LAPACK for each would cost more than solving them."""
+CERTAIN = 1e-7
+"""Probabilities of pairs are kept so far from 0 and 1."""
 BLOCK = 32
 """Triangles up to this size are inverted by LAPACK."""
 
@@ -113,3 +115,19 @@ def _inverse_triangle(lower: Array) -> Array:
     inverse[half:, half:] = _inverse_triangle(lower[half:, half:])
     inverse[half:, :half] = -inverse[half:, half:] @ (lower[half:, :half] @ inverse[:half, :half])
     return inverse
+
+
+def coupled(pairwise: Array, pairs: Codes, classes: int) -> Array:
+    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
+
+    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
+    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
+    """
+    r = np.zeros((len(pairwise), classes, classes))
+    against = np.clip(pairwise, CERTAIN, 1 - CERTAIN)
+    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
+    system = 1.0 - r * np.swapaxes(r, 1, 2)
+    places = np.arange(classes)
+    system[:, places, places] = 1.0 + (r**2).sum(axis=1)
+    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

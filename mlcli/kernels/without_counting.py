@@ -47,11 +47,7 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
     "no_cfunc_wrapper": True,
 }
-LINKED: dict[str, Any] = OPTIONS | {
-    "no_cpython_wrapper": True,
-    "cache": False,
-    "pipeline_class": _LinkedCompiler,
-}
+LINKED: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "cache": False, "pipeline_class": _LinkedCompiler}
 SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 ALL_DEFINED = {"nnan", "nsz"}
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,7 +8,7 @@ Formula:
     Iman-Davenport   F = (N − 1) χ² / (N (k − 1) − χ²), with k − 1 and (k − 1)(N − 1) degrees of freedom
     Nemenyi          critical difference of mean ranks q √(k (k + 1) / (6 N)), q of the range of k normal numbers
     Wilcoxon         W₊ = Σ of the ranks of |d_i| where d_i > 0. Its distribution is exact: each rank counts or not
-                     with probability ½. Differences of 0 are ranked, then left out (Pratt); ties share their ranks.
+                     with probability ½. Differences of 0 are ranked, then left out (Pratt); ties share ranks.
     Bayesian         w ~ Dirichlet(½, 1, ..., 1) over (0, d_1, ..., d_N); a draw says "better" where
                      Σ_ij w_i w_j [d_i + d_j > 2 rope] is more than the shares below −2 rope and between. The
                      probability of each answer is its share of the draws.

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Bars, Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Usefulness, best_of, ranked
+from mlcli.prepare._selecting import ALIKE, ByModel, Usefulness, best_of, half_columns, ranked, so_many
 from mlcli.tasks.supervised import SupervisedRows
 
 ALL_SIZES = 20
@@ -42,20 +41,15 @@ class Filter(ByModel):
         """Half a column, and a base that would not be asked."""
         if self.keep is None:
             return []
-        whole = self.keep < 1 or self.keep % 1 == 0
-        found = [] if whole else [f"keep is a whole number, or a share below 1; was given {self.keep:g}"]
-        return found + (["'base' is asked only where keep is none"] if self.base else [])
+        return half_columns(self.keep) + (["'base' is asked only where keep is none"] if self.base else [])
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Score each column, and keep the best."""
         data = data.counted()
         self.scores_ = np.asarray(self.scores(data), np.float64)
-        count = self._count_by_folds(data, rng) if self.keep is None else self._count(self.keep)
+        keep, columns = self.keep, len(self.columns_)
+        count = self._count_by_folds(data, rng) if keep is None else so_many(keep, columns)
         self.kept_ = best_of(self.scores_, count)
-
-    def _count(self, keep: float) -> int:
-        columns = len(self.columns_)
-        return min(columns, ceil(keep * columns - ALIKE) if keep < 1 else int(keep))
 
     def _count_by_folds(self, data: SupervisedRows, rng: np.random.Generator) -> int:
         """How many of the best columns serve the base best, scored and judged in inner folds."""
@@ -79,20 +73,7 @@ class Filter(ByModel):
 
     def explain(self) -> Explanation:
         """The scores, highest first."""
-        order = ranked(self.scores_)[:MOST_BARS]
-        scores = np.nan_to_num(self.scores_[order])
-        names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
-        note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
-        return (
-            Bars(
-                f"Columns by {self.measure}",
-                ("column", self.measure, ""),
-                tuple(names[place] for place in order),
-                tuple(scores.tolist()),
-                (tuple(said[order].tolist()),),
-                note=note + (f"; bars of the first {MOST_BARS}" if len(names) > MOST_BARS else ""),
-            ),
-        )
+        return (self.bars(f"Columns by {self.measure}", self.measure, self.scores_),)
 
 
 def _sizes(count: int) -> list[int]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
-from mlcli.core.params import learned, settings
-from mlcli.core.registry import Entry, ImportedEntry, register
+from mlcli.core.params import learned
+from mlcli.core.registry import Entry, ImportedEntry
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,
+    Borrowed,
     as_a_guest,
-    conflicts_in,
-    declared_fields,
+    class_for,
     estimator_class,
     made,
     summary_of,
@@ -32,15 +32,16 @@ def entry_of(path: str) -> Entry:
     if not hasattr(estimator_class(path), "transform"):
         what = f"{path} is no transformer: it has no transform"
         raise UsageError(what, hint="a classifier, regressor, clusterer or detector is a model: -m " + path)
-    return ImportedEntry(path, summary_of(path), version_of(path), "step", (), lambda: _class_for(path))
+    return ImportedEntry(
+        path, summary_of(path), version_of(path), "step", (), lambda: class_for(path, ImportedStep)
+    )
 
 
 @dataclass(kw_only=True, eq=False)
-class ImportedStep(Step):
+class ImportedStep(Borrowed, Step):
     """Numbers as the transformer makes them; columns of levels are coded before it."""
 
-    path: ClassVar[str]
-    saved_as_code: ClassVar[bool] = True
+    ours: ClassVar[str] = "columns"
 
     transformer_: Any = learned()
 
@@ -49,16 +50,9 @@ class ImportedStep(Step):
         """Numbers; gaps where its tags say so."""
         return Accepts(missing=takes_gaps(self.path), weights=True)
 
-    def conflicts(self) -> list[str]:
-        """What the package says against its parameters."""
-        return conflicts_in(self.path, self._given())
-
-    def _given(self) -> dict[str, Any]:
-        return {name: value for name, value in settings(self).items() if name != "columns"}
-
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Fit it to the numbers, and to the target where there is one."""
-        self.transformer_ = made(self.path, self._given(), int(rng.integers(LARGEST_SEED)))
+        self.transformer_ = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
         with as_a_guest(self.path):
             self.transformer_.fit(data.table.numbers, getattr(data, "y", None))
 
@@ -82,12 +76,3 @@ class ImportedStep(Step):
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """Numbers; how many, only the fitted transformer knows."""
         return tuple(Column(column.name) for column in columns)
-
-
-def _class_for(path: str) -> type:
-    """The step: its parameters, and where it comes from."""
-    name = path.rpartition(".")[2]
-    cls = make_dataclass(name, declared_fields(path), bases=(ImportedStep,), kw_only=True, eq=False)
-    setattr(cls, "path", path)
-    setattr(cls, "__module__", estimator_class(path).__module__)
-    return register(path, reference=version_of(path))(cls)

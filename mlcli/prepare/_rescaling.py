@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.schema import Column
+from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 
 
-def rescaled(table: Table, origin: Array, unit: Array) -> Table:
+@dataclass(kw_only=True, eq=False)
+class Rescaling(Step):
     """(x − origin) / unit in each numeric column, 0 where the unit is 0; empty cells stay empty."""
-    varies = unit > 0
-    # A cell times 0 is 0, and an empty one stays empty.
-    return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
 
+    def scale(self) -> tuple[Array, Array]:
+        """The origin and the unit of each numeric column."""
+        raise TypeError(f"{type(self).__name__} does not say what it measures by")
 
-def restored(columns: Sequence[Column], table: Table, origin: Array, unit: Array) -> Table:
-    """What ``rescaled`` was given; a column without a unit has its one value."""
-    return replace(table, columns=tuple(columns), numbers=table.numbers * unit + origin)
+    def transform(self, table: Table) -> Table:
+        """The table with numbers on one scale."""
+        origin, unit = self.scale()
+        varies = unit > 0
+        # A cell times 0 is 0, and an empty one stays empty.
+        return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
 
+    def inverse(self, table: Table) -> Table:
+        """The table in the units of the file; a column without a unit has its one value."""
+        origin, unit = self.scale()
+        return replace(table, columns=self.columns_, numbers=table.numbers * unit + origin)
 
-def log_stretch(unit: Array) -> float:
-    """The logarithm of how many times larger dividing by the units makes a volume; constant columns have none."""
-    return float(-np.log(unit[unit > 0]).sum())
+    def log_stretch(self) -> float:
+        """Every column that varies is divided by its unit."""
+        _, unit = self.scale()
+        return float(-np.log(unit[unit > 0]).sum())
 
 
 def scale_table(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from math import ceil
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation, Lines
+from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.names import listed
 from mlcli.core.nested import model_param
@@ -55,6 +56,15 @@ class Selection(Step):
         kept = self.kept()
         return (Lines(f"{len(kept)} of {len(self.columns_)} columns are kept", (listed(kept, MOST_BARS),)),)
 
+    def bars(self, title: str, measure: str, scores: Array) -> Bars:
+        """What columns count, the highest first, and which are kept."""
+        order = ranked(scores)[:MOST_BARS]
+        names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
+        note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
+        note += f"; bars of the first {MOST_BARS}" if len(names) > MOST_BARS else ""
+        labels, values = tuple(names[place] for place in order), tuple(np.nan_to_num(scores[order]).tolist())
+        return Bars(title, ("column", measure, ""), labels, values, (tuple(said[order].tolist()),), note=note)
+
 
 def ranked(scores: Array) -> list[int]:
     """The places of scores from the highest to the lowest; of equal ones the first goes first, NaN is least."""
@@ -70,6 +80,17 @@ def best_of(scores: Array, count: int) -> Flags:
     kept = np.zeros(len(scores), bool)
     kept[ranked(scores)[:count]] = True
     return kept
+
+
+def so_many(keep: float, count: int) -> int:
+    """How many of some columns a number says, or below 1 a share."""
+    return min(count, ceil(keep * count - ALIKE) if keep < 1 else int(keep))
+
+
+def half_columns(keep: float) -> list[str]:
+    """What is wrong with a number of columns that is not whole."""
+    whole = keep < 1 or keep % 1 == 0
+    return [] if whole else [f"keep is a whole number, or a share below 1; was given {keep:g}"]
 
 
 OWN_BASE = {Classifier: "naive-bayes", Regressor: "linear-regression"}
@@ -121,10 +142,6 @@ class Usefulness:
         seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
         model = behind_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
         learned = fitted(model, seen.take(train), np.random.default_rng(self.seed))
-        judged, base = seen.take(test), _base_of(seen)
+        judged, base = seen.take(test), cast(Any, seen.base)
         losses: Array = base.losses(learned.final, judged, outputs(learned, judged.table, base))
         return losses, judged.weights
-
-
-def _base_of(data: SupervisedRows) -> Any:
-    return data.base

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.findings import Curve, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.prepare._selecting import ALIKE, ByModel, Places, Usefulness
 from mlcli.tasks.supervised import SupervisedRows
@@ -31,8 +31,7 @@ class Stepwise(ByModel):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Walk the path, and keep the columns of its best point."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         count = len(self.columns_)
         useful = self._usefulness(data, rng)
         path = list(self._path(useful, count)) if useful.splits else [(tuple(range(count)), np.nan)]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Table
+from mlcli.core.findings import Explanation, Table
 from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.names import did_you_mean
+from mlcli.core.params import learned, param
+from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes
 from mlcli.tasks.classification import LabelledRows
 
@@ -63,7 +65,32 @@ class Cells:
         return np.where(self.observed > 0, self.expected / np.where(self.observed > 0, self.observed, 1.0), 1.0)
 
 
-def cells_as_finding(labels: tuple[str, ...], classes: tuple[str, ...], factors: Array, title: str) -> Table:
-    """A line for each group, a column for each class."""
-    rows = tuple((label, *line) for label, line in zip(labels, factors.tolist(), strict=True))
-    return Table(title, ("group", *classes), rows, note="of training rows only; above 1: the rows were too few")
+@dataclass(kw_only=True, eq=False)
+class ByCells(RowStep):
+    """Rows as if group and class were independent."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("classification",)
+    title: ClassVar[str]
+
+    by: tuple[str, ...] | None = param(
+        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+    )
+
+    labels_: tuple[str, ...] = learned()
+    classes_: tuple[str, ...] = learned()
+    factors_: Array = learned()
+    """How many times as much the rows count, or as many there are (groups × classes)."""
+
+    def cells_of(self, data: Any) -> Cells:
+        """The cells of training rows, which are noted."""
+        cells = Cells.of(data, self.by)
+        self.labels_, self.classes_, self.factors_ = cells.groups.labels, data.classes, cells.factors
+        return cells
+
+    def explain(self) -> Explanation:
+        """The factor of each group in each class."""
+        if self.factors_ is None:
+            return ()
+        rows = tuple((label, *line) for label, line in zip(self.labels_, self.factors_.tolist(), strict=True))
+        note = "of training rows only; above 1: the rows were too few"
+        return (Table(self.title, ("group", *self.classes_), rows, note=note),)

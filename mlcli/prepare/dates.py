@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any
 
 import numpy as np
 
@@ -28,10 +27,8 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.prepare._by_column import ByColumn, Make, as_they_are
 
 LENGTH = len("YYYY-MM-DD")
 PARTS: dict[str, Callable[[date], int]] = {
@@ -45,36 +42,21 @@ PARTS: dict[str, Callable[[date], int]] = {
 
 
 @register("dates", reference="ISO 8601")
-class Dates(Step):
+class Dates(ByColumn):
     """Parts of dates as numbers."""
 
     parts: tuple[str, ...] = param(("year", "month", "day", "weekday"), "the parts of each date", choices=PARTS)
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """A numeric column for each part of each date."""
-        return tuple(after for column in columns for after, _ in self._after(column))
-
-    def transform(self, table: Table) -> Table:
-        """The table with parts in the place of dates."""
-        parts: list[tuple[Column, Any]] = [
-            (after, cells if part is None else part[cells])
-            for column, cells in table.parts()
-            for after, part in self._after(column)
-        ]
-        return Table.of(parts, len(table))
-
-    def _after(self, column: Column) -> Iterator[tuple[Column, Array | None]]:
-        """The new columns, each with the number of every level; the last one is for an empty cell."""
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """A numeric column for each part of a date."""
         days = _dates(column)
         if days is None:
-            yield column, None
+            yield column, as_they_are
             return
         for part in self.parts:
-            numbers = np.array([*(PARTS[part](day) for day in days), np.nan], np.float64)
-            yield Column(f"{column.name} {part}", missing=column.missing), numbers
+            # The last number is for the code -1.
+            of_levels = np.array([*(PARTS[part](day) for day in days), np.nan], np.float64)
+            yield Column(f"{column.name} {part}", missing=column.missing), of_levels.__getitem__
 
     def explain(self) -> Explanation:
         """The columns of dates."""

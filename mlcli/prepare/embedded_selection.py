@@ -23,23 +23,22 @@ Choices:
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Bars, Explanation
+from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.prepare._dependence import f_values, levels_of_columns
-from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, ranked
+from mlcli.prepare._selecting import ByModel, half_columns, ranked, so_many
 from mlcli.tasks.supervised import SupervisedRows
 
 BINS = 10
@@ -67,16 +66,14 @@ class EmbeddedSelection(ByModel):
         """Half a column, and no end of adding."""
         if self.keep is None:
             return ["forward adds columns without end: say with keep how many"] if self.rounds == "forward" else []
-        whole = self.keep < 1 or self.keep % 1 == 0
-        return [] if whole else [f"keep is a whole number, or a share below 1; was given {self.keep:g}"]
+        return half_columns(self.keep)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Fit the base, and again as columns are taken away."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         count = len(self.columns_)
         self.counts_, self.kept_ = np.zeros(count), np.ones(count, bool)
-        wanted, seed = self._wanted(count), int(rng.integers(2**32))
+        wanted, seed = so_many(self.keep or 0, count), int(rng.integers(2**32))
         if self.rounds == "forward":
             self._add(data, wanted, seed)
             return
@@ -108,11 +105,6 @@ class EmbeddedSelection(ByModel):
         halves = (rng.permutation(len(data)) % 2).astype(np.int32)
         return np.asarray(data.outputs - outputs_held_out(base, seen, halves, rng))
 
-    def _wanted(self, count: int) -> int:
-        if self.keep is None:
-            return 0
-        return min(count, ceil(self.keep * count - ALIKE) if self.keep < 1 else int(self.keep))
-
     def _left_out(self, counts: Array, surplus: int) -> Rows:
         """Of the columns that are left those to be taken away, so many at most."""
         least_first = np.array(ranked(counts)[::-1], np.intp)
@@ -127,20 +119,14 @@ class EmbeddedSelection(ByModel):
         columns = [self.columns_[place] for place in places]
         seen = data.with_table(data.table.select(column.name for column in columns))
         learned_ = fitted(behind_steps(self.base_for(data), seen.table.columns), seen, rng)
-        for of_columns in (_coefficients, _impurities):
-            counts = of_columns(learned_, seen)
+        for counts in (_coefficients(learned_, seen), learned_.final.importances()):
             if counts is not None and (owned := _of_owners(counts, learned_, seen, columns)) is not None:
                 return owned
         return _by_shuffling(learned_, seen, rng)
 
     def explain(self) -> Explanation:
         """What each column counts."""
-        order = ranked(self.counts_)[:MOST_BARS]
-        names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
-        values, labels = tuple(self.counts_[order].tolist()), tuple(names[place] for place in order)
-        note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
-        title, header = "What columns count in the model", ("column", "counts", "")
-        return (Bars(title, header, labels, values, (tuple(said[order].tolist()),), note=note),)
+        return (self.bars("What columns count in the model", "counts", self.counts_),)
 
 
 def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:
@@ -150,11 +136,6 @@ def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:
     if coefficients.shape[1] != len(prepared.columns) or prepared.codes.shape[1]:
         return None
     return np.asarray(np.abs(coefficients).sum(axis=0) * np.sqrt(moments(prepared.numbers, data.weights).variance))
-
-
-def _impurities(learned_: Model, data: SupervisedRows) -> Array | None:
-    """What trees say of their columns, if it is trees."""
-    return learned_.final.importances()
 
 
 def _of_owners(counts: Array, learned_: Model, data: SupervisedRows, columns: list[Column]) -> Array | None:

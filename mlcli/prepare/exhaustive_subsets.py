@@ -28,7 +28,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.prepare._selecting import ALIKE, ByModel, Places, Usefulness
 from mlcli.tasks.classification import LabelledRows
@@ -53,8 +53,7 @@ class ExhaustiveSubsets(ByModel):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Try all subsets."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         count, aside = len(self.columns_), inner_holdout(data, self.validation, rng)
         subsets = self._subsets(count) if aside.any() else [tuple(range(count))]
         split = np.flatnonzero(~aside), np.flatnonzero(aside)

@@ -22,40 +22,36 @@ Choices:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.core.tables import Array, Table
 from mlcli.engines.factors import FactorModel, Search
+from mlcli.prepare._projecting import Projection
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
-class FactorAnalysis(FactorModel, Step):
+class FactorAnalysis(FactorModel, Projection):
     """Factors instead of columns."""
+
+    made: ClassVar[str] = "factor"
 
     factors: int = param(2, "how many hidden factors there are", ge=1, tune=(1, 10))
     tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
     most_steps: int = param(1000, "after how many steps EM ends in any case", ge=1)
     floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
 
-    accepts = Accepts(weights=True)
-
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""
         self.find(data.counted(), Search(self.factors, self.tolerance, self.most_steps, self.floor))
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The factors."""
-        return tuple(Column(f"factor_{place}") for place in range(1, self.factors + 1))
-
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """What is expected of the factors of each row."""
-        return Table(self.columns_after(table.columns), self.found.expected(table.numbers), table.codes)
+        return self.found.expected(table.numbers)
 
     def check_learned(self) -> None:
         """Loadings that fit the columns, and noise above 0."""

@@ -23,47 +23,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Rows
 from mlcli.engines.draws import order_of_content
-from mlcli.prepare._strata import Cells, cells_as_finding
+from mlcli.prepare._strata import ByCells
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")
-class FairSample(RowStep):
+class FairSample(ByCells):
     """Rows drawn as if group and class were independent."""
 
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
-
-    by: tuple[str, ...] | None = param(
-        None, "the columns that make groups together; none: all sensitive ones", if_given=True
-    )
-
-    labels_: tuple[str, ...] = learned()
-    classes_: tuple[str, ...] = learned()
-    factors_: Array = learned()
-    """How many times as many rows there are (groups × classes)."""
+    title: ClassVar[str] = "Rows by group and class"
 
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """The rows that are drawn."""
         data = data.take(order_of_content(data))
-        cells = Cells.of(replace(data, weight=None), self.by)
-        self.labels_, self.classes_, self.factors_ = cells.groups.labels, data.classes, cells.factors
+        cells = self.cells_of(replace(data, weight=None))
         drawn = [np.empty(0, np.intp)]
         for group, line in enumerate(cells.expected):
             for code, wanted in enumerate(line):
                 rows = np.flatnonzero((cells.groups.codes == group) & (data.y == code))
                 drawn.append(_brought_to(rows, round(float(wanted)), rng))
         return data.take(np.sort(np.concatenate(drawn)))
-
-    def explain(self) -> Explanation:
-        """How many times as many rows of each group and class are learned from."""
-        if self.factors_ is None:
-            return ()
-        return (cells_as_finding(self.labels_, self.classes_, self.factors_, "Rows by group and class"),)
 
 
 def _brought_to(rows: Rows, size: int, rng: np.random.Generator) -> Rows:

@@ -24,38 +24,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
-from mlcli.core.tables import Array
-from mlcli.prepare._strata import Cells, cells_as_finding
+from mlcli.prepare._strata import ByCells
 
 
 @register("fair-weights", reference="Kamiran & Calders 2012, Data preprocessing techniques")
-class FairWeights(RowStep):
+class FairWeights(ByCells):
     """Rows count as if group and class were independent."""
 
     gives_weights: ClassVar[bool] = True
-    kinds: ClassVar[tuple[str, ...]] = ("classification",)
-
-    by: tuple[str, ...] | None = param(
-        None, "the columns that make groups together; none: all sensitive ones", if_given=True
-    )
-
-    labels_: tuple[str, ...] = learned()
-    classes_: tuple[str, ...] = learned()
-    factors_: Array = learned()
-    """What weights are multiplied by (groups × classes)."""
+    title: ClassVar[str] = "Weights by group and class"
 
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """The same rows with other weights."""
-        cells = Cells.of(data, self.by)
-        self.labels_, self.classes_, self.factors_ = cells.groups.labels, data.classes, cells.factors
+        cells = self.cells_of(data)
         return replace(data, weight=data.weights * self.factors_[cells.groups.codes, data.y])
-
-    def explain(self) -> Explanation:
-        """The factor of each group in each class."""
-        if self.factors_ is None:
-            return ()
-        return (cells_as_finding(self.labels_, self.classes_, self.factors_, "Weights by group and class"),)

@@ -18,32 +18,32 @@ Choices:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import cloud_of, k_means_plus_plus
+from mlcli.prepare._projecting import Projection
 
 
 @register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
-class Landmarks(Step):
+class Landmarks(Projection):
     """Similarity to landmarks instead of columns."""
+
+    made: ClassVar[str] = "landmark"
 
     landmarks: int = param(10, "how many training rows are landmarks", ge=1, tune=(5, 50))
     gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)
 
     rows_: Array = learned("rows", "columns")
     gamma_: float = learned()
-
-    accepts = Accepts(weights=True)
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Draw the landmarks."""
@@ -54,18 +54,14 @@ class Landmarks(Step):
         self.rows_ = drawn.reshape(len(drawn), len(self.columns_)) + found.mean
         self.gamma_ = self.gamma or 1.0 / (float(found.variance.sum()) or 1.0)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """A column for each landmark."""
-        return tuple(Column(f"landmark_{place}") for place in range(1, self.landmarks + 1))
-
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """How similar each row is to each landmark."""
         apart = np.zeros((len(self.rows_), len(table)))
         for cells, at in zip(table.numbers.T, self.rows_.T, strict=True):
             apart += np.subtract.outer(at, cells) ** 2
         numbers = np.zeros((len(table), self.landmarks))
         numbers[:, : len(self.rows_)] = np.exp(-self.gamma_ * apart).T
-        return Table(self.columns_after(table.columns), numbers, table.codes)
+        return numbers
 
     def check_learned(self) -> None:
         """No more landmarks than were asked for."""

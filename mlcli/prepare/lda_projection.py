@@ -23,15 +23,13 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Bars, Explanation
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import component_names, with_fixed_signs
+from mlcli.engines.principal import column_by_column, component_names, with_fixed_signs
+from mlcli.prepare._projecting import Projection
 from mlcli.tasks.classification import LabelledRows
 
 NEGLIGIBLE = 1e-10
@@ -39,7 +37,7 @@ NEGLIGIBLE = 1e-10
 
 
 @register("lda-projection", reference="Fisher 1936; Rao 1948; Hastie, Tibshirani & Friedman 2009, 4.3.3")
-class DiscriminantProjection(Step):
+class DiscriminantProjection(Projection):
     """Discriminant directions instead of columns."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
@@ -50,8 +48,6 @@ class DiscriminantProjection(Step):
     directions_: Array = learned("columns", "components")
     ratios_: Array = learned()
     """The variance between the classes along each direction, in that within."""
-
-    accepts = Accepts(weights=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find the directions."""
@@ -74,16 +70,9 @@ class DiscriminantProjection(Step):
         self.directions_[:, : directions.shape[1]] = directions
         self.ratios_ = singular[real] ** 2
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The components."""
-        return tuple(map(Column, component_names(self.components)))
-
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """The table along the directions."""
-        found = np.zeros((self.components, len(table)))
-        for cells, middle, weights in zip(table.numbers.T, self.middle_, self.directions_, strict=True):
-            found += weights[:, None] * (cells - middle)
-        return Table(self.columns_after(table.columns), np.ascontiguousarray(found.T), table.codes)
+        return column_by_column(table.numbers - self.middle_, self.directions_)
 
     def explain(self) -> Explanation:
         """How far classes are apart along each direction, and what the columns have to do with it."""

@@ -21,27 +21,30 @@ Choices:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Bars, Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.principal import elbow_note
 from mlcli.engines.scaling import DISTANCES, Scaled
+from mlcli.prepare._projecting import Projection
 
 MOST_SHOWN = 10
 
 
 @register("mds", reference="Torgerson 1952; Gower 1968; de Silva & Tenenbaum 2004, Landmark MDS")
-class MultidimensionalScaling(Step):
+class MultidimensionalScaling(Projection):
     """Places instead of columns."""
+
+    made: ClassVar[str] = "dimension"
 
     components: int = param(2, "how many columns there are then", ge=1, tune=(1, 10))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
@@ -59,8 +62,6 @@ class MultidimensionalScaling(Step):
     weights_: Array = learned("points")
     """What each landmark counts."""
 
-    accepts = Accepts(weights=True)
-
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Choose landmarks, and place them."""
         data = data.counted()
@@ -77,19 +78,19 @@ class MultidimensionalScaling(Step):
         scaled = Scaled.of(apart, max(self.components, MOST_SHOWN), self.weights_)
         self.vectors_, self.values_, self.squares_ = scaled.vectors, scaled.values, scaled.squares
 
+    def count(self, columns: tuple[Column, ...]) -> int:
+        """As many as components were asked for."""
+        return self.components
+
     def _in_units(self, X: Array) -> Array:
         return np.asarray((X - self.middle_) / self.unit_)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The dimensions of the places."""
-        return tuple(Column(f"dimension_{place}") for place in range(1, self.components + 1))
-
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """The place of each row by its distances to the landmarks."""
         apart = DISTANCES[self.distance](self._in_units(table.numbers), self.points_)
         used = slice(0, self.components)
         scaled = Scaled(self.vectors_[:, used], self.values_[used], self.squares_, self.weights_)
-        return Table(self.columns_after(table.columns), scaled.placed(apart), table.codes)
+        return scaled.placed(apart)
 
     def check_learned(self) -> None:
         """Values for each component."""

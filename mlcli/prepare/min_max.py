@@ -23,13 +23,12 @@ from mlcli.core.moments import extent, is_constant
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import log_stretch, rescaled, restored, scale_table
+from mlcli.core.tables import Array
+from mlcli.prepare._rescaling import Rescaling, scale_table
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
-class MinMax(Step):
+class MinMax(Rescaling):
     """Numbers as shares of their range."""
 
     low_: Array = learned("numbers")
@@ -40,17 +39,9 @@ class MinMax(Step):
         self.low_, high = extent(data.table.numbers, data.weights)
         self.range_ = np.where(is_constant(self.low_, high), 0.0, high - self.low_)
 
-    def transform(self, table: Table) -> Table:
-        """The table with numbers on one scale."""
-        return rescaled(table, self.low_, self.range_)
-
-    def inverse(self, table: Table) -> Table:
-        """The table in the units of the file."""
-        return restored(self.columns_, table, self.low_, self.range_)
-
-    def log_stretch(self) -> float:
-        """Every column that varies is divided by its unit."""
-        return log_stretch(self.range_)
+    def scale(self) -> tuple[Array, Array]:
+        """The smallest number and the range."""
+        return self.low_, self.range_
 
     def explain(self) -> Explanation:
         """The smallest and the largest number of each column."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,10 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Table
 from mlcli.engines.linear_columns import LinearColumns
+from mlcli.prepare._by_column import ByColumn, Make, as_they_are
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,
@@ -43,26 +43,15 @@ FIRST_KEPT: dict[str, Callable[[int], int]] = {
 
 
 @register("one-hot", reference="Suits 1957, Use of dummy variables in regression equations")
-class OneHot(Step):
+class OneHot(ByColumn):
     """Levels as 0/1 columns."""
 
     drop: str = param("two-level", "where the first level gets no column", choices=FIRST_KEPT)
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn: the levels are declared."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """A numeric column for each level that is kept, in the place of its column."""
-        return tuple(after for column in columns for _, after in self._after(column))
-
-    def transform(self, table: Table) -> Table:
-        """The table with numbers only."""
-        parts = (
-            (after, cells == code if column.coded else cells)
-            for column, cells in table.parts()
-            for code, after in self._after(column)
-        )
-        return Table.of(parts, len(table))
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """A numeric column for each level that is kept."""
+        for code, made in self._after(column):
+            yield made, partial(np.equal, code) if column.coded else as_they_are
 
     def inverse(self, table: Table) -> Table:
         """The level whose number is largest; one without a column has what is left of 1."""

@@ -17,6 +17,7 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,29 +25,24 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
+from mlcli.prepare._by_column import ByColumn, Make, as_they_are
 
 EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
-class Ordinal(Step):
+class Ordinal(ByColumn):
     """Levels as ranks."""
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn: the levels and their order are declared."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The same columns, the changed ones numeric."""
-        return tuple(self._after(column) for column in columns)
-
-    def transform(self, table: Table) -> Table:
-        """The table with ranks in the place of levels."""
-        parts = table.parts()
-        return Table.of(((self._after(column), self._cells(column, cells)) for column, cells in parts), len(table))
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """Of levels that change, a column of their numbers; the last of these is for the code -1."""
+        if not self._changes(column):
+            yield column, as_they_are
+            return
+        numeric = Column(column.name, missing=column.missing, context=column.context)
+        yield numeric, np.append(_places(column), np.nan).__getitem__
 
     def inverse(self, table: Table) -> Table:
         """The level whose number is nearest."""
@@ -59,14 +55,6 @@ class Ordinal(Step):
 
     def _changes(self, column: Column) -> bool:
         return column.kind == "ordinal" or (column.coded and self.columns is not None)
-
-    def _after(self, column: Column) -> Column:
-        numeric = Column(column.name, missing=column.missing, context=column.context)
-        return numeric if self._changes(column) else column
-
-    def _cells(self, column: Column, cells: NDArray[Any]) -> NDArray[Any]:
-        # The last entry is for the code -1.
-        return np.append(_places(column), np.nan)[cells] if self._changes(column) else cells
 
     def explain(self) -> findings.Explanation:
         """The number of each level."""

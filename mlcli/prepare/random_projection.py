@@ -22,15 +22,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import component_names
+from mlcli.engines.principal import column_by_column
+from mlcli.prepare._projecting import Projection
 
 
 def gaussian(shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -50,7 +48,7 @@ DRAWN: dict[str, Draw] = {"gaussian": gaussian, "sparse": sparse}
 
 
 @register("random-projection", reference="Johnson & Lindenstrauss 1984; Achlioptas 2003; Li, Hastie & Church 2006")
-class RandomProjection(Step):
+class RandomProjection(Projection):
     """Random sums instead of columns."""
 
     components: int = param(10, "how many random sums there are", ge=1, tune=(2, 50))
@@ -58,23 +56,14 @@ class RandomProjection(Step):
 
     directions_: Array = learned("columns", "components")
 
-    accepts = Accepts(weights=True)
-
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Draw the random numbers."""
         shape = (len(self.columns_), self.components)
         self.directions_ = DRAWN[self.by](shape, rng) / np.sqrt(self.components)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The components."""
-        return tuple(map(Column, component_names(self.components)))
-
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """The table in random directions."""
-        found = np.zeros((self.components, len(table)))
-        for cells, weights in zip(table.numbers.T, self.directions_, strict=True):
-            found += weights[:, None] * cells
-        return Table(self.columns_after(table.columns), np.ascontiguousarray(found.T), table.codes)
+        return column_by_column(table.numbers, self.directions_)
 
     def explain(self) -> Explanation:
         """How many there are."""

@@ -23,14 +23,13 @@ from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import log_stretch, rescaled, restored, scale_table
+from mlcli.prepare._rescaling import Rescaling, scale_table
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
-class Standardise(Step):
+class Standardise(Rescaling):
     """Numbers in standard deviations from their mean."""
 
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
@@ -43,22 +42,14 @@ class Standardise(Step):
         found = moments(data.table.numbers, data.weights, self.ddof)
         self.mean_, self.deviation_ = found.mean, np.sqrt(found.variance)
 
-    def transform(self, table: Table) -> Table:
-        """The table with numbers on one scale."""
-        return rescaled(table, self.mean_, self.deviation_)
-
     def from_sums(self, known: LinearColumns) -> LinearColumns:
         """Means and deviations follow from sums."""
         found = known.overall.at(known.numbers).moments(self.ddof)
         return known.rescaled(known.numbers, found.mean, np.sqrt(found.variance))
 
-    def inverse(self, table: Table) -> Table:
-        """The table in the units of the file."""
-        return restored(self.columns_, table, self.mean_, self.deviation_)
-
-    def log_stretch(self) -> float:
-        """Every column that varies is divided by its unit."""
-        return log_stretch(self.deviation_)
+    def scale(self) -> tuple[Array, Array]:
+        """The mean and the standard deviation."""
+        return self.mean_, self.deviation_
 
     def explain(self) -> Explanation:
         """The mean and standard deviation of each column."""

@@ -25,52 +25,34 @@ import numpy as np
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.prepare._by_column import ByColumn, Make, as_they_are
 
-Part = Callable[[Array, float], Array]
-KEPT: dict[str, dict[str, Part]] = {
-    "below": {"": lambda x, at: np.minimum(x, at)},
-    "above": {"": lambda x, at: np.maximum(x, at)},
+KEPT: dict[str, dict[str, Callable[[float], Make]]] = {
+    "below": {"": lambda at: lambda x: np.minimum(x, at)},
+    "above": {"": lambda at: lambda x: np.maximum(x, at)},
     "parts": {
-        " above {at:g}": lambda x, at: np.maximum(x - at, 0.0),
-        " below {at:g}": lambda x, at: np.maximum(at - x, 0.0),
+        " above {at:g}": lambda at: lambda x: np.maximum(x - at, 0.0),
+        " below {at:g}": lambda at: lambda x: np.maximum(at - x, 0.0),
     },
 }
 """By choice, what each column becomes, with what is added to its name."""
 
 
 @register("threshold", reference="Friedman 1991, Multivariate adaptive regression splines")
-class Threshold(Step):
+class Threshold(ByColumn):
     """Numbers on the sides of a threshold."""
 
     at: float = param(0.0, "the threshold")
     keep: str = param("below", "what is kept of each number", choices=KEPT)
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The same columns, or two for each number."""
-        return tuple(after for column in columns for after, _ in self._after(column))
-
-    def transform(self, table: Table) -> Table:
-        """The table with what is kept of its numbers."""
-        parts = [
-            (after, cells if part is None else part(np.asarray(cells, np.float64), self.at))
-            for column, cells in table.parts()
-            for after, part in self._after(column)
-        ]
-        return Table.of(parts, len(table))
-
-    def _after(self, column: Column) -> Iterator[tuple[Column, Part | None]]:
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """The same column, or two for a number."""
         if column.coded:
-            yield column, None
+            yield column, as_they_are
             return
         for added, part in KEPT[self.keep].items():
-            yield Column(column.name + added.format(at=self.at), missing=column.missing), part
+            yield Column(column.name + added.format(at=self.at), missing=column.missing), part(self.at)
 
     def explain(self) -> Explanation:
         """The threshold."""

@@ -9,11 +9,10 @@ import numpy as np
 
 from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.metrics.pooling import joined
-from mlcli.report.differences import best_of
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.differences import best_in
+from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group, Scored, judged, metrics_in
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.deciding import at_least
 from mlcli.tasks.reasons import NO_REASON
@@ -30,30 +29,29 @@ TAIL = 0.98
 """The share of scores that the even bins cover; the rest is one bin."""
 
 
-def detectors_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def detectors_of(group: Group) -> Iterator[Element]:
     """A single detector in full; of several one line each, and the best in full."""
-    metric = group[0].metrics[0]
-    best = best_of(group, metric)
+    best, why = best_in(group), ""
     if len(group) > 1:
         yield Heading("What each detector finds")
-        yield _side_by_side(group, names)
+        yield _side_by_side(group)
         yield notes("a detector that is named alone (-m NAME) shows its histogram and why its rows are odd")
-    shown = best or group[0]
-    why = f", the best by {metric.name}" if len(group) > 1 and best else ""
-    yield from scores_of(names[shown] + why, joined(judged(shown.result)))
+        why = f", the best by {metrics_in(group)[0].name}" if best else ""
+    shown = best or next(iter(group))
+    yield from scores_of(group[shown] + why, shown.answers)
 
 
-def _side_by_side(group: Sequence[Scored], names: Names) -> Element:
+def _side_by_side(group: Group) -> Element:
     """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
-    all_answers = [joined(judged(one.result)) for one in group]
-    threshold = any(answers.threshold is not None for answers in all_answers)
+    found = {name: one.answers for one, name in group.items()}
+    flagging = any(answers.threshold is not None for answers in found.values())
     rows: list[list[Content]] = [
-        [Field(names[one], "strong"), *(_flags_in_short(answers) if threshold else []), _first_named(answers)]
-        for one, answers in zip(group, all_answers, strict=True)
+        [strong(name), *(_flags_in_short(answers) if flagging else []), _first_named(answers)]
+        for name, answers in found.items()
     ]
-    known = [f"of them {classes[ANOMALY]}"] if (classes := all_answers[0].classes) else []
-    header = ["model", *(["threshold", "flagged", *known] if threshold else []), "oddest rows"]
-    return grid(header, rows, right=range(1, len(header) - 1))
+    classes = next(iter(found.values())).classes
+    flags = ["threshold", "flagged", *([f"of them {classes[ANOMALY]}"] if classes else [])] if flagging else []
+    return grid(["model", *flags, "oddest rows"], rows, right=range(1, len(flags) + 1))
 
 
 def _flags_in_short(answers: ScoreAnswers) -> list[str]:
@@ -118,13 +116,12 @@ def _by_label(answers: ScoreAnswers) -> dict[str, Flags]:
 
 def as_json(scored: Scored) -> dict[str, Any]:
     """The oddest rows and, where thresholds were chosen, these and every row that some split has flagged."""
-    splits = judged(scored.result)
-    answers = joined(splits)
+    answers = scored.answers
     oddest = {"oddest": _rows_as_json(answers, LISTED)}
     if answers.threshold is None:
         return oddest
     flagged = answers.take(np.flatnonzero(answers.flagged))
-    thresholds = [float(split.threshold[0]) for split in splits]
+    thresholds = [float(split.threshold[0]) for split in judged(scored.result)]
     return {**oddest, "thresholds": thresholds, "flagged": _rows_as_json(flagged, len(flagged))}
 
 
@@ -164,7 +161,7 @@ def _oddest(answers: ScoreAnswers) -> Element:
     names = (*answers.classes, "not known")
     rows: list[list[Content]] = [
         [
-            Field(str(answers.rows[row] + 1), "strong"),
+            strong(str(answers.rows[row] + 1)),
             score,
             *(["yes" if answers.flagged[row] else "no"] if threshold else []),
             *([names[answers.truth[row]]] if labelled else []),

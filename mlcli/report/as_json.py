@@ -1,23 +1,30 @@
-"""Results as one JSON document; its keys are fixed, since scripts depend on them."""
+"""Results for scripts: one JSON document, its keys fixed, or a table with a row for each cell and every digit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from mlcli import __version__
 from mlcli.core.findings import as_json
+from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import each
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.base import Summary
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.chosen import choices_as_json
 from mlcli.report.differences import differences_as_json, differences_of
-from mlcli.report.scored import Scored, grouped, names_of
+from mlcli.report.document import Document, grid
+from mlcli.report.remarks import steps_of
+from mlcli.report.results import protocol_words
+from mlcli.report.scored import Group, Scored, cell_of, grouped, metrics_in
 from mlcli.report.series import Series, series_of, summaries_of
 from mlcli.tasks.table import kind_named, named
+
+ABOUT = ("dataset", "kind", "model", "parameters", "steps", "protocol", "seed", "rows", "splits", "status", "why")
 
 
 def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: bool = False) -> dict[str, Any]:
@@ -31,22 +38,20 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
     }
 
 
-def _compared(group: Sequence[Scored]) -> list[dict[str, Any]]:
+def _compared(group: Group) -> list[dict[str, Any]]:
     """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
-    metrics = {metric.name: metric for one in group for metric in one.metrics}
-    cell, names = group[0].cell, names_of(group)
-    about = {"dataset": cell.dataset.name, "kind": cell.kind, "seed": cell.seed}
-    every = [differences_of(group, metric) for metric in metrics.values()]
+    cell = cell_of(group)
+    every = [differences_of(group, metric) for metric in metrics_in(group)]
     return [
-        plain(
-            {
-                **about,
-                "metric": found.metric.name,
-                "best": names[found.best],
-                "chosen_among": len(found.to_best) + 1,
-                "pairs": differences_as_json(found, names),
-            }
-        )
+        {
+            "dataset": cell.dataset.name,
+            "kind": cell.kind,
+            "seed": cell.seed,
+            "metric": found.metric.name,
+            "best": group[found.best],
+            "chosen_among": len(found.to_best) + 1,
+            "pairs": plain(differences_as_json(found, group)),
+        }
         for found in every
         if found is not None and found.to_best
     ]
@@ -59,7 +64,7 @@ def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
     from mlcli.report.over_datasets import over_datasets_as_json, tables_over_datasets
 
     found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
-    return {"over_datasets": found} if found else {}
+    return given({"over_datasets": found})
 
 
 def cell_as_json(cell: Cell) -> dict[str, Any]:
@@ -76,29 +81,28 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "seed": cell.seed,
         "rows": cell.labelled_rows,
         "rows_without_target": cell.dataset.unlabelled,
-        **({"stages": plain(cell.stages)} if cell.stages else {}),
-        **({"training": True} if cell.training else {}),
+        **given({"stages": plain(cell.stages), "training": cell.training}),
         **({"saved": str(cell.model.saved), "rows_learned_from": cell.learned_rows} if cell.model.saved else {}),
     }
 
 
 def _result(one: Scored) -> dict[str, Any]:
     result, cell = one.result, one.cell
-    why = result.why or cell.skipped
+    findings = result.splits[0].explanation if result.splits else ()
     return {
         **cell_as_json(cell),
         "status": result.status,
-        **({"why": why} if why else {}),
+        **given({"why": result.why or cell.skipped}),
         "splits": len(result.splits),
-        **({"shortcuts": result.routes()} if result.routes() else {}),
+        **given({"shortcuts": result.routes()}),
         "seconds": {what: sum(each(result.splits, f"{what}_seconds")) for what in ("fit", "predict")},
         "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
-        **({"training": plain(dict(one.training))} if one.training else {}),
+        **given({"training": plain(dict(one.training))}),
         **_series(one),
         **(_confusion(one.confusion) if one.confusion else {}),
-        **({"classes": [plain(asdict(rates)) for rates in one.classes]} if one.classes else {}),
+        **given({"classes": [plain(asdict(rates)) for rates in one.classes]}),
         **_of_kind(one),
-        **_findings(result),
+        **given({"findings": [plain(as_json(finding)) for finding in findings]}),
         **choices_as_json(one),
         "notes": [*cell.dataset.notes, *result.notes],
         "warnings": list(dict.fromkeys(text for of_split in each(result.splits, "warnings") for text in of_split)),
@@ -109,8 +113,7 @@ def _curves(one: Scored) -> dict[str, Any]:
     """ROC, precision and recall, and calibration, where there are probabilities."""
     from mlcli.report.probabilities import curves_as_findings
 
-    found = [plain(as_json(finding)) for finding in curves_as_findings(one)]
-    return {"curves": found} if found else {}
+    return given({"curves": [plain(as_json(finding)) for finding in curves_as_findings(one)]})
 
 
 def _fair(one: Scored) -> dict[str, Any]:
@@ -142,32 +145,23 @@ def _of_kind(one: Scored) -> dict[str, Any]:
     return added
 
 
-def _findings(result: CellResult) -> dict[str, Any]:
-    """What the model of the first split says of itself, if it was fitted."""
-    found = [as_json(finding) for finding in result.splits[0].explanation] if result.splits else []
-    return {"findings": plain(found)} if found else {}
-
-
 def summary_as_json(summary: Summary) -> dict[str, Any]:
     """A metric with its interval, or why there is none."""
     if summary.mean is None or not math.isfinite(summary.mean):
         return {"mean": None, "why": summary.why, "splits": plain(summary.splits)}
     described = {name: plain(getattr(summary, name)) for name in ("mean", "std", "low", "high", "splits")}
-    if summary.interval:
-        described["interval"] = summary.interval
-    if summary.marks:
-        described["marks"] = list(summary.marks)
-    return described
+    return described | given({"interval": summary.interval, "marks": list(summary.marks)})
 
 
 def _confusion(matrix: Confusion) -> dict[str, Any]:
-    counts = [[_count(count) for count in row] for row in matrix.counts.tolist()]
+    """Counts as whole numbers, unless rows have weights."""
+    counts = [[int(count) if count == int(count) else count for count in row] for row in matrix.counts.tolist()]
     return {"confusion": {"labels": list(matrix.labels), "counts": counts}}
 
 
-def _count(value: float) -> float | int:
-    """A count as a whole number, unless rows have weights."""
-    return int(value) if value == int(value) else float(value)
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of which there is something to say."""
+    return {key: value for key, value in values.items() if value}
 
 
 def plain(value: Any) -> Any:
@@ -179,3 +173,30 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+def cells_of(found: Sequence[Scored]) -> Document:
+    """What each cell was, and its scores with the ends of their intervals; empty where there is none."""
+    metrics = list(dict.fromkeys(metric.name for one in found for metric in one.metrics))
+    titles = (title for name in metrics for title in (name, f"{name}-low", f"{name}-high"))
+    rows = ([*_about(one), *_ends(one, metrics), *_seconds(one)] for one in found)
+    return (grid([*ABOUT, *titles, "fit-seconds", "predict-seconds"], rows, keys=3),)
+
+
+def _about(one: Scored) -> Iterator[str]:
+    cell = one.cell
+    yield from (cell.dataset.name, cell.kind, cell.label)
+    yield "" if cell.model.saved else settings_of(cell.model, MODELS)
+    yield from (steps_of(cell), protocol_words(cell))
+    yield from map(str, (cell.seed, cell.labelled_rows, len(one.result.splits), one.result.status))
+    yield "; ".join((one.result.why or cell.skipped).splitlines())
+
+
+def _ends(one: Scored, metrics: Sequence[str]) -> Iterator[str]:
+    summaries = map(one.summaries.get, metrics)
+    values = (getattr(summary, end, None) for summary in summaries for end in ("mean", "low", "high"))
+    return ("" if value is None else repr(float(value)) for value in values)
+
+
+def _seconds(one: Scored) -> Iterator[str]:
+    return (f"{sum(each(one.result.splits, name)):.6f}" for name in ("fit_seconds", "predict_seconds"))

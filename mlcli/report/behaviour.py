@@ -19,9 +19,10 @@ from mlcli.engines.hidden_columns import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
 from mlcli.report.clusters import group_profile
+from mlcli.report.distributions import pairs
 from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.scored import Scored, judged
-from mlcli.report.slices import ACROSS, UPWARDS, lines_of, over_plane, pairs
+from mlcli.report.slices import ACROSS, UPWARDS, over_plane
 from mlcli.report.worth import MOST_COLUMNS, Worth, worth_of_columns
 from mlcli.tasks.table import kind_named, named
 
@@ -98,55 +99,39 @@ def _by_one_column(worth: Worth, name: str, column: str) -> findings.Finding:
     table = worth.held.table.take(np.arange(min(len(worth.held), ASKED)))
     usual = usual_values(worth.held.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
-    answers = (_outputs(worth, with_column(table, column, value)) for value in values)
-    means, bands = zip(*map(_spread, answers), strict=True)
+    answers = [_outputs(worth, with_column(table, column, value)) for value in values]
+    means = np.array([outputs.mean(axis=0) for outputs in answers])
+    ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
     names = kind_named(worth.cell.kind).base.output_names(worth.pipeline.final) or (worth.held.target,)
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
+    alone = len(chosen) == 1
     return findings.Curve(
         f"{name}: the mean answer by {column}",
         column,
         tuple(values.tolist()),
-        tuple((names[k], tuple(float(mean[k]) for mean in means)) for k in chosen),
-        bands=tuple(
-            (names[k], tuple((float(low[k]), float(high[k])) for low, high in bands))
-            for k in chosen
-            if len(chosen) == 1
-        ),
-        note=f"partial dependence {UNSEEN}" + "; band: half of the rows" * (len(chosen) == 1),
+        tuple((names[k], tuple(means[:, k].tolist())) for k in chosen),
+        bands=tuple((names[k], tuple(map(tuple, ends[:, :, k].tolist()))) for k in chosen if alone),
+        note=f"partial dependence {UNSEEN}" + "; band: half of the rows" * alone,
     )
-
-
-def _spread(outputs: Array) -> tuple[Array, tuple[Array, Array]]:
-    low, high = np.quantile(outputs, (0.25, 0.75), axis=0)
-    return outputs.mean(axis=0), (low, high)
 
 
 def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
-    held = worth.held.table
-    x, y, plane = over_plane(held, across, upwards)
-    outputs = _outputs(worth, plane)
-    names: tuple[str, ...] = tuple(getattr(worth.held, "classes", ()))
-    final: Any = worth.pipeline.final
-    answers = np.asarray(final.decide(outputs), float) if names else outputs[:, 0]
-    return findings.Regions(
-        f"{name}: answers by {across} and {upwards}",
-        across,
-        upwards,
-        tuple(x.tolist()),
-        tuple(y.tolist()),
-        lines_of(answers, y),
-        names,
-        tuple(_points(worth, names, across, upwards)),
-        note=OTHERS if names else OTHERS.partition("; points")[0],
-    )
-
-
-def _points(worth: Worth, names: Sequence[str], across: str, upwards: str) -> Iterator[tuple[str, Any]]:
     table = worth.held.table
-    for code, label in enumerate(names):
-        rows = np.flatnonzero(worth.held.y == code)[:MOST_POINTS]
-        yield label, pairs(table.cells(across)[rows], table.cells(upwards)[rows])
+    final: Any = worth.pipeline.final
+    names: tuple[str, ...] = tuple(getattr(worth.held, "classes", ()))
+    members = [np.flatnonzero(worth.held.y == code)[:MOST_POINTS] for code in range(len(names))]
+    points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
+
+    def answers_of(plane: Table) -> Array:
+        outputs = _outputs(worth, plane)
+        return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
+
+    title = f"{name}: answers by {across} and {upwards}"
+    plane = over_plane(table, across, upwards, answers_of)
+    note = OTHERS if names else OTHERS.partition("; points")[0]
+    groups = tuple(zip(names, points, strict=True))
+    return findings.Regions(title, across, upwards, *plane, names, groups, note=note)
 
 
 def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:

@@ -10,24 +10,22 @@ from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Table
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
 from mlcli.report.document import Element, Heading, explained, grid, notes
-from mlcli.report.scored import Names, Scored
+from mlcli.report.scored import Group, Scored
 
 MOST_SPLITS = 20
 """With more splits than this, only how often each choice was made is shown."""
 DECIMALS = 3
 
 
-def choices_in(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def choices_in(group: Group) -> Iterator[Element]:
     """A table for each model that chooses by inner splits."""
-    for one in group:
-        if one.cell.model.use in (TUNED, SELECTED) and (tables := _tables(one)):
-            yield from _choices(names[one], tables)
+    for one, name in group.items():
+        if tables := _tables(one):
+            yield from _choices(name, tables)
 
 
 def choices_as_json(one: Scored) -> dict[str, Any]:
     """What was chosen in each split, of a model that chooses."""
-    if one.cell.model.use not in (TUNED, SELECTED):
-        return {}
     found = [
         {
             "split": split.label,
@@ -41,10 +39,11 @@ def choices_as_json(one: Scored) -> dict[str, Any]:
 
 
 def _tables(one: Scored) -> list[tuple[SplitResult, Table]]:
-    """The splits that were fitted, each with what it chose."""
+    """The splits that were fitted, each with what it chose; none of a model that chooses nothing."""
+    splits = one.result.splits if one.cell.model.use in (TUNED, SELECTED) else ()
     return [
         (split, finding)
-        for split in one.result.splits
+        for split in splits
         for finding in split.explanation[:1]
         if isinstance(finding, Table) and finding.title == CHOSEN
     ]

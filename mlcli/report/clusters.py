@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +14,10 @@ from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
-from mlcli.report.differences import best_of
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, explained, grid, notes
+from mlcli.report.differences import best_in, best_of
+from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
 from mlcli.report.numbers import counted, fixed, short
-from mlcli.report.scored import Names, Scored, judged
-from mlcli.report.scores import badness
+from mlcli.report.scored import Group, Scored, judged
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
 
@@ -32,15 +30,16 @@ Elbow = Mapping[int, Scored]
 """By the number of groups, models that are alike but for it."""
 
 
-def pictures_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def pictures_of(group: Group) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
     elbows = _elbows(group)
     for elbow in elbows:
-        yield from _elbow(_title(elbow, names), elbow)
+        number, one = next(iter(elbow.items()))
+        yield from _elbow(group[one].replace(f" clusters={number}", ""), elbow)
     beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of(elbow)}
     drawn = [one for one in group if one not in beside]
     for one in drawn:
-        yield from _groups_of(names[one], one)
+        yield from _groups_of(group[one], one)
     yield notes(*_readings(drawn, elbows))
 
 
@@ -62,19 +61,15 @@ def _groups_of(title: str, one: Scored) -> Iterator[Element]:
     splits = judged(one.result)
     which = "" if len(splits) == 1 else f": {one.result.splits[0].label} of {len(splits)}"
     yield Heading(f"{title}{which}")
-    yield from _matrix(_first(one))
+    yield _matrix(_first(one))
     yield from explained(_profile_of(one))
 
 
 def _profile_of(one: Scored) -> list[findings.Table]:
     """The columns that differ most between groups, where these are groups of the rows that were learned from."""
     # Only there does what a model says of its groups fit the rows that are judged.
-    if one.cell.protocol.use != WHOLE:
-        return []
-    return [
-        replace(table, rows=table.rows[:COLUMNS], note=_more(table))
-        for table in group_profile(one.result.splits[0])
-    ]
+    tables = group_profile(one.result.splits[0]) if one.cell.protocol.use == WHOLE else []
+    return [replace(table, rows=table.rows[:COLUMNS], note=_more(table)) for table in tables]
 
 
 def group_profile(split: SplitResult) -> list[findings.Table]:
@@ -95,20 +90,14 @@ def _first(one: Scored) -> ClusterAnswers:
     return answers
 
 
-def _matrix(answers: ClusterAnswers) -> Iterator[Element]:
+def _matrix(answers: ClusterAnswers) -> Grid:
     present = np.unique(answers.cluster).tolist()[:SHOWN]
     sizes = np.bincount(answers.cluster, weights=answers.weights, minlength=answers.clusters)
     labelled = bool((answers.truth >= 0).any())
-    rows: list[list[Content]] = []
-    if labelled:
-        counts = contingency(answers)
-        rows = [
-            [Field(label, "strong"), *(_share(row, group) for group in present), short(row.sum())]
-            for label, row in zip(answers.classes, counts, strict=True)
-        ]
-    rows.append([Field("rows", "strong"), *(short(sizes[group]) for group in present), short(sizes.sum())])
-    header = ["label \\ group" if labelled else "group", *map(str, present), "all"]
-    yield grid(header, rows, right=range(1, len(header)))
+    of_labels = zip(answers.classes, contingency(answers), strict=True) if labelled else ()
+    rows = [[label, *(_share(row, group) for group in present), short(row.sum())] for label, row in of_labels]
+    rows.append(["rows", *(short(sizes[group]) for group in present), short(sizes.sum())])
+    return grid_of_numbers(["label \\ group" if labelled else "group", *map(str, present), "all"], rows)
 
 
 def _share(counts: Array, group: int) -> str:
@@ -117,7 +106,7 @@ def _share(counts: Array, group: int) -> str:
     return f"{short(counts[group])}{share}"
 
 
-def _elbows(group: Sequence[Scored]) -> list[Elbow]:
+def _elbows(group: Iterable[Scored]) -> list[Elbow]:
     """The models that differ in their number of groups alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
@@ -127,19 +116,9 @@ def _elbows(group: Sequence[Scored]) -> list[Elbow]:
     return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
-def _title(elbow: Elbow, names: Names) -> str:
-    number, one = next(iter(elbow.items()))
-    return names[one].replace(f" clusters={number}", "")
-
-
 def _best_of(elbow: Elbow) -> Scored:
-    metric = next(iter(elbow.values())).metrics[0]
-
-    def worse(one: Scored) -> float:
-        mean = one.summaries[metric.name].mean
-        return math.inf if mean is None else badness(metric, mean)
-
-    return min(elbow.values(), key=worse)
+    first = next(iter(elbow.values()))
+    return best_of(elbow.values(), first.metrics[0]) or first
 
 
 def _but_for_clusters(one: Scored) -> str:
@@ -154,17 +133,10 @@ def _elbow(title: str, elbow: Elbow) -> Iterator[Element]:
     _, total = next(iter(sums.values()))
     left = {1: total, **{clusters: within for clusters, (within, _) in sums.items()}}
     shares = {clusters: within / total if total > 0 else 0.0 for clusters, within in left.items()}
-    yield from explained(
-        [
-            Bars(
-                f"{title}: what is left by the number of groups",
-                ("groups", "wcss", "of one group"),
-                tuple(map(str, left)),
-                tuple(left.values()),
-                (tuple(f"{100 * share:.1f} %" for share in shares.values()),),
-            )
-        ]
-    )
+    percents = tuple(f"{100 * share:.1f} %" for share in shares.values())
+    header = ("groups", "wcss", "of one group")
+    yield Heading(f"{title}: what is left by the number of groups")
+    yield Bars("", header, tuple(map(str, left)), tuple(left.values()), (percents,))
     yield Sentence(_where_it_bends(shares))
 
 
@@ -189,12 +161,11 @@ def _where_it_bends(curve: Mapping[int, float]) -> str:
     return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
 
 
-def groups_of_best(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def groups_of_best(group: Group) -> Iterator[Element]:
     """What the groups look like that the best density has told apart, as the first split has found them."""
-    best = best_of(group, group[0].metrics[0])
-    found = group_profile(best.result.splits[0]) if best else []
-    if best and found:
+    best = best_in(group)
+    if best and (found := group_profile(best.result.splits[0])):
         splits = best.result.splits
         which = "" if len(splits) == 1 else f", as learned in {splits[0].label} of {len(splits)}"
-        yield Heading(f"{names[best]}{which}")
+        yield Heading(f"{group[best]}{which}")
         yield from explained(found)

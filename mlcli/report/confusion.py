@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlcli.core.findings import Confusions
-from mlcli.report.document import Content, Element, Field, Grid, Heading, Style, grid
+from mlcli.report.document import Content, Element, Field, Grid, Heading, Style, grid, grid_of_numbers, strong
 from mlcli.report.numbers import fixed, share, short
 
 if TYPE_CHECKING:
     from mlcli.metrics.confusion import Confusion
     from mlcli.metrics.one_against_rest import ClassRates
 
+Counts = Sequence[Sequence[float]]
 MOST_CLASSES = 12
 MOST_CONFUSIONS = 10
 LONGEST_TITLES = 100
@@ -39,47 +40,29 @@ def confusion_of(
     if len(labels) <= MOST_CLASSES:
         return Heading(title), _matrix(labels, counts, rates, counted_as)
     largest = _largest(labels, counts)
-    shown: list[Element] = [largest] if largest.rows else []
-    return (
-        Heading(title),
-        *shown,
-        *([Confusions("", labels, tuple(map(tuple, counts)))] if every or not shown else []),
-    )
+    shown = [largest] if largest.rows else []
+    whole = [Confusions("", labels, tuple(map(tuple, counts)))] if every or not shown else []
+    return Heading(title), *shown, *whole
 
 
 def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     """Every class against the rest."""
     titles = ["class", *RATES, counted_as, "answered", *COUNTS, "lean"]
-    rows: list[list[Content]] = [
-        [
-            Field(one.label, "strong"),
-            *(_rate(getattr(one, name)) for name in RATES),
-            short(one.support),
-            short(one.predicted),
-            *(short(getattr(one, name)) for name in COUNTS.values()),
-            f"{one.lean:+.{RATE_DECIMALS}f}",
-        ]
-        for one in rates
-    ]
-    return grid(titles, rows, right=range(1, len(titles)))
+    rows = []
+    for one in rates:
+        shares = (_rate(getattr(one, name)) for name in RATES)
+        counts = (short(getattr(one, name)) for name in ("support", "predicted", *COUNTS.values()))
+        rows.append([one.label, *shares, *counts, f"{one.lean:+.{RATE_DECIMALS}f}"])
+    return grid_of_numbers(titles, rows)
 
 
-def _matrix(
-    labels: Sequence[str], counts: Sequence[Sequence[float]], rates: Sequence[ClassRates], counted_as: str
-) -> Grid:
+def _matrix(labels: Sequence[str], counts: Counts, rates: Sequence[ClassRates], counted_as: str) -> Grid:
     names, titles = _titled(labels)
     rows: list[list[Content]] = [
-        [
-            Field(label, "strong"),
-            *_shares(counts[place], place),
-            short(sum(counts[place])),
-            _rate(rates[place].precision),
-            _rate(rates[place].f1),
-        ]
-        for place, label in enumerate(names)
+        [name, *_shares(row, place), short(sum(row)), _rate(of_class.precision), _rate(of_class.f1)]
+        for place, (name, row, of_class) in enumerate(zip(names, counts, rates, strict=True))
     ]
-    header = ["true \\ predicted", *titles, counted_as, "precision", "f1"]
-    return grid(header, rows, right=range(1, len(header)))
+    return grid_of_numbers(["true \\ predicted", *titles, counted_as, "precision", "f1"], rows)
 
 
 def _titled(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -91,28 +74,21 @@ def _titled(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _shares(row: Sequence[float], true: int) -> Iterator[Field]:
+    """Each count with its share, as wide as the widest; none beside a count of zero, which says enough."""
     total = sum(row)
     for place, count in enumerate(row):
         style: Style = "best" if place == true else "bad" if count else "weak"
-        yield Field(f"{short(count)} {_share(count, total)}", style, shade=count / total if total else 0.0)
+        percent = f"({share(count, total)})" if count else ""
+        yield Field(f"{short(count)} {percent:>7}", style, shade=count / total if total else 0.0)
 
 
-def _share(count: float, total: float) -> str:
-    """The share in brackets, as wide as the widest; none for a count of zero, which says enough."""
-    return (f"({share(count, total)})" if count else "").rjust(len("(100 %)"))
-
-
-def _largest(labels: Sequence[str], counts: Sequence[Sequence[float]]) -> Grid:
+def _largest(labels: Sequence[str], counts: Counts) -> Grid:
     """The confusions of most rows, with their share of the rows of the true class."""
-    found = [
-        (count, true, place)
-        for true, row in enumerate(counts)
-        for place, count in enumerate(row)
-        if count and place != true
-    ]
+    found = [(-count, true, at) for true, row in enumerate(counts) for at, count in enumerate(row) if at != true]
     rows: list[list[Content]] = [
-        [Field(labels[true], "strong"), labels[place], short(count), share(count, sum(counts[true]))]
-        for count, true, place in sorted(found, key=lambda one: (-one[0], *one[1:]))[:MOST_CONFUSIONS]
+        [strong(labels[true]), labels[place], short(-count), share(-count, sum(counts[true]))]
+        for count, true, place in sorted(found)[:MOST_CONFUSIONS]
+        if count
     ]
     return grid(["true class", "taken for", "rows", "share"], rows, right=(2, 3), keys=2)
 
@@ -125,11 +101,16 @@ def confusions_drawn(picture: Confusions, width: int | None) -> Grid:
 
 
 def _class_row(labels: Sequence[str], row: Sequence[float], true: int, answered: float) -> list[Content]:
-    wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
-    taken = ", ".join(f"{labels[place]} {short(-count)}" for count, place in wrong)
     right, rows = row[true], sum(row)
     rates = (_rate(right / of if of else None) for of in (rows, answered))
-    return [Field(labels[true], "strong"), f"{short(right)}/{short(rows)}", *rates, taken]
+    taken = ", ".join(taken_for(row, true, labels))
+    return [strong(labels[true]), f"{short(right)}/{short(rows)}", *rates, taken]
+
+
+def taken_for(row: Sequence[float], true: int, labels: Sequence[str]) -> list[str]:
+    """What rows of a class were taken for, with how many, the most first."""
+    wrong = sorted((-count, place) for place, count in enumerate(row) if count and place != true)
+    return [f"{labels[place]} {short(-count)}" for count, place in wrong]
 
 
 def _rate(rate: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from mlcli.metrics.pooling import distinct, joined
 from mlcli.report.document import Field
 from mlcli.report.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
 from mlcli.report.numbers import fixed, short_p
-from mlcli.report.scored import Names, Scored, rounds_of, training_parts
+from mlcli.report.scored import Group, Scored, metrics_in, rounds_of, training_parts
 from mlcli.report.scores import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
@@ -33,23 +33,22 @@ class Differences:
     """The score of each model minus that of the baseline."""
 
 
-def differences_of(group: Sequence[Scored], metric: Metric) -> Differences | None:
+def differences_of(group: Group, metric: Metric) -> Differences | None:
     """All comparisons of one table; nothing where no model has a score that says something of other rows."""
     known = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
     best = best_of(known, metric)
     if best is None:
         return None
-    baseline = baseline_of(known)
+    baseline = _baseline_of(known)
     others = [one for one in known if one is not best]
     models = [one for one in known if one is not baseline]
-    beside = [] if baseline is None else [difference_between(one, baseline, metric) for one in models]
-    return Differences(
-        metric,
-        best,
-        baseline,
-        dict(zip(others, holm([difference_between(one, best, metric) for one in others]), strict=True)),
-        dict(zip(models, holm(beside), strict=True)) if baseline is not None else {},
-    )
+    to_best = _beside(best, others, metric)
+    return Differences(metric, best, baseline, to_best, _beside(baseline, models, metric) if baseline else {})
+
+
+def _beside(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
+    tests = holm([difference_between(one, standard, metric) for one in others])
+    return dict(zip(others, tests, strict=True))
 
 
 def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "") -> Difference:
@@ -80,26 +79,21 @@ def _far(difference: Difference, decimals: int | None) -> Field:
     if difference.mean is None:
         return Field("untested", "weak")
     p = difference.p if difference.corrected is None else difference.corrected
-    return Field(
-        f"{fixed(difference.mean, decimals)} ({short_p(p)})", "" if difference.distinguishable else "weak"
-    )
+    text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
+    return Field(text, "" if difference.distinguishable else "weak")
 
 
-def differences_as_json(found: Differences, names: Names) -> list[dict[str, Any]]:
+def differences_as_json(found: Differences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
-    pairs = [
-        *((one, names[found.best], difference) for one, difference in found.to_best.items()),
-        *((one, _name_of_baseline(found, names), difference) for one, difference in found.to_baseline.items()),
-    ]
-    return [_pair_as_json(names[one], other, difference) for one, other, difference in pairs]
+    baseline, standard = found.baseline, LARGEST_CLASS
+    if baseline and not stands_for_largest_class(baseline):
+        standard = names[baseline]
+    beside = ((names[found.best], found.to_best), (standard, found.to_baseline))
+    return [pair_as_json(names[one], other, test) for other, tests in beside for one, test in tests.items()]
 
 
-def _name_of_baseline(found: Differences, names: Names) -> str:
-    assert found.baseline is not None
-    return LARGEST_CLASS if stands_for_largest_class(found.baseline) else names[found.baseline]
-
-
-def _pair_as_json(name: str, other: str, found: Difference) -> dict[str, Any]:
+def pair_as_json(name: str, other: str, found: Difference) -> dict[str, Any]:
+    """The comparison of two models as plain values."""
     return {
         "models": [name, other],
         "difference": found.mean,
@@ -113,13 +107,18 @@ def _pair_as_json(name: str, other: str, found: Difference) -> dict[str, Any]:
     }
 
 
-def best_of(scored: Sequence[Scored], metric: Metric) -> Scored | None:
+def best_of(scored: Iterable[Scored], metric: Metric) -> Scored | None:
     """The one with the best score, those that knew no judged rows first, baselines last among equals."""
     known = [one for one in scored if score_of(one, metric) is not None]
     return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
 
 
-def baseline_of(known: Sequence[Scored]) -> Scored | None:
+def best_in(group: Group) -> Scored | None:
+    """The one with the best score by the metric that decides."""
+    return best_of(group, metrics_in(group)[0]) if group else None
+
+
+def _baseline_of(known: Sequence[Scored]) -> Scored | None:
     """What every other must beat: the first baseline of the kind that has a score."""
     learned = {one.cell.model.use: one for one in reversed(known) if one.cell.model.saved is None}
     baselines = kind_named(known[0].cell.kind).baselines if known else ()

@@ -1,4 +1,4 @@
-"""How numbers are distributed, each part of them for itself: histograms on the same edges, and Tukey's boxes."""
+"""Numbers as pictures: histograms of parts of them on the same edges, Tukey's boxes, points of two columns."""
 
 from __future__ import annotations
 
@@ -37,3 +37,9 @@ def _box(part: Array) -> tuple[tuple[float, ...], int]:
     inside = part[(part >= low - reach) & (part <= high + reach)]
     box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
     return box, len(part) - len(inside)
+
+
+def pairs(x: Array, y: Array) -> tuple[tuple[float, float], ...]:
+    """Points of which both numbers are known."""
+    known = np.isfinite(x) & np.isfinite(y)
+    return tuple(zip(x[known].tolist(), y[known].tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -91,6 +91,11 @@ Element = Heading | Sentence | Lines | Notes | Grid | Picture
 Document = tuple[Element, ...]
 
 
+def strong(text: str) -> Field:
+    """The name of what a row or a fact is about."""
+    return Field(text, "strong")
+
+
 def grid(
     header: Iterable[str], rows: Iterable[Iterable[Content]], right: Iterable[int] = (), keys: int = 1
 ) -> Grid:
@@ -101,9 +106,16 @@ def grid(
     return Grid(titles, fields, sides, keys)
 
 
-def notes(*items: str) -> Notes:
-    """Notes without marks."""
-    return Notes(tuple(("", item) for item in items))
+def grid_of_numbers(header: Iterable[str], rows: Iterable[Sequence[Content]], keys: int = 1) -> Grid:
+    """A grid that begins with a name in strong letters, and holds numbers behind its ``keys`` columns."""
+    titles = tuple(header)
+    named = ((strong(name) if isinstance(name, str) else name, *cells) for name, *cells in rows)
+    return grid(titles, named, range(keys, len(titles)), keys)
+
+
+def notes(*items: str, mark: str = "") -> Notes:
+    """Notes, all of them with a mark or without."""
+    return Notes(tuple((mark, item) for item in items))
 
 
 def explained(explanation: Iterable[Finding]) -> Document:
@@ -119,8 +131,7 @@ def _elements(finding: Finding) -> Iterator[Element]:
         yield _table(finding)
     elif isinstance(finding, findings.Lines):
         yield Lines(finding.lines)
-    else:
-        assert isinstance(finding, Picture)
+    elif isinstance(finding, Picture):
         yield finding
     if finding.note:
         yield notes(finding.note)

@@ -14,7 +14,7 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.engines.hidden_columns import changes
 from mlcli.report.as_json import plain
-from mlcli.report.document import Document, Element, Heading, Sentence, explained
+from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.predictions import predictions_of
 from mlcli.tasks.sequence_labelling import in_order
@@ -55,12 +55,11 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
 
 def document_of(found: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
-    elements: list[Element] = []
+    elements: Document = ()
     for one in found:
         title = f"{one.what}: {one.answer}" if one.answer else one.what
-        elements += [Heading(title, 1), *explained(one.findings)]
-    more = [Sentence(f"{counted(left_out, 'more row')} left out")] if left_out else []
-    return (*elements, *more)
+        elements += (Heading(title, 1), *explained(one.findings))
+    return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
 def explained_as_json(found: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.findings import Points
 from mlcli.core.groups import groups_by, sensitive_names
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
@@ -25,10 +26,9 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Names, Scored, judged
-from mlcli.report.trade_off import trade_off_of
+from mlcli.report.scored import Group, Scored, judged
 from mlcli.tasks.classification import LabelAnswers
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
@@ -47,10 +47,17 @@ READING_GAPS = (
     "largest difference between two groups [95 % interval (Newcombe)]; smallest rate over largest",
     "the two groups were picked since they lie farthest apart, so that by chance alone it is above 0",
 )
+HEADER_ALIKE = ("model", "consistency", "pairs", "decided differently", "probability difference")
 READING_ALIKE = (
     "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split",
     "pairs: rows of one split that are more than 0.9 alike (Gower, without sensitive columns); how many of them "
     "are decided differently, and how far their probabilities are apart",
+)
+BEST = "*"
+READING_COSTS = (
+    "the largest difference over all sensitive columns, each by itself, of all answers at once",
+    f"{BEST}: no other model is at least as accurate and as fair by this criterion, and better in one of them "
+    "(Pareto); who answers everybody alike is fair by most of them, and of no use",
 )
 
 
@@ -73,10 +80,20 @@ class OfGroups:
         return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
 
 
-def fairness_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+@dataclass(frozen=True, eq=False)
+class Position:
+    """One model: how accurate it is, and by criterion how far groups lie apart."""
+
+    name: str
+    method: str
+    """With the steps that were asked for."""
+    accuracy: float
+    apart: Mapping[str, float | None]
+
+
+def fairness_of(group: Group) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
-    done = [one for one in group if one.done]
-    found = {one: by for one in done if (by := by_groups(one))}
+    found = {one: by for one in group if one.done and (by := by_groups(one))}
     if not found:
         yield Sentence(NOTHING)
         return
@@ -86,12 +103,12 @@ def fairness_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
     for place, one in enumerate(first):
         yield Heading(f"Fairness by {one.name}: {one.label}")
         for model in learners:
-            yield _rates(names[model], found[model][place].groups)
+            yield _rates(group[model], found[model][place].groups)
         if place == 0:
             yield notes(*READING)
-    yield from _gaps({names[one]: by for one, by in found.items()})
-    yield from _alike({names[one]: similar for one in learners if (similar := alike(one))})
-    yield from trade_off_of(found, names)
+    yield from _gaps({group[one]: by for one, by in found.items()})
+    yield from _alike({group[one]: similar for one in learners if (similar := alike(one))})
+    yield from _trade_off(found, group)
 
 
 def fairness_as_json(one: Scored) -> dict[str, Any]:
@@ -99,26 +116,22 @@ def fairness_as_json(one: Scored) -> dict[str, Any]:
     found = by_groups(one) if one.done else []
     if not found:
         return {}
-    similar = alike(one)
-    return {
-        "fairness": {
-            "groups": [
-                {
-                    "columns": list(by.columns),
-                    "class": by.label,
-                    "groups": [asdict(group) for group in by.groups],
-                    "gaps": {name: asdict(found_gap) for name, found_gap in by.gaps.items()},
-                }
-                for by in found
-            ],
-            **({"individual": asdict(similar)} if similar else {}),
+    groups = [
+        {
+            "columns": list(by.columns),
+            "class": by.label,
+            "groups": list(map(asdict, by.groups)),
+            "gaps": {name: asdict(found_gap) for name, found_gap in by.gaps.items()},
         }
-    }
+        for by in found
+    ]
+    similar = alike(one)
+    return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
 def by_groups(one: Scored) -> list[OfGroups]:
     """Each sensitive column, then all of them together, for each favourable class."""
-    answers = joined(judged(one.result))
+    answers = one.answers
     if not isinstance(answers, LabelAnswers):
         return []
     answers = distinct(answers)
@@ -177,7 +190,7 @@ def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
             member = np.flatnonzero(groups.codes == place)
             share = len(member) / len(dataset)
             gaps = _empty(features.take(member))
-            rows.append([by.name, Field(label, "strong"), str(len(member)), fixed(share, 3), fixed(gaps, 3)])
+            rows.append([by.name, strong(label), str(len(member)), fixed(share, 3), fixed(gaps, 3)])
     yield Heading("Groups")
     yield grid(["by", "group", "rows", "share", "empty cells"], rows, right=(2, 3, 4), keys=2)
 
@@ -188,16 +201,11 @@ def _empty(table: Table) -> float:
 
 
 def _rates(name: str, groups: Sequence[GroupRates]) -> Element:
-    rows: list[list[Content]] = [
-        [
-            Field(one.label, "strong"),
-            str(one.rows),
-            *(_rate(one.rates[rate]) for rate in SHOWN),
-            _rate(one.calibration, sign="+"),
-        ]
+    rows = (
+        [one.label, str(one.rows), *(_rate(one.rates[rate]) for rate in SHOWN), _rate(one.calibration, sign="+")]
         for one in groups
-    ]
-    return grid([name, "rows", *SHOWN, "calibration"], rows, right=range(1, len(SHOWN) + 3))
+    )
+    return grid_of_numbers([name, "rows", *SHOWN, "calibration"], rows)
 
 
 def _rate(rate: Rate, sign: str = "") -> Content:
@@ -209,14 +217,14 @@ def _rate(rate: Rate, sign: str = "") -> Content:
 
 def _gaps(found: Mapping[str, Sequence[OfGroups]]) -> Iterator[Element]:
     """A line for each model and set of groups."""
-    yield Heading("How far groups lie apart")
     several = any(len({one.label for one in by}) > 1 for by in found.values())
-    rows: list[list[Content]] = []
-    for name, by in found.items():
-        for one in by:
-            what = f"{one.name}: {one.label}" if several else one.name
-            rows.append([Field(name, "strong"), what, *(_gap(one.gaps[criterion]) for criterion in CRITERIA)])
-    yield grid(["model", "by", *CRITERIA], rows, right=range(2, 2 + len(CRITERIA)), keys=2)
+    rows = (
+        [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap, one.gaps.values())]
+        for name, by in found.items()
+        for one in by
+    )
+    yield Heading("How far groups lie apart")
+    yield grid_of_numbers(["model", "by", *CRITERIA], rows, keys=2)
     yield notes(*READING_GAPS)
 
 
@@ -231,21 +239,69 @@ def _gap(found: Gap) -> Content:
 def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:
     if not found:
         return
-    rows: list[list[Content]] = [
+    rows = (
         [
-            Field(name, "strong"),
+            name,
             _share(one.consistency),
             str(one.pairs),
-            _share(one.decided_differently),
-            _share(one.probability_difference),
+            *map(_share, (one.decided_differently, one.probability_difference)),
         ]
         for name, one in found.items()
-    ]
+    )
     yield Heading("Similar rows, similar answers")
-    header = ["model", "consistency", "pairs", "decided differently", "probability difference"]
-    yield grid(header, rows, right=range(1, 5))
+    yield grid_of_numbers(HEADER_ALIKE, rows)
     yield notes(*READING_ALIKE)
 
 
 def _share(value: float | None) -> Content:
     return Field("-", "weak") if value is None else fixed(value, DECIMALS)
+
+
+def _trade_off(found: Mapping[Scored, Sequence[OfGroups]], names: Group) -> Iterator[Element]:
+    """A table by falling accuracy, and a point for each model, those of one method in one group."""
+    first = next(iter(CRITERIA))
+    positions = [_position(one, by, names[one]) for one, by in found.items()]
+    known = [one for one in positions if one.apart[first] is not None]
+    if len(known) < 2:
+        return
+    known.sort(key=lambda one: (-one.accuracy, one.apart[first]))
+    yield Heading("What fairness costs")
+    rows = (
+        [one.name, f"{one.accuracy:.{DECIMALS}f}", *(_difference(one, known, criterion) for criterion in CRITERIA)]
+        for one in known
+    )
+    yield grid_of_numbers(["model", "accuracy", *CRITERIA], rows)
+    yield notes(*READING_COSTS)
+    methods: dict[str, list[tuple[float, float]]] = {}
+    for one in known:
+        methods.setdefault(one.method, []).append((one.apart[first] or 0.0, one.accuracy))
+    points = tuple((method, tuple(of_method)) for method, of_method in methods.items())
+    yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)
+
+
+def _position(one: Scored, by: Sequence[OfGroups], name: str) -> Position:
+    answers, model = distinct(one.answers), one.cell.model
+    accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
+    gaps = [each.gaps for each in by if len(each.columns) == 1]
+    differences = {criterion: [of[criterion].difference for of in gaps] for criterion in CRITERIA}
+    apart = {
+        criterion: max((value for value in values if value is not None), default=None)
+        for criterion, values in differences.items()
+    }
+    return Position(name, " → ".join([*(step.use for step in model.steps or ()), model.use]), accuracy, apart)
+
+
+def _difference(one: Position, others: Sequence[Position], criterion: str) -> Content:
+    value = one.apart[criterion]
+    if value is None:
+        return Field("too few", "weak")
+    best = _on_front(one, others, criterion)
+    return Field(BEST * best + f"{value:.{DECIMALS}f}", "best" if best else "")
+
+
+def _on_front(one: Position, others: Sequence[Position], criterion: str) -> bool:
+    """Whether no other is at least as good in both, and better in one."""
+    own, accuracy = one.apart[criterion], one.accuracy
+    known = [(apart, other.accuracy) for other in others if (apart := other.apart[criterion]) is not None]
+    beside = [other for other in known if other != (own, accuracy)]
+    return own is not None and not any(apart <= own and right >= accuracy for apart, right in beside)

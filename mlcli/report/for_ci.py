@@ -9,9 +9,8 @@ from xml.etree import ElementTree as ET
 from mlcli.core.files import replacing
 from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
-from mlcli.report.gates import Gate, gates_as_elements
+from mlcli.report.gates import SKIPPED, Gate, Outcome, gates_as_elements
 from mlcli.report.markdown import markdown_of
-from mlcli.report.outcome import SKIPPED, Outcome
 from mlcli.report.page import Page
 from mlcli.report.results import table_of_group
 from mlcli.report.scored import Scored, grouped
@@ -19,25 +18,17 @@ from mlcli.report.scored import Scored, grouped
 
 def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:
     """Write a file of JUnit XML in place of what was there."""
-    _make_folder(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as beside:
-        beside.write_text(junit_of(outcomes), encoding="utf-8")
+        beside.write_text(_junit_of(outcomes), encoding="utf-8")
 
 
 def append_summary(file: Path, outcomes: Sequence[Outcome]) -> None:
-    """Add a summary at the end of a file."""
-    _make_folder(file)
-    with file.open("a", encoding="utf-8") as opened:
-        opened.write(summary_of(outcomes))
-
-
-def _make_folder(file: Path) -> None:
+    """Add gates, then the table of each dataset, as Markdown at the end of a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
-
-
-def summary_of(outcomes: Sequence[Outcome]) -> str:
-    """Gates, then the table of each dataset, as Markdown."""
-    return markdown_of(tuple(element for outcome in outcomes for element in _summary(outcome)), Page())
+    document = tuple(element for outcome in outcomes for element in _summary(outcome))
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(markdown_of(document, Page()))
 
 
 def _summary(outcome: Outcome) -> Iterator[Element]:
@@ -48,7 +39,7 @@ def _summary(outcome: Outcome) -> Iterator[Element]:
         yield from table_of_group(group)
 
 
-def junit_of(outcomes: Sequence[Outcome]) -> str:
+def _junit_of(outcomes: Sequence[Outcome]) -> str:
     """A test suite for each experiment: a case for each cell, and for each gate."""
     suites = ET.Element("testsuites")
     for outcome in outcomes:

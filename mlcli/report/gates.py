@@ -1,23 +1,25 @@
-"""Gates: what was expected of models, what was found, and whether it passed."""
+"""How an experiment went for who asked: what was expected of models, what was found, and whether it passed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from operator import ge, gt, le, lt
+from pathlib import Path
 from typing import Any
 
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
 from mlcli.report.differences import difference_between
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid
+from mlcli.report.document import Element, Field, Heading, Sentence, grid
 from mlcli.report.numbers import as_equation, counted, fixed
 from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import decimals_of
 
+SKIPPED = "skipped"
 RESULTS = {True: Field("passed", "best"), False: Field("FAILED", "bad")}
 RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
 NOTHING = "no model of this experiment can be judged so"
@@ -49,7 +51,7 @@ class Judged:
         """The metric that decides: the first."""
         return self.one.metrics[0]
 
-    def gate(self, expectation: Expectation, found: str, passed: bool) -> Gate:
+    def gate(self, expectation: Expectation, found: str, passed: bool = False) -> Gate:
         """What came of an expectation."""
         cell = self.one.cell
         return Gate(cell.dataset.name, cell.label, str(expectation), found, passed)
@@ -71,7 +73,7 @@ def _is_about(expectation: Expectation, one: Scored) -> bool:
     """Whether a model is named, or else was not put into the table only to be beaten."""
     cell = one.cell
     named = expectation.model in (cell.label, cell.model.use) if expectation.model else not one.is_baseline
-    return named and expectation.data in ("", cell.dataset.name) and one.result.status != "skipped"
+    return named and expectation.data in ("", cell.dataset.name) and one.result.status != SKIPPED
 
 
 @singledispatch
@@ -83,14 +85,14 @@ def judge(expectation: Expectation, judged: Judged) -> Gate | None:
 @judge.register
 def _bound(expectation: Bound, judged: Judged) -> Gate | None:
     if not judged.one.done:
-        return judged.gate(expectation, f"its cell is {judged.one.result.status}", passed=False)
+        return judged.gate(expectation, f"its cell is {judged.one.result.status}")
     one = _with_metric(judged.one, expectation.metric)
     if one is None:
         return None
     metric = next(metric for metric in one.metrics if metric.name == expectation.metric)
     summary = one.summaries[metric.name]
     if not expectation.relation and metric.better == "zero":
-        return judged.gate(expectation, f"{metric.name} is best at 0: it has no worse side", passed=False)
+        return judged.gate(expectation, f"{metric.name} is best at 0: it has no worse side")
     relation = expectation.relation or ("<=" if metric.better == "low" else ">=")
     end = expectation.end or CAUTIOUS[relation[0]]
     value = getattr(summary, end)
@@ -120,18 +122,13 @@ def _score_found(metric: Metric, summary: Summary, end: str) -> str:
 @judge.register
 def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     cell = judged.one.cell
-    others = [
-        other
-        for other in judged.others
-        if _stand_together(other.cell, cell)
-        and expectation.other in (other.cell.label, other.cell.model.use)
-        and other is not judged.one
-    ]
-    if not others:
-        return judged.gate(expectation, f"{expectation.other} is not in this experiment", passed=False)
-    if not (judged.one.done and others[0].done):
-        return judged.gate(expectation, "one of them has no score", passed=False)
-    difference = difference_between(judged.one, others[0], judged.metric)
+    called = (one for one in judged.others if expectation.other in (one.cell.label, one.cell.model.use))
+    beside = (one for one in called if one is not judged.one and _stand_together(one.cell, cell))
+    if not (other := next(beside, None)):
+        return judged.gate(expectation, f"{expectation.other} is not in this experiment")
+    if not (judged.one.done and other.done):
+        return judged.gate(expectation, "one of them has no score")
+    difference = difference_between(judged.one, other, judged.metric)
     gain = _gain(judged.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
     return judged.gate(expectation, _difference_found(judged.metric, difference), passed)
@@ -161,24 +158,22 @@ def _difference_found(metric: Metric, difference: Difference) -> str:
 @judge.register
 def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
     if not judged.one.done:
-        return judged.gate(expectation, f"its cell is {judged.one.result.status}", passed=False)
+        return judged.gate(expectation, f"its cell is {judged.one.result.status}")
     cell, metric = judged.one.cell, judged.metric
-    before = [
-        result
-        for result in judged.run_named(expectation.run)
-        if _stand_together(result.cell, cell) and result.cell.label == cell.label
-    ]
-    if not before:
-        return judged.gate(expectation, "that run has no such model on this dataset", passed=False)
-    other = scored(before[0], (metric.name,))
+    called = (result for result in judged.run_named(expectation.run) if result.cell.label == cell.label)
+    if not (before := next((result for result in called if _stand_together(result.cell, cell)), None)):
+        return judged.gate(expectation, "that run has no such model on this dataset")
+    other = scored(before, (metric.name,))
     if not other.done:
-        return judged.gate(expectation, f"in that run its cell is {other.result.status}", passed=False)
+        return judged.gate(expectation, f"in that run its cell is {other.result.status}")
     difference = difference_between(judged.one, other, metric)
     if difference.mean is None:
         return _beside_other_rows(expectation, judged, other)
     worst = _worst_gain(metric, difference)
-    passed = worst is not None and worst >= -expectation.by
-    return judged.gate(expectation, _interval_found(metric, difference), passed)
+    low, high, found = difference.low, difference.high, difference.why or "no test could be made"
+    if low is not None and high is not None:
+        found = f"{metric.name} {difference.mean:+.4g} (95 % interval {low:.4g} to {high:.4g})"
+    return judged.gate(expectation, found, worst is not None and worst >= -expectation.by)
 
 
 def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> Gate:
@@ -186,10 +181,11 @@ def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> 
     metric = judged.metric
     now, then = (one.summaries[metric.name].mean for one in (judged.one, other))
     gain = None if now is None or then is None else _gain(metric, Difference(now - then))
-    text = (
-        "one of them has no score" if gain is None else f"{metric.name} {now:.4g}, then {then:.4g}, of other rows"
+    if gain is None:
+        return judged.gate(expectation, "one of them has no score")
+    return judged.gate(
+        expectation, f"{metric.name} {now:.4g}, then {then:.4g}, of other rows", gain >= -expectation.by
     )
-    return judged.gate(expectation, text, passed=gain is not None and gain >= -expectation.by)
 
 
 def _worst_gain(metric: Metric, difference: Difference) -> float | None:
@@ -200,30 +196,54 @@ def _worst_gain(metric: Metric, difference: Difference) -> float | None:
     return -high if metric.better == "low" else low
 
 
-def _interval_found(metric: Metric, difference: Difference) -> str:
-    if difference.mean is None or difference.low is None or difference.high is None:
-        return difference.why or "no test could be made"
-    return f"{metric.name} {difference.mean:+.4g} (95 % interval {difference.low:.4g} to {difference.high:.4g})"
-
-
 def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
     """The gates as a table, and how many failed; nothing where there are none."""
     if not gates:
         return
     yield Heading("Gates", 1)
-    rows: list[list[Content]] = [
-        [gate.dataset, gate.model, gate.expected, gate.found, RESULTS[gate.passed]] for gate in gates
-    ]
+    rows = ((gate.dataset, gate.model, gate.expected, gate.found, RESULTS[gate.passed]) for gate in gates)
     yield grid(["dataset", "model", "expected", "found", "result"], rows, keys=2)
-    failed = sum(not gate.passed for gate in gates)
-    said = (
-        f"{failed} of {counted(len(gates), 'gate')} failed"
-        if failed
-        else f"All {counted(len(gates), 'gate')} passed"
-    )
-    yield Sentence(f"{said}.", "strong")
+    failed, all_of_them = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
+    yield Sentence(f"{failed} of {all_of_them} failed." if failed else f"All {all_of_them} passed.", "strong")
 
 
 def gates_as_json(gates: Sequence[Gate]) -> list[dict[str, Any]]:
     """The gates as plain values."""
     return [dict(vars(gate)) for gate in gates]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How an experiment went for who asked."""
+
+    title: str
+    found: Sequence[Scored]
+    gates: Sequence[Gate]
+    skipped: Sequence[Scored]
+    """Cells of models that were asked for, and skipped."""
+
+
+def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | None) -> Outcome:
+    """The cells with what was expected of them; runs that are referred to are in the store."""
+
+    @lru_cache
+    def run_named(name: str) -> Sequence[CellResult]:
+        from mlcli.experiment.store.named_runs import named_run
+
+        return named_run(name, store)[1]
+
+    gates = gates_of(experiment.expect, found, run_named)
+    return Outcome(experiment.title, found, gates, _skipped(experiment, found))
+
+
+def _skipped(experiment: Experiment, found: Sequence[Scored]) -> list[Scored]:
+    """Cells of models that were asked for and skipped, but where the model does another kind that is here, too."""
+    asked = {model.use for model in experiment.models or () if model.saved is None}
+    done = {(one.cell.model.use, one.cell.kind) for one in found if one.result.status != SKIPPED}
+    return [
+        one
+        for one in found
+        if one.result.status == SKIPPED
+        and (one.cell.model.saved or one.cell.model.use in asked)
+        and not any(use == one.cell.model.use and kind != one.cell.kind for use, kind in done)
+    ]

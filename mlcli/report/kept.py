@@ -13,9 +13,13 @@ from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
 from mlcli.experiment.store.transfer import Carried
-from mlcli.report.document import Content, Document, Element, Field, Heading, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Heading, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted
 from mlcli.report.scored import Scored
+
+CELL = ("dataset", "model", "protocol", "status", "why", "seconds")
+STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
+KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs rm"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +40,8 @@ def parts_of(parts: Sequence[Part]) -> Document:
 
 def _part(part: Part) -> Iterator[Element]:
     rows: list[list[Content]] = [
-        [
-            one.cell.dataset.name,
-            Field(one.cell.label, "strong"),
-            one.cell.protocol.use,
-            one.result.status,
-            duration(sum(each(one.result.splits, "seconds"))),
-            one.result.why,
-        ]
-        for one in part.found
+        [dataset, strong(model), protocol, status, duration(seconds), why]
+        for dataset, model, protocol, status, why, seconds in map(_cell, part.found)
     ]
     yield Heading(f"{part.title}, {part.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
@@ -52,6 +49,12 @@ def _part(part: Part) -> Iterator[Element]:
     yield notes(
         "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
     )
+
+
+def _cell(one: Scored) -> tuple[str, str, str, str, str, float]:
+    cell, result = one.cell, one.result
+    seconds = sum(each(result.splits, "seconds"))
+    return cell.dataset.name, cell.label, cell.protocol.use, result.status, result.why, seconds
 
 
 def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
@@ -64,17 +67,7 @@ def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
                 "shard": part.shard,
                 "cells_of_all": part.cells,
                 "store": str(part.place),
-                "cells": [
-                    {
-                        "dataset": one.cell.dataset.name,
-                        "model": one.cell.label,
-                        "protocol": one.cell.protocol.use,
-                        "status": one.result.status,
-                        "why": one.result.why,
-                        "seconds": sum(each(one.result.splits, "seconds")),
-                    }
-                    for one in part.found
-                ],
+                "cells": [dict(zip(CELL, _cell(one), strict=True)) for one in part.found],
             }
             for part in parts
         ],
@@ -83,24 +76,16 @@ def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
 
 def removed_of(numbers: Sequence[int], place: Path) -> Document:
     """Which runs are gone from the list."""
-    what = f"{counted(len(numbers), 'run')} removed from {place}"
-    return (
-        Sentence(what, "strong"),
-        notes(
-            "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
-        ),
-    )
+    return Sentence(f"{counted(len(numbers), 'run')} removed from {place}", "strong"), notes(STILL_THERE)
 
 
 def freed_of(freed: Freed, place: Path) -> Document:
     """What a collection has removed."""
     runs = f", {counted(len(freed.runs), 'run')} that were cut short and made anew" if freed.runs else ""
-    what = (
-        f"{counted(freed.cells, 'cell')} that no run needs removed{runs}; {place} is {size(freed.bytes)} smaller"
-    )
+    cells = counted(freed.cells, "cell")
+    what = f"{cells} that no run needs removed{runs}; {place} is {size(freed.bytes)} smaller"
     kept = [f"run {number} was cut short, and may need any answer" for number in freed.kept_for]
-    hint = "answers that no run names are kept: run it again, or remove it with mlcli runs rm" if kept else ""
-    return Sentence(what, "strong"), notes(*kept, *([hint] if hint else []))
+    return Sentence(what, "strong"), notes(*kept, *[KEPT] * bool(kept))
 
 
 def carried_of(carried: Carried, place: Path) -> Document:
@@ -109,13 +94,13 @@ def carried_of(carried: Carried, place: Path) -> Document:
     known = f"; there already: {counted(carried.known, 'run')}" if carried.known else ""
     said = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
     for title, missing in carried.missing.items():
-        which = listed([str(one) for one in missing])
+        which = listed(list(map(str, missing)))
         said.append(
             f"of {title} these shards are missing: {which}; merge them when they are there, or run the rest"
         )
     if carried.damaged:
         said.append(f"{counted(carried.damaged, 'damaged block')} left behind: what they held will be run again")
-    named = f" as {listed([str(number) for number in carried.runs])}" if carried.runs else ""
+    named = f" as {listed(list(map(str, carried.runs)))}" if carried.runs else ""
     return Sentence(f"{new} brought to {place}{named}{known}", "strong"), notes(*said)
 
 

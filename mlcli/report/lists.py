@@ -11,7 +11,7 @@ from mlcli.core.quantities import duration, size
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
-from mlcli.report.document import Content, Document, Element, Field, Grid, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted
 from mlcli.report.remarks import steps_of
 from mlcli.report.results import opening
@@ -26,7 +26,7 @@ Known = Sequence["Estimate | None"]
 """What each cell may take; None where there is no store that could know."""
 
 
-def plan_of(cells: Sequence[Cell], known: Known = ()) -> Document:
+def plan_of(cells: Sequence[Cell], known: Known) -> Document:
     """The cells by dataset, then how many there are, and how long they may take."""
     estimate_of = dict(zip(cells, known, strict=True)) if any(known) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
@@ -53,20 +53,7 @@ def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) 
 
 
 def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
-    yield from opening(cells)
-    names = distinct_labels([cell.model for cell in cells])
-    yield _grid(cells, names, estimate_of)
-    yield notes(
-        *(f"{name} is skipped: {cell.skipped}" for name, cell in zip(names, cells, strict=True) if cell.skipped),
-        *(
-            f"{name} has learned from {counted(cell.learned_rows, 'row')} of these"
-            for name, cell in zip(names, cells, strict=True)
-            if cell.learned_rows
-        ),
-    )
-
-
-def _grid(cells: Sequence[Cell], names: Sequence[str], estimate_of: Mapping[Cell, Estimate | None]) -> Grid:
+    names = dict(zip(cells, distinct_labels([cell.model for cell in cells]), strict=True))
     rows: list[list[Content]] = [
         [
             Field(name, "weak" if cell.skipped else "strong"),
@@ -74,10 +61,16 @@ def _grid(cells: Sequence[Cell], names: Sequence[str], estimate_of: Mapping[Cell
             "-" if cell.skipped else steps_of(cell),
             *(_estimate(cell, estimate_of[cell]) if estimate_of else ()),
         ]
-        for name, cell in zip(names, cells, strict=True)
+        for cell, name in names.items()
     ]
-    more = ["seconds", "memory", "known from"] if estimate_of else []
-    return grid(["model", "parameters", "steps before it", *more], rows, right=(3, 4) if more else ())
+    more = ("seconds", "memory", "known from") if estimate_of else ()
+    learned = {name: counted(cell.learned_rows, "row") for cell, name in names.items() if cell.learned_rows}
+    yield from opening(cells)
+    yield grid(["model", "parameters", "steps before it", *more], rows, right=(3, 4) if more else ())
+    yield notes(
+        *(f"{name} is skipped: {cell.skipped}" for cell, name in names.items() if cell.skipped),
+        *(f"{name} has learned from {rows_seen} of these" for name, rows_seen in learned.items()),
+    )
 
 
 def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
@@ -89,37 +82,27 @@ def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Con
         return "?", "?", "nothing yet"
     over = cell.budget is not None and known.seconds > cell.budget
     about = duration(known.seconds) if known.seconds >= 1 else "under a second"
-    seconds = Field(about, "bad" if over else "")
-    return seconds, "?" if known.memory is None else size(known.memory), _source(known, over)
+    stored = f", {known.stored} of {known.splits} splits stored" if known.stored else ""
+    source = known.known_from + stored + ", more than its budget" * over
+    return Field(about, "bad" if over else ""), "?" if known.memory is None else size(known.memory), source
 
 
-def _source(known: Estimate, over: bool) -> str:
-    part = f", {known.stored} of {known.splits} splits stored" if known.stored else ""
-    return known.known_from + part + (", more than its budget" if over else "")
-
-
-def plan_as_json(cells: Sequence[Cell], known: Known = ()) -> dict[str, Any]:
+def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
     """The plan as plain values."""
-    from mlcli.report.as_json import cell_as_json
+    from mlcli.report.as_json import cell_as_json, given
 
-    estimates = known or [None] * len(cells)
-    return {
-        "cells": [
-            {
-                **cell_as_json(cell),
-                **({"skipped": cell.skipped} if cell.skipped else {}),
-                **({"estimate": asdict(one)} if one is not None and not cell.skipped else {}),
-            }
-            for cell, one in zip(cells, estimates, strict=True)
-        ]
-    }
+    def planned(cell: Cell, estimate: Estimate | None) -> dict[str, Any]:
+        about = asdict(estimate) if estimate and not cell.skipped else None
+        return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
+
+    return {"cells": list(map(planned, cells, known))}
 
 
 def runs_of(runs: Sequence[RunFacts]) -> Document:
     """Every run with what it was; newest last."""
     if not runs:
         return (Sentence("No run yet."),)
-    table = grid(["id", "started", "run", "cells", "seed", "from"], [_run(run) for run in runs], right=(0, 3, 4))
+    table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run, runs), right=(0, 3, 4))
     return table, notes("mlcli runs ID shows one again")
 
 
@@ -130,5 +113,5 @@ def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
 
 def _run(run: RunFacts) -> list[Content]:
     started = run.started.replace("T", " ").removesuffix("+00:00")
-    title = Field(run.title, "strong") if run.finished else Field(f"{run.title} (not finished)", "bad")
+    title = strong(run.title) if run.finished else Field(f"{run.title} (not finished)", "bad")
     return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]

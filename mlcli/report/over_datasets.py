@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import CriticalDifference
-from mlcli.metrics.base import Metric
 from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
-from mlcli.metrics.ranks import wins_ties_losses
-from mlcli.report.as_json import plain
-from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid, notes
+from mlcli.metrics.ranks import RankTest, wins_ties_losses
+from mlcli.report.as_json import given, plain
+from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid_of_numbers, notes, strong
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
-from mlcli.report.scored import Scored, comparable, grouped
+from mlcli.report.scored import Scored, cell_of, comparable, grouped
 from mlcli.report.scores import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
 
 RANK_DECIMALS = 2
@@ -33,7 +32,7 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
     seen: Counter[tuple[object, ...]] = Counter()
     together: dict[tuple[str, int], list[Scored]] = {}
     for group in grouped(scored):
-        cell = group[0].cell
+        cell = cell_of(group)
         together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
         seen[comparable(cell)] += 1
     tables = (_table(group, metric) for group in together.values())
@@ -45,7 +44,9 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
     fair = [one for one in group if not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
     ranked = models if len({one.cell.label for one in models}) > 1 else fair
-    metric = _metric(ranked, name)
+    every = ranked[0].metrics if ranked else ()
+    shared = [one for one in every if all(one in each.metrics for each in ranked)]
+    metric = next((one for one in shared if name in ("", one.name)), None)
     if metric is None:
         return None
     rows = (
@@ -54,12 +55,6 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
         if one.done and (mean := one.summaries[metric.name].mean) is not None
     )
     return score_table(rows, metric.name, metric.better, by_factors=metric.better == "low" and metric.high is None)
-
-
-def _metric(group: Sequence[Scored], name: str) -> Metric | None:
-    """The metric of a name, or the first, that every cell has."""
-    shared = [one for one in group[0].metrics if all(one in each.metrics for each in group)] if group else []
-    return next((metric for metric in shared if name in ("", metric.name)), None)
 
 
 def summary_over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
@@ -87,13 +82,11 @@ LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
 
 def _scores(over: OverDatasets) -> Grid:
     table, best = over.table, over.order[0]
-    rows: list[list[Content]] = [
-        [Field(name, "strong"), *_row(table, place)] for place, name in enumerate(table.datasets)
-    ]
-    rows.append(["mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks)])
-    rows.append(["won, tied, lost", *(_counts_against(over, best, place) for place in range(len(over.ranks)))])
-    header = ["dataset", *table.models]
-    return grid(header, rows, right=range(1, len(header)))
+    rows = [[strong(name), *_row(table, place)] for place, name in enumerate(table.datasets)]
+    rows.append([Field(text) for text in ("mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks))])
+    counts = (_counts_against(over, best, place) for place in range(len(over.ranks)))
+    rows.append([Field(text) for text in ("won, tied, lost", *counts)])
+    return grid_of_numbers(["dataset", *table.models], rows)
 
 
 def _row(table: ScoreTable, place: int) -> list[Field]:
@@ -163,29 +156,29 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
         return
     yield Heading(f"Pairs of models over {len(over.table.datasets)} datasets")
     header = ["model", "against", "won", "tied", "lost", "p", "corrected p", "better", "alike", "worse"]
-    yield grid(header, [_pair(pair, beaten) for pair in shown], right=range(2, len(header)), keys=2)
+    yield grid_of_numbers(header, [_pair(pair, beaten) for pair in shown], keys=2)
     unit = "of its logarithm (1 is a factor of 2.7)" if over.table.by_factors else f"of {over.table.metric}"
     left = len(over.pairs) - len(shown)
     yield notes(
         "p: exact Wilcoxon signed-rank test; corrected by Holm for all pairs",
         f"{READING_BELIEF}; alike: within {rope:g} {unit}",
         *(["in brackets: on how many of these datasets a test of that dataset alone says so"] if beaten else []),
-        *([f"{left} more pairs are in --json"] if left else []),
+        *[f"{left} more pairs are in --json"] * (left > 0),
     )
 
 
 def _pair(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
-    tests = (p_text(pair.difference.p), p_text(pair.difference.corrected))
+    found = pair.difference
     return [
-        Field(pair.first, "strong"),
+        pair.first,
         pair.second,
         _with_sure(pair.wins, beaten, (pair.first, pair.second)),
         str(pair.ties),
         _with_sure(pair.losses, beaten, (pair.second, pair.first)),
-        tests[0],
-        Field(tests[1], "best" if pair.difference.distinguishable else ""),
+        p_text(found.p),
+        Field(p_text(found.corrected), "best" if found.distinguishable else ""),
         *(fixed(share, UNIT_DECIMALS) for share in shares),
     ]
 
@@ -197,26 +190,26 @@ def _with_sure(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
 
 def over_datasets_as_json(over: OverDatasets) -> dict[str, Any]:
     """All of it as plain values."""
-    table, test = over.table, over.test
+    table = over.table
     return {
         "metric": table.metric,
         "datasets": list(table.datasets),
         "models": list(table.models),
         "scores": plain(table.scores.tolist()),
         "mean_ranks": plain(over.ranks),
-        **({"why": over.why} if over.why else {}),
-        **(
-            {
-                "friedman": plain({"chi_square": test.chi_square, "p": test.chi_square_p}),
-                "iman_davenport": plain({"f": test.f, "freedom": test.freedom, "p": test.p}),
-            }
-            if test
-            else {}
-        ),
-        **({"critical_difference": over.difference} if over.difference is not None else {}),
+        **given({"why": over.why}),
+        **(_test_as_json(over.test) if over.test else {}),
+        **given({"critical_difference": over.difference}),
         "groups": [[table.models[place] for place in group] for group in over.groups],
         "pairs": [_pair_as_json(pair) for pair in over.pairs],
-        **({"left_out": list(table.left_out)} if table.left_out else {}),
+        **given({"left_out": list(table.left_out)}),
+    }
+
+
+def _test_as_json(test: RankTest) -> dict[str, Any]:
+    return {
+        "friedman": plain({"chi_square": test.chi_square, "p": test.chi_square_p}),
+        "iman_davenport": plain({"f": test.f, "freedom": test.freedom, "p": test.p}),
     }
 
 
@@ -228,7 +221,7 @@ def _pair_as_json(pair: Pair) -> dict[str, Any]:
         "p": plain(test.p),
         "corrected_p": plain(test.corrected),
         "test": test.test,
-        **({"why": test.why} if test.why else {}),
+        **given({"why": test.why}),
         "wins": pair.wins,
         "ties": pair.ties,
         "losses": pair.losses,

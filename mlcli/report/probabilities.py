@@ -14,11 +14,10 @@ import numpy as np
 
 from mlcli.core.findings import Curve, Points
 from mlcli.core.tables import Array
-from mlcli.metrics.pooling import joined
 from mlcli.metrics.threshold_curves import Calibration, ThresholdCounts, calibration, counts_by_threshold
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.document import Element, Heading, grid_of_numbers, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group, Scored
 from mlcli.tasks.classification import LabelAnswers
 
 DENSE = 120
@@ -59,23 +58,21 @@ class ClassCurves:
 
 def curves_of(one: Scored, name: str) -> list[ClassCurves]:
     """The curves of the class that is looked for, or of every class where there are more than two."""
-    answers = joined(judged(one.result)) if one.done else None
+    answers = one.answers if one.done else None
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
         return []
     codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
     return [_of_class(answers, code, name) for code in codes if 0 < (answers.truth == code).sum() < len(answers)]
 
 
-def probability_pictures(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def probability_pictures(group: Group) -> Iterator[Element]:
     """The planes of all models together, or of each where there are several classes."""
-    found = [curves for one in group if (curves := curves_of(one, names[one]))]
-    if not found:
+    found = [curves for one, name in group.items() if (curves := curves_of(one, name))]
+    if found and all(len(curves) == 1 for curves in found):
+        yield from _planes(f"class {found[0][0].label}", {curves[0].name: curves[0] for curves in found})
         return
-    two = all(len(curves) == 1 for curves in found)
-    for several in [[curves[0] for curves in found]] if two else found:
-        title = f"class {several[0].label}" if two else several[0].name
-        lines = {one.name if two else one.label: one for one in several}
-        yield from _planes(title, lines)
+    for several in found:
+        yield from _planes(several[0].name, {one.label: one for one in several})
 
 
 def curves_as_findings(one: Scored) -> list[Curve]:
@@ -110,10 +107,8 @@ def _planes(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[Element]:
     yield Heading(f"Calibration, {title}")
     bins = {name: (one.calibration.predicted, one.calibration.observed) for name, one in lines.items()}
     yield _plane("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
-    errors: list[list[Content]] = [
-        [Field(name, "strong"), fixed(one.calibration.expected_error, 3)] for name, one in lines.items()
-    ]
-    yield grid(["", "mean distance"], errors, right=(1,))
+    errors = ([name, fixed(one.calibration.expected_error, 3)] for name, one in lines.items())
+    yield grid_of_numbers(["", "mean distance"], errors)
     yield notes(READING["calibration"])
 
 

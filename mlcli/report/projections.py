@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,11 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.engines.principal import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
-from mlcli.metrics.pooling import joined
 from mlcli.report.distributions import histogram
 from mlcli.report.document import Element, explained
 from mlcli.report.group_portraits import in_plane_and_space
 from mlcli.report.numbers import counted
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group, Scored
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 20
@@ -27,7 +26,7 @@ MOST_COMPONENTS = 5
 Axes = tuple[findings.Bars, findings.Table]
 
 
-def axes_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def axes_of(group: Group) -> Iterator[Element]:
     """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
     found: dict[object, tuple[Scored, Axes]] = {}
     for one in group:
@@ -38,16 +37,15 @@ def axes_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
         if known is None or len(known[1][1].header) < len(loadings.header):
             found[scree.values] = one, axes
     for one, (scree, loadings) in found.values():
-        where = f"{names[one]}: {one.result.splits[0].label} of {len(one.result.splits)}"
-        if len(one.result.splits) == 1:
-            where = names[one]
+        splits = one.result.splits
+        where = group[one] + (f": {splits[0].label} of {len(splits)}" if len(splits) > 1 else "")
         titled = replace(scree, title=f"{where}: scree"), replace(_narrow(loadings), title=f"{where}: loadings")
         yield from explained(titled)
 
 
-def errors_of(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def errors_of(group: Group) -> Iterator[Element]:
     """How much of each row is lost, by each model."""
-    lost = [(names[one], np.sqrt(joined(judged(one.result)).error)) for one in group]
+    lost = [(name, np.sqrt(one.answers.error)) for one, name in group.items()]
     yield from explained([histogram("What is lost of rows", "distance to what is left of the row", lost, BINS)])
 
 

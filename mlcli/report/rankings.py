@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from mlcli.core.findings import Curve
 from mlcli.core.tables import Array, Rows
-from mlcli.metrics.pooling import joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.document import Element, Heading, grid_of_numbers, notes
 from mlcli.report.numbers import counted, fixed, short
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group
 from mlcli.tasks.ranking import RankAnswers, places
 
 SHOWN_BY = ("pairwise-accuracy", "ndcg", "kendall-tau")
@@ -22,6 +21,7 @@ MOST_SIZES = 8
 """More sizes of groups than these share lines."""
 WORST = 5
 DECIMALS = 3
+READING = "best first: the share of groups in which a most relevant row has the highest score (ties by share)"
 
 
 def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
@@ -31,9 +31,9 @@ def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
     yield from _worst(answers)
 
 
-def best_among_the_first(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def best_among_the_first(group: Group) -> Iterator[Element]:
     """How often a most relevant row stands in one of the first places, of each model."""
-    shares = {names[one]: _found_within(joined(judged(one.result))) for one in group}
+    shares = {name: _found_within(one.answers) for one, name in group.items()}
     longest = max(map(len, shares.values()), default=0)
     if longest < 2:
         return
@@ -60,17 +60,13 @@ def _by_size(answers: RankAnswers) -> Iterator[Element]:
     sizes = np.bincount(answers.group, minlength=len(answers.names))
     scores = [_values(name, answers) for name in SHOWN_BY]
     first = _best_row_first(answers)
-    rows: list[Sequence[Content]] = []
+    rows: list[list[str]] = []
     for least, most in size_ranges(sizes):
         held = (sizes >= least) & (sizes <= most)
         size = str(least) if least == most else f"{least} to {most}"
-        means = [_mean(values[held]) for values in (*scores, first)]
-        rows.append([Field(size, "strong"), str(int(held.sum())), *means])
-    header = ["rows in group", "groups", *SHOWN_BY, "best first"]
-    yield grid(header, rows, right=range(1, len(header)))
-    yield notes(
-        "best first: the share of groups in which a most relevant row has the highest score (ties by share)"
-    )
+        rows.append([size, str(int(held.sum())), *(_mean(values[held]) for values in (*scores, first))])
+    yield grid_of_numbers(["rows in group", "groups", *SHOWN_BY, "best first"], rows)
+    yield notes(READING)
 
 
 def _worst(answers: RankAnswers) -> Iterator[Element]:
@@ -83,21 +79,16 @@ def _worst(answers: RankAnswers) -> Iterator[Element]:
         return
     place = places(answers.score, answers.group)
     rows = [_worst_row(answers, int(group), place, float(right[group])) for group in chosen]
-    yield grid(["worst groups", "rows", "pairs in order", "place of the best"], rows, right=(1, 2, 3))
+    yield grid_of_numbers(["worst groups", "rows", "pairs in order", "place of the best"], rows)
     beside = int((right[order] == right[chosen[-1]]).sum() - (right[chosen] == right[chosen[-1]]).sum())
     if beside:
         yield notes(f"{counted(beside, 'more group')} as bad as the last of these")
 
 
-def _worst_row(answers: RankAnswers, group: int, place: Rows, right: float) -> list[Content]:
+def _worst_row(answers: RankAnswers, group: int, place: Rows, right: float) -> list[str]:
     rows = np.flatnonzero(answers.group == group)
     best = rows[answers.relevance[rows] == answers.relevance[rows].max()]
-    return [
-        Field(answers.names[group], "strong"),
-        str(len(rows)),
-        fixed(right, DECIMALS),
-        short(place[best].min()),
-    ]
+    return [answers.names[group], str(len(rows)), fixed(right, DECIMALS), short(place[best].min())]
 
 
 def size_ranges(sizes: Rows) -> list[tuple[int, int]]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from mlcli.core.tables import Rows
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
-from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
-from mlcli.report.differences import best_of
+from mlcli.report.differences import best_in
 from mlcli.report.distributions import boxplots
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.document import Content, Element, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group
 from mlcli.report.values import predicted_against_true
 from mlcli.tasks.recommendation import RatingAnswers
 
@@ -39,31 +38,29 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
         yield notes(READING)
 
 
-def predicted_by_rating(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def predicted_by_rating(group: Group) -> Iterator[Element]:
     """What the best model has predicted where each rating was given; of very many ratings a point for each row."""
-    best = best_of(group, group[0].metrics[0])
-    if best is None:
+    if not (best := best_in(group)):
         return
-    answers = joined(judged(best.result))
+    answers = best.answers
     ratings = np.unique(answers.truth)
     if len(ratings) > MOST_RATINGS:
-        yield from predicted_against_true(group, names)
+        yield from predicted_against_true(group)
         return
-    yield Heading(f"{names[best]}: predicted by true ratings")
-    yield boxplots(
-        "", "predicted", [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
-    )
+    parts = [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
+    yield Heading(f"{group[best]}: predicted by true ratings")
+    yield boxplots("", "predicted", parts)
 
 
 def _errors(answers: RatingAnswers) -> Element:
     """Rows of a user or item without a history have their own line: no method can do much about them."""
-    rows: list[list[Content]] = []
+    rows: list[list[str]] = []
     for name, chosen in (("user and item known", ~answers.cold), ("cold start", answers.cold)):
         some = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
         if len(some):
             errors = (_written(rmse(some)), _written(weighted_mean(mae(some), some.weight)))
-            rows.append([Field(name, "strong"), f"{len(some):,}", *errors])
-    return grid(["judged rows", "count", "rmse", "mae"], rows, right=(1, 2, 3))
+            rows.append([name, f"{len(some):,}", *errors])
+    return grid_of_numbers(["judged rows", "count", "rmse", "mae"], rows)
 
 
 def _written(score: Score) -> str:
@@ -88,4 +85,4 @@ def _list(answers: RatingAnswers, rows: Rows) -> list[Content]:
     top = [item for item in answers.top[rows[0]].tolist() if item >= 0]
     named = [answers.items[item] + (marks[liked[item]] if item in liked else "") for item in top]
     user = int(answers.user[rows[0]])
-    return [Field(answers.users[user] if user >= 0 else "a new user", "strong"), ", ".join(named)]
+    return [strong(answers.users[user] if user >= 0 else "a new user"), ", ".join(named)]

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from mlcli.core.names import listed
 from mlcli.core.params import build
 from mlcli.core.registry import MODELS, STEPS
-from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell, DatasetFacts
+from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell
 from mlcli.experiment.spec.labels import as_typed
-from mlcli.metrics.pooling import joined
 from mlcli.report.chosen import choices_in
 from mlcli.report.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.differences import Differences, beside_best, differences_of
-from mlcli.report.document import Document, Element, Heading, Notes, Sentence, notes
+from mlcli.report.differences import beside_best, differences_of
+from mlcli.report.document import Document, Element, Heading, Sentence, notes
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
-from mlcli.report.remarks import remarks_in_short, remarks_on
-from mlcli.report.scored import Names, Scored, grouped, judged, names_of
+from mlcli.report.remarks import remarks_on
+from mlcli.report.scored import Group, Scored, cell_of, grouped, metrics_in, only_of
 from mlcli.report.scores import table_of_models
 from mlcli.report.series import scores_by_series
 from mlcli.report.spread import spread_of
@@ -59,62 +57,55 @@ def over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def results_of_group(group: Sequence[Scored], parts: Parts) -> Iterator[Element]:
+def results_of_group(group: Group, parts: Parts) -> Iterator[Element]:
     """The cells of one dataset and kind."""
-    names = names_of(group)
-    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
+    metric = metrics_in(group)[0]
+    found = differences_of(group, metric)
     yield from opening([one.cell for one in group])
-    found = differences_of(group, metrics[0]) if metrics else None
-    yield from table_of_models(group, names, metrics, beside_best(found), intervals=parts.every)
-    yield (remarks_on if parts.every else remarks_in_short)(group, names)
-    if metrics and parts.spread:
-        yield from spread_of(group, names, metrics[0])
-    if metrics:
-        yield from scores_by_series(group, names, metrics[0])
-    yield from choices_in(group, names)
-    yield from _answers(group, names, parts, found)
+    yield from table_of_models(group, beside_best(found), intervals=parts.every)
+    yield remarks_on(group, parts.every)
+    if parts.spread:
+        yield from spread_of(group, metric)
+    yield from scores_by_series(group, metric)
+    yield from choices_in(group)
+    yield from _answers(group, parts, found.best if found else None)
     if parts.curves:
-        yield from probability_pictures(worth_drawing(group), names)
+        yield from probability_pictures(worth_drawing(group))
     if parts.fair:
         from mlcli.report.fairness import fairness_of
 
-        yield from fairness_of(group, names)
-    if metrics and (sentence := verdict_on(group, names, metrics[0], found)):
-        yield Sentence(sentence, "strong")
+        yield from fairness_of(group)
+    yield from verdict_on(group, found)
 
 
-def _answers(group: Sequence[Scored], names: Names, parts: Parts, found: Differences | None) -> Iterator[Element]:
+def _answers(group: Group, parts: Parts, best: Scored | None) -> Iterator[Element]:
     """What models have answered: all of them, or the best."""
-    models = worth_drawing([one for one in group if one.done])
-    best = found.best if found is not None and found.best in models else next(iter(models), None)
-    drawn = models if parts.every or parts.classes or best is None else [best]
-    yield from _matrices(drawn, names, parts)
-    yield from _pictures(models, drawn, names)
+    models = worth_drawing(group)
+    shown = best if best in models else next(iter(models), None)
+    drawn = models if parts.every or parts.classes or shown is None else only_of(models, [shown])
+    yield from _matrices(drawn, parts)
+    yield from _pictures(models, drawn)
     left = len(models) - len(drawn)
     if not parts.every:
         more = f"the answers of {counted(left, 'more model')}, " if left else ""
         yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
 
 
-def table_of_group(group: Sequence[Scored]) -> Iterator[Element]:
+def table_of_group(group: Group) -> Iterator[Element]:
     """The short form of one dataset: its table, and what it says."""
-    names = names_of(group)
-    metrics = list({metric.name: metric for one in group for metric in one.metrics}.values())
-    yield Heading(subject_of(group[0].cell))
-    yield from table_of_models(group, names, metrics)
-    if metrics and (sentence := verdict_on(group, names, metrics[0])):
-        yield Sentence(sentence, "strong")
+    yield Heading(subject_of(cell_of(group)))
+    yield from table_of_models(group)
+    yield from verdict_on(group, differences_of(group, metrics_in(group)[0]))
 
 
 def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     """What a table is about: dataset, task, protocols, and what was guessed."""
-    data = cells[0].dataset
     protocols = dict.fromkeys(map(protocol_words, cells))
     yield Heading(subject_of(cells[0]), 1)
-    subject = f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(data)}"
+    subject = f"{_rows_of(cells)}, {_width_of(cells[0])}{_roles_of(cells[0])}"
     yield Sentence(f"{subject}; {'; '.join(protocols)}; random seed {cells[0].seed}")
     if found := _notes_on(cells):
-        yield Notes(tuple(("-", note) for note in found))
+        yield notes(*found, mark="-")
 
 
 def _notes_on(cells: Sequence[Cell]) -> list[str]:
@@ -149,9 +140,9 @@ def learns_from_unlabelled(cell: Cell) -> bool:
     return any(part.accepts.unlabelled for part in (*steps, build(MODELS.load(model.use), model.params)))
 
 
-def _roles_of(data: Dataset | DatasetFacts) -> str:
+def _roles_of(cell: Cell) -> str:
     """What changes how rows are split or counted."""
-    found = ((words, data.schema.the(role)) for role, words in ROLES_SHOWN.items())
+    found = ((words, cell.dataset.schema.the(role)) for role, words in ROLES_SHOWN.items())
     return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
 
 
@@ -182,37 +173,32 @@ def protocol_words(cell: Cell) -> str:
     return f"{words}, scores of all answers at once" if cell.average == POOLED else words
 
 
-def _matrices(group: Sequence[Scored], names: Names, parts: Parts) -> Iterator[Element]:
-    drawn = [one for one in group if one.confusion is not None]
-    for one in drawn:
-        assert one.confusion is not None
+def _matrices(group: Group, parts: Parts) -> Iterator[Element]:
+    drawn = {one: one.confusion for one in group if one.confusion is not None}
+    for one, matrix in drawn.items():
         counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(names[one], one.confusion, one.classes, counted_as, parts.every)
+        yield from confusion_of(group[one], matrix, one.classes, counted_as, parts.every)
         if parts.classes:
             yield rates_of(one.classes, counted_as)
     if drawn:
         repeated = any(one.repeated for one in drawn)
-        yield notes(READING + READING_REPEATS * repeated, *([READING_RATES] if parts.classes else []))
+        yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * parts.classes)
 
 
-def _pictures(group: Sequence[Scored], drawn: Sequence[Scored], names: Names) -> Iterator[Element]:
+def _pictures(group: Group, drawn: Group) -> Iterator[Element]:
     """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return
-    kind = kind_named(group[0].cell.kind)
+    kind = kind_named(cell_of(group).kind)
     if kind.picture_of_table_at:
-        yield from named(kind.picture_of_table_at)(group, names)
-    for one in drawn if kind.picture_at else []:
-        if answers := judged(one.result):
-            yield from named(kind.picture_at)(names[one], joined(answers))
+        yield from named(kind.picture_of_table_at)(group)
+    for one, name in drawn.items() if kind.picture_at else ():
+        yield from named(kind.picture_at)(name, one.answers)
 
 
-def worth_drawing(group: Sequence[Scored]) -> list[Scored]:
-    """All but the baselines, unless there is no other."""
-    return [one for one in group if not _stands_beside(one)] or list(group)
-
-
-def _stands_beside(one: Scored) -> bool:
-    """Whether this is one of the baselines that every table of its kind shows."""
-    cell = one.cell
-    return cell.model.saved is None and cell.model.use in kind_named(cell.kind).baselines
+def worth_drawing(group: Group) -> Group:
+    """All that are done but the baselines that every table of their kind shows, unless there is no other."""
+    done = only_of(group, [one for one in group if one.done])
+    kind = kind_named(cell_of(group).kind)
+    models = [one for one in done if one.cell.model.saved or one.cell.model.use not in kind.baselines]
+    return only_of(done, models) or done

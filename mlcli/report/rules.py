@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from mlcli.core.findings import Points
-from mlcli.metrics.pooling import joined
 from mlcli.metrics.scores.rules import judged_shares
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, notes
+from mlcli.report.document import Element, Heading, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Names, Scored, judged
+from mlcli.report.scored import Group, Scored
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
@@ -30,19 +29,17 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     if not answers.when:
         yield Sentence("no rule was found")
         return
-    shown = range(min(SHOWN, len(answers.when)))
-    rows = [_row(answers, *shares) for shares in zip(shown, *_judged(answers), strict=False)]
-    several = max(answers.found, default=1) > 1
-    header = [*HEADER, *(["found in"] if several else [])]
-    cells = [[*row, *[str(answers.found[place])] * several] for place, row in zip(shown, rows, strict=True)]
-    yield grid(header, cells, right=range(2, len(header)), keys=2)
+    rows = [_row(answers, *shares) for shares in zip(range(SHOWN), *_judged(answers), strict=False)]
+    if max(answers.found, default=1) > 1:
+        rows = [[*row, str(found)] for row, found in zip(rows, answers.found, strict=False)]
+    yield grid_of_numbers((*HEADER, "found in")[: len(rows[0])], rows, keys=2)
     more = len(answers.when) - len(rows)
     yield notes(READING, *([f"{more} more rules"] if more else []))
 
 
-def rules_in_plane(group: Sequence[Scored], names: Names) -> Iterator[Element]:
+def rules_in_plane(group: Group) -> Iterator[Element]:
     """A point for each rule of each model, by what the judged rows say of it."""
-    found = {names[one]: joined(judged(one.result)) for one in group}
+    found = {name: one.answers for one, name in group.items()}
     points = tuple((name, tuple(_places(answers))) for name, answers in found.items() if answers.when)
     if points:
         yield Heading("Rules by support and confidence")
@@ -55,7 +52,7 @@ def _places(answers: RuleAnswers) -> Iterator[tuple[float, float]]:
 
 def as_json(scored: Scored) -> dict[str, Any]:
     """Every rule with what the judged rows say of it, and what training said."""
-    answers = joined(judged(scored.result))
+    answers = scored.answers
     shares = zip(range(len(answers.when)), *_judged(answers), strict=True)
     return {"rules": [_rule_as_json(answers, *of_rule) for of_rule in shares]}
 
@@ -79,11 +76,11 @@ def _judged(answers: RuleAnswers) -> list[list[float]]:
     return [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
 
 
-def _row(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> list[Content]:
+def _row(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> list[str]:
     held = support / when if when > 0 else math.nan
     surprise = conviction(held, then)
     return [
-        Field(answers.when[place], "strong"),
+        answers.when[place],
         answers.then[place],
         fixed(support, DECIMALS),
         _known(held),

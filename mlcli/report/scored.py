@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -60,6 +60,11 @@ class Scored:
         return self.result.status == DONE
 
     @property
+    def answers(self) -> Any:
+        """The judged answers of all splits together."""
+        return joined(judged(self.result))
+
+    @property
     def is_baseline(self) -> bool:
         """Whether this is the cell that every other must beat."""
         cell = self.cell
@@ -68,13 +73,13 @@ class Scored:
     @property
     def repeated(self) -> bool:
         """Whether rows were judged more than once."""
-        answers = joined(judged(self.result))
+        answers = self.answers
         return len(distinct(answers)) < len(answers)
 
     @property
     def unsteady(self) -> bool:
         """Whether the method says that a few other training rows change it a lot."""
-        return is_unsteady(self.cell)
+        return _is_unsteady(self.cell)
 
     @property
     def contaminated(self) -> bool:
@@ -83,8 +88,8 @@ class Scored:
         return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 
-Names = Mapping[Scored, str]
-"""What each cell is called in its table."""
+Group = Mapping[Scored, str]
+"""The cells of one table, with what each is called there."""
 
 
 def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
@@ -94,7 +99,7 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
         return Scored(result, metrics)
     answers = judged(result)
     train_rows, sweep = training_parts(result), rounds_of(result)
-    unsteady = is_unsteady(result.cell)
+    unsteady = _is_unsteady(result.cell)
     summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
@@ -102,27 +107,22 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
             metric.name: corrected(summaries[metric.name], metric, answers, learned, estimate)
             for metric in metrics
         }
-    known = Scored(result, metrics, summaries, training=_training(result, metrics))
+    of_training = training_answers(result)
+    values = {metric.name: defined_values(metric, of_training) for metric in metrics}
+    training = {name: float(some.mean()) for name, some in values.items() if len(some)}
+    known = Scored(result, metrics, summaries, training=training)
     if not isinstance(answers[0], LabelAnswers):
         return known
     together = joined(answers)
     return replace(known, confusion=confusion(together), classes=one_against_rest(together))
 
 
-def is_unsteady(cell: Cell) -> bool:
-    """Whether the method of a cell says that a few other training rows change it a lot."""
+def _is_unsteady(cell: Cell) -> bool:
     model = cell.model
     if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":
         return False
     built: Model = build(MODELS.load(model.use), model.params)
     return built.unsteady
-
-
-def _training(result: CellResult, metrics: Sequence[Metric]) -> dict[str, float]:
-    """The mean of each metric over the training rows of the splits, where it is defined in all."""
-    learned = training_answers(result)
-    values = {metric.name: defined_values(metric, learned) for metric in metrics}
-    return {name: float(some.mean()) for name, some in values.items() if len(some)}
 
 
 def training_answers(result: CellResult) -> list[Any]:
@@ -176,7 +176,7 @@ def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metri
         return None
 
 
-def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
+def grouped(scored: Sequence[Scored]) -> list[Group]:
     """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
     first: dict[tuple[object, ...], ProtocolSpec] = {}
@@ -186,7 +186,7 @@ def grouped(scored: Sequence[Scored]) -> list[list[Scored]]:
             first.setdefault(key, cell.protocol)
         protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
         groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
-    return list(groups.values())
+    return list(map(group_of, groups.values()))
 
 
 def comparable(cell: Cell) -> tuple[object, ...]:
@@ -194,6 +194,21 @@ def comparable(cell: Cell) -> tuple[object, ...]:
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def names_of(group: Sequence[Scored]) -> dict[Scored, str]:
-    """The name of each row: its label, with what tells it from others of the same label."""
-    return dict(zip(group, distinct_labels([one.cell.model for one in group]), strict=True))
+def group_of(cells: Sequence[Scored]) -> Group:
+    """Each cell by its label, with what tells it from others of the same label."""
+    return dict(zip(cells, distinct_labels([one.cell.model for one in cells]), strict=True))
+
+
+def cell_of(group: Group) -> Cell:
+    """The first of them, for what all have in common: the dataset, the kind of task."""
+    return next(iter(group)).cell
+
+
+def metrics_in(group: Group) -> list[Metric]:
+    """All metrics of the cells; the first decides."""
+    return list({metric.name: metric for one in group for metric in one.metrics}.values())
+
+
+def only_of(group: Group, cells: Collection[Scored]) -> Group:
+    """Some of the cells, called as they are among all."""
+    return {one: name for one, name in group.items() if one in cells}

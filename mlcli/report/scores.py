@@ -9,9 +9,9 @@ from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.rules import COUNTED_AS
-from mlcli.report.document import Content, Element, Field, Grid, grid, notes
+from mlcli.report.document import Content, Element, Field, Grid, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
-from mlcli.report.scored import Names, Scored
+from mlcli.report.scored import Group, Scored, metrics_in, only_of
 
 BEST = "*"
 UNIT_DECIMALS = 3
@@ -31,54 +31,35 @@ LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 
 def table_of_models(
-    scored: Sequence[Scored],
-    names: Names,
-    metrics: Sequence[Metric],
-    beside: Mapping[Scored, Field] | None = None,
-    intervals: bool = True,
+    group: Group, beside: Mapping[Scored, Field] | None = None, intervals: bool = True
 ) -> Iterator[Element]:
     """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
-    done = [one for one in scored if one.done]
+    metrics = metrics_in(group)
+    done = only_of(group, [one for one in group if one.done])
     if done:
-        table = _scores(done, names, metrics, beside or {})
+        table = _scores(done, metrics, beside or {})
         yield table
-        seen = any(one.cell.learned_rows for one in done)
-        legend = [*_legend(table), *[LEGEND_OF_SEEN] * seen]
-        made = _intervals(done, names, metrics) if intervals else ()
-        yield notes(*["; ".join(legend)] * bool(legend), *made)
-    others = [one for one in scored if not one.done]
+        yield notes(_legend(table, done), *(_intervals(done, metrics) if intervals else ()))
+    others = [_undone(one, name) for one, name in group.items() if one not in done]
     if others:
-        yield grid(["model", "status", "why"], [_undone(one, names[one]) for one in others])
+        yield grid(["model", "status", "why"], others)
 
 
-def _scores(
-    done: Sequence[Scored], names: Names, metrics: Sequence[Metric], beside: Mapping[Scored, Field]
-) -> Grid:
-    columns = [_column(metric, done) for metric in metrics]
-    titles = [metric.name for metric in metrics]
+def _scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Scored, Field]) -> Grid:
+    """Names, and which rows judge each model where a saved one may have learned from them; then the scores."""
+    keys: dict[str, Iterable[Field]] = {"model": map(strong, done.values())}
+    if any(one.cell.model.saved is not None for one in done):
+        keys["judged by"] = map(_rows_that_judge, done)
+    first, *others = metrics
+    columns = {first.name: _column(first, done)}
+    if any(first.name in one.training for one in done):
+        columns[f"{TRAINING}-{first.name}"] = _training(first, done)
     if beside:
-        columns.insert(1, [beside.get(one, Field("")) for one in done])
-        titles.insert(1, TO_BEST)
-    if any(metrics[0].name in one.training for one in done):
-        columns.insert(1, _training(metrics[0], done))
-        titles.insert(1, f"{TRAINING}-{metrics[0].name}")
-    columns.append([Field(seconds_of(one), "weak") for one in done])
-    titles.append(SECONDS)
-    judged_by = _judged_by(done)
-    rows = [
-        [Field(names[one], "strong"), *by, *cells]
-        for one, by, *cells in zip(done, judged_by, *columns, strict=True)
-    ]
-    keys = 1 + len(judged_by[0])
-    header = ["model", "judged by", *titles]
-    return grid(header[:keys] + header[2:], rows, right=range(keys, keys + len(titles)), keys=keys)
-
-
-def _judged_by(done: Sequence[Scored]) -> list[list[Content]]:
-    """Which rows judge each model, where a saved one may have learned from them; else nothing."""
-    if all(one.cell.model.saved is None for one in done):
-        return [[] for _ in done]
-    return [[_rows_that_judge(one)] for one in done]
+        columns[TO_BEST] = [beside.get(one, Field("")) for one in done]
+    columns |= {metric.name: _column(metric, done) for metric in others}
+    columns[SECONDS] = [Field(seconds_of(one), "weak") for one in done]
+    rows = zip(*keys.values(), *columns.values(), strict=True)
+    return grid_of_numbers([*keys, *columns], rows, len(keys))
 
 
 def _rows_that_judge(one: Scored) -> Field:
@@ -90,7 +71,7 @@ def _rows_that_judge(one: Scored) -> Field:
     return Field(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
-def _column(metric: Metric, done: Sequence[Scored]) -> list[Field]:
+def _column(metric: Metric, done: Iterable[Scored]) -> list[Field]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best(metric, done, decimals)
@@ -103,20 +84,18 @@ def seconds_of(one: Scored) -> str:
     return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
 
 
-def _training(metric: Metric, done: Sequence[Scored]) -> list[Field]:
+def _training(metric: Metric, done: Iterable[Scored]) -> list[Field]:
     """A metric of the rows that were learned from, with the decimals of the score beside it."""
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
     means = [one.training.get(metric.name) for one in done]
     return [Field("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
 
 
-def _best(metric: Metric, done: Sequence[Scored], decimals: int | None) -> str | None:
+def _best(metric: Metric, done: Iterable[Scored], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
-    summaries = [one.summaries[metric.name] for one in done if not one.contaminated]
-    means = sorted(
-        (summary.mean for summary in summaries if summary.mean is not None), key=lambda mean: badness(metric, mean)
-    )
-    written = [fixed(mean, decimals) for mean in means]
+    means = [one.summaries[metric.name].mean for one in done if not one.contaminated]
+    ranked = sorted((mean for mean in means if mean is not None), key=lambda mean: badness(metric, mean))
+    written = [fixed(mean, decimals) for mean in ranked]
     return written[0] if len(set(written)) > 1 else None
 
 
@@ -140,7 +119,7 @@ def _width(reach: float, decimals: int | None) -> str:
     return f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".") if decimals and reach > 0 == float(text) else text
 
 
-def _legend(table: Grid) -> list[str]:
+def _legend(table: Grid, done: Group) -> str:
     """What the signs in a table mean, of those that stand there."""
     texts = [cell.text for row in table.rows for cell in row[table.keys :]]
     signs = {
@@ -149,8 +128,9 @@ def _legend(table: Grid) -> list[str]:
         LEGEND_OF_TO_BEST: TO_BEST in table.header,
         LEGEND_OF_SECONDS: True,
         LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
+        LEGEND_OF_SEEN: any(one.cell.learned_rows for one in done),
     }
-    return [meaning for meaning, stands_there in signs.items() if stands_there]
+    return "; ".join(meaning for meaning, stands_there in signs.items() if stands_there)
 
 
 def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
@@ -180,18 +160,18 @@ def reach_of(summary: Summary) -> float | None:
     return reach if math.isfinite(reach) else None
 
 
-def _intervals(done: Sequence[Scored], names: Names, metrics: Sequence[Metric]) -> Iterable[str]:
+def _intervals(done: Group, metrics: Sequence[Metric]) -> Iterable[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
     rules: dict[tuple[str, str], list[str]] = {}
     trusted: dict[tuple[str, str], dict[str, None]] = {}
     for metric in metrics:
         models: dict[str, list[str]] = {}
-        for one in done:
+        for one, name in done.items():
             summary = one.summaries[metric.name]
             if reach_of(summary) is not None:
                 rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
-                models.setdefault(rule, []).append(names[one])
-                trusted.setdefault((_unit(rule), trust), {})[names[one]] = None
+                models.setdefault(rule, []).append(name)
+                trusted.setdefault((_unit(rule), trust), {})[name] = None
         for rule, of_rule in models.items():
             rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
@@ -216,6 +196,5 @@ def _trust(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable
 
 
 def _undone(one: Scored, name: str) -> list[Content]:
-    why = one.result.why or one.cell.skipped
-    in_one_line = "; ".join(line.strip() for line in why.splitlines())
-    return [Field(name, "strong"), Field(one.result.status, "bad"), in_one_line]
+    why = (one.result.why or one.cell.skipped).splitlines()
+    return [strong(name), Field(one.result.status, "bad"), "; ".join(map(str.strip, why))]

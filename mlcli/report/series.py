@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from mlcli.core.findings import Curve
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes, strong
 from mlcli.report.numbers import fixed, short
-from mlcli.report.scored import Names, Scored, judged, swept_over, training_answers, training_parts
+from mlcli.report.scored import Group, Scored, judged, swept_over, training_answers, training_parts
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
 
 ALIKE = "~"
@@ -24,8 +25,7 @@ READING = {
     "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
 }
 
-Summaries = Sequence[Summary | None]
-"""Of one metric by what was swept over; None where a model was not judged."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +75,16 @@ def series_of(one: Scored) -> list[Series]:
     return [series for series in found if series is not None]
 
 
-def scores_by_series(group: Sequence[Scored], names: Names, metric: Metric) -> Iterator[Element]:
+def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
     found = [series for one in group for series in series_of(one)]
     for over in dict.fromkeys(series.over for series in found if not series.line):
-        of_models = [series for series in found if series.over == over and not series.line]
-        title = f"{metric.name} by {over}"
-        yield from _compared(of_models, [names[series.one] for series in of_models], metric, title)
+        of_models = {group[series.one]: series for series in found if series.over == over and not series.line}
+        yield from _compared(of_models, metric, f"{metric.name} by {over}")
     for one in dict.fromkeys(series.one for series in found if series.line):
-        lines = [series for series in found if series.one is one]
-        title = f"{names[one]}: {metric.name} by {lines[0].over}"
-        yield from _compared(lines, [series.line for series in lines], metric, title)
+        lines = {series.line: series for series in found if series.one is one}
+        over = next(iter(lines.values())).over
+        yield from _compared(lines, metric, f"{group[one]}: {metric.name} by {over}")
 
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
@@ -96,18 +95,16 @@ def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
 
 def _sweep(one: Scored) -> Series | None:
     """The splits by the coordinates at which their protocol has put them."""
-    over, answers = swept_over(one.result), judged(one.result)
-    if not over:
+    if not (over := swept_over(one.result)):
         return None
     places: dict[float, list[int]] = {}
-    for place, split in enumerate(one.result.splits):
-        assert split.coordinate is not None
-        places.setdefault(split.coordinate.value, []).append(place)
-    at, learned = (
+    for place, at in enumerate(each(one.result.splits, "coordinate")):
+        places.setdefault(at.value, []).append(place)
+    answers, learned = (
         {value: [given[place] for place in some] for value, some in places.items()} if given else {}
-        for given in (answers, training_answers(one.result))
+        for given in (judged(one.result), training_answers(one.result))
     )
-    return Series(one, over, places, at, "series", learned)
+    return Series(one, over, places, answers, "series", learned)
 
 
 def _stages(one: Scored, line: str = "") -> Series | None:
@@ -139,41 +136,33 @@ def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[An
     return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
 
 
-def _compared(several: Sequence[Series], columns: Sequence[str], metric: Metric, title: str) -> Iterator[Element]:
-    over = several[0].over
-    values = sorted({value for series in several for value in series.answers})
+def _compared(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
+    """A column for each series, by its name, and a curve for each below the table."""
+    of_all, first = list(several.values()), next(iter(several.values()))
+    values = sorted({value for series in of_all for value in series.answers})
     table = [
-        [series.summary(metric, value) if value in series.answers else None for series in several]
-        for value in values
+        {series: series.summary(metric, value) for series in of_all if value in series.answers} for value in values
     ]
-    by_line = any(series.line for series in several)
-    learned = [_rows_learned_from(several, value) for value in values]
-    differ = len(set(learned)) > 1 and not by_line
-    rows = [
-        [Field(written, "strong"), *[known] * differ, *_line(several, metric, value, summaries)]
-        for written, known, value, summaries in zip(map(short, values), learned, values, table, strict=True)
+    learned = [_rows_learned_from(of_all, value) for value in values]
+    differ = len(set(learned)) > 1 and not first.line
+    rows: list[list[Content]] = [
+        [strong(short(value)), *[known] * differ, *(line.get(series, Field("")) for series in of_all)]
+        for value, known, line in zip(values, learned, map(partial(_line, metric), values, table), strict=True)
     ]
-    header = [over, *["rows learned from"] * differ, *columns]
+    header = [first.over, *["rows learned from"] * differ, *several]
     yield Heading(title)
     yield grid(header, rows, right=range(len(header)))
-    bands = _bands(columns, table) if by_line else ()
-    yield Curve("", over, tuple(values), _curves(columns, table), bands=bands)
+    means = [[line[series].mean if series in line else None for line in table] for series in of_all]
+    spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
+    bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
+    yield Curve("", first.over, tuple(values), _by_name(several, means), bands=_by_name(several, bands))
     alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Field))
     signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING['lines' if by_line else several[0].kind]}")
+    yield notes(f"{signs}; {READING['lines' if first.line else first.kind]}")
 
 
-def _curves(names: Sequence[str], table: Sequence[Summaries]) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
-    means = [[None if summary is None else summary.mean for summary in line] for line in table]
-    return tuple(zip(names, zip(*means, strict=True), strict=True))
-
-
-def _bands(
-    names: Sequence[str], table: Sequence[Summaries]
-) -> tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...]:
-    """From a standard deviation below each mean to one above it, over the repeats."""
-    lines = [[None if summary is None else band(summary.mean, summary.std) for summary in line] for line in table]
-    return tuple(zip(names, zip(*lines, strict=True), strict=True))
+def _by_name(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
+    return tuple(zip(names, map(tuple, lines), strict=False))
 
 
 def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
@@ -186,27 +175,15 @@ def _rows_learned_from(several: Sequence[Series], value: float) -> str:
     return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
 
 
-def _line(several: Sequence[Series], metric: Metric, value: float, summaries: Summaries) -> list[Content]:
-    known = [summary for summary in summaries if summary is not None]
-    decimals = decimals_of(metric, known)
-    means = [summary.mean for summary in known if summary.mean is not None]
-    best = fixed(min(means, key=lambda mean: badness(metric, mean)), decimals) if len(set(means)) > 1 else None
-    alike = _alike(several, metric, value, summaries)
-    return [
-        Field("") if summary is None else score_cell(summary, decimals, best, ALIKE if series in alike else "")
-        for series, summary in zip(several, summaries, strict=True)
-    ]
-
-
-def _alike(several: Sequence[Series], metric: Metric, value: float, summaries: Summaries) -> list[Series]:
-    """Those that no test tells from the best at one value."""
-    known = [
-        (badness(metric, summary.mean), place)
-        for place, summary in enumerate(summaries)
-        if summary is not None and summary.mean is not None and math.isfinite(summary.mean)
-    ]
-    if not known:
-        return []
-    best = several[min(known)[1]]
-    others = [several[place] for _, place in known if several[place] is not best]
-    return [series for series in others if best.is_like(series, metric, value)]
+def _line(metric: Metric, value: float, summaries: Mapping[Series, Summary]) -> dict[Series, Field]:
+    """The cells of one value: the best marked, and those that no test tells from it."""
+    decimals = decimals_of(metric, list(summaries.values()))
+    means = {series: summary.mean for series, summary in summaries.items() if summary.mean is not None}
+    ranked = sorted(means, key=lambda series: badness(metric, means[series]))
+    best = fixed(means[ranked[0]], decimals) if len(set(means.values())) > 1 else None
+    known = [series for series in ranked if math.isfinite(means[series])]
+    alike = [series for series in known[1:] if known[0].is_like(series, metric, value)]
+    return {
+        series: score_cell(summary, decimals, best, ALIKE if series in alike else "")
+        for series, summary in summaries.items()
+    }

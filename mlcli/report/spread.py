@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mlcli.metrics.base import Metric
 from mlcli.metrics.intervals import effective_rows, wald
-from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import fixed
-from mlcli.report.scored import Names, Scored, judged, swept_over
+from mlcli.report.scored import Group, Scored, judged, swept_over
 from mlcli.report.scores import decimals_of
 
 FEWEST_SPLITS = 3
+HEADER = ("model", "sd", "lowest", "median", "highest", "Wald", "the splits are")
 READING = "sd: standard deviation over splits (n - 1); Wald: no width where no row is wrong"
 
 
-def spread_of(group: Sequence[Scored], names: Names, metric: Metric) -> Iterator[Element]:
+def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
     """A line for each model; nothing where no model has values of several splits."""
     known = [one for one in group if one.done and len(_values(one, metric)) > 1]
     if not known:
         return
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in known])
     yield Heading(f"{metric.name} over the splits")
-    header = ["model", "sd", "lowest", "median", "highest", "Wald", "the splits are"]
-    rows = [[Field(names[one], "strong"), *_line(one, metric, decimals)] for one in known]
-    yield grid(header, rows, right=range(1, len(header) - 1))
+    rows = ([strong(group[one]), *_line(one, metric, decimals)] for one in known)
+    yield grid(HEADER, rows, right=range(1, len(HEADER) - 1))
     yield notes(READING)
 
 
@@ -42,7 +42,7 @@ def _wald(one: Scored, metric: Metric, decimals: int | None) -> str:
     mean = one.summaries[metric.name].mean
     if metric.aggregation != "share of rows" or mean is None:
         return "-"
-    made = wald(mean, effective_rows(distinct(joined(judged(one.result))).weights))
+    made = wald(mean, effective_rows(distinct(one.answers).weights))
     return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import counts_of
 from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.scores.sequences import sequence_accuracy
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid
+from mlcli.report.confusion import taken_for
+from mlcli.report.document import Content, Element, Heading, Sentence, grid, strong
 from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.tasks.sequence_labelling import TagAnswers
 
-WORST = 5
+WORST, TAKEN_FOR = 5, 3
 
 
 def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Element]:
@@ -23,15 +23,11 @@ def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Element]:
     counts = counts_of(answers)
     rates = [(one.f1 or 0.0, code) for code, one in enumerate(one_against_rest(answers)) if one.support > 0]
     wrong = [(f1, code) for f1, code in sorted(rates) if f1 < 1.0][:WORST]
-    rows: list[list[Content]] = [
-        [
-            Field(answers.classes[code], "strong"),
-            fixed(f1, 3),
-            f"{short(counts[code, code])}/{short(counts[code].sum())}",
-            _taken_for(counts[code], code, answers.classes),
-        ]
-        for f1, code in wrong
-    ]
+    rows: list[list[Content]] = []
+    for f1, code in wrong:
+        right = f"{short(counts[code, code])}/{short(counts[code].sum())}"
+        taken = taken_for(counts[code].tolist(), code, answers.classes)[:TAKEN_FOR]
+        rows.append([strong(answers.classes[code]), fixed(f1, 3), right, ", ".join(taken)])
     if rows:
         yield Heading(f"{title}: worst tags")
         yield grid(["tag", "f1", "right", "most often taken for"], rows, right=(1, 2))
@@ -39,8 +35,3 @@ def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Element]:
     if not isinstance(whole, Undefined):
         right = share(whole, 1.0)
         yield Sentence(f"{title}: {right} of {counted(sequences, 'sequence')} are right from end to end.")
-
-
-def _taken_for(row: Array, true: int, classes: Sequence[str]) -> str:
-    others = [(-count, code) for code, count in enumerate(row.tolist()) if count and code != true]
-    return ", ".join(f"{classes[code]} {short(-count)}" for count, code in sorted(others)[:3])

@@ -11,7 +11,7 @@ from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.as_json import cell_as_json, plain
-from mlcli.report.document import Document, Heading, Notes, Sentence, explained
+from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import counted, short
 from mlcli.report.remarks import ARROW, steps_of
 from mlcli.report.results import learns_from_unlabelled, subject_of
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
     """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
-    steps = steps_of(cell)
+    count = _adjustable_parameters(trained)
+    complexity = "" if count is None else f"; {short(count)} adjustable parameters"
     settings = settings_of(cell.model, MODELS) or "default parameters"
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
-        Sentence(f"learned from {_rows_of(cell, trained)}; {settings}{_complexity(trained)}"),
-        *([Sentence(f"steps before it: {steps}")] if steps else []),
-        Notes(tuple(("-", text) for text in remarks)),
+        Sentence(f"learned from {_rows_of(cell, trained)}; {settings}{complexity}"),
+        *_steps(steps_of(cell)),
+        notes(*remarks, mark="-"),
         *explained((*_said(cell, trained), *answers)),
     )
 
@@ -38,13 +39,12 @@ def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Docum
 def saved_model_of(name: str, saved: SavedModel) -> Document:
     """What a saved model has learned, and from what."""
     final = saved.pipeline.final
-    steps = ARROW.join(step.id for step in saved.pipeline.all_steps())
     target = f" of {saved.target.name}" if saved.target else ""
     return (
         Heading(f"{name}: {final.name} for {saved.kind}{target}", 1),
         Sentence(f"learned from {counted(saved.rows, 'row')} of {saved.dataset}; seed {saved.seed}"),
-        *([Sentence(f"steps before it: {steps}")] if steps else []),
-        Notes((("", f"made by mlcli {saved.version}; SHA-256 of the data {saved.content[:SHOWN]}"),)),
+        *_steps(ARROW.join(step.id for step in saved.pipeline.all_steps())),
+        notes(f"made by mlcli {saved.version}; SHA-256 of the data {saved.content[:SHOWN]}"),
         *explained(saved.pipeline.explain()),
     )
 
@@ -71,10 +71,8 @@ def _said(cell: Cell, trained: Trained) -> Explanation:
     return (*trained.pipeline.explain(), *more)
 
 
-def _complexity(trained: Trained) -> str:
-    """How many numbers the fit has adjusted, where that is known."""
-    count = _adjustable_parameters(trained)
-    return "" if count is None else f"; {short(count)} adjustable parameters"
+def _steps(steps: str) -> Document:
+    return (Sentence(f"steps before it: {steps}"),) if steps else ()
 
 
 def _adjustable_parameters(trained: Trained) -> float | None:

@@ -11,7 +11,7 @@ from mlcli import __version__
 from mlcli.core.names import listed
 from mlcli.experiment.run.fingerprint import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
-from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Field, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted, short
 from mlcli.report.scored import Scored
 
@@ -22,7 +22,7 @@ SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
 ENDS = ("mean", "low", "high")
 ROUNDING = 1e-12
-SAME, DIFFERS = Field("same", "best"), Field("DIFFERS", "bad")
+RESULTS = {True: Field("same", "best"), False: Field("DIFFERS", "bad")}
 NOT_KEPT = "nothing was kept to compare with"
 
 
@@ -84,24 +84,17 @@ def _written(score: float | None) -> str:
 def verified_of(about: RunFacts, cells: Sequence[Verified]) -> Document:
     """A line for each cell, what differs, and the verdict."""
     rows: list[list[Content]] = [
-        [one.dataset, Field(one.model, "strong"), str(one.scores), one.digest[:SHOWN], _result(not one.faults)]
+        [one.dataset, strong(one.model), str(one.scores), one.digest[:SHOWN], RESULTS[not one.faults]]
         for one in cells
     ]
     faults = [f"{one.dataset}, {one.model}: {fault}" for one in cells for fault in one.faults]
-    scores = counted(sum(one.scores for one in cells), "score")
+    scores, every = counted(sum(one.scores for one in cells), "score"), counted(len(cells), "cell")
     said = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
     return (
         grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
         notes(*faults),
-        Sentence(
-            f"{scores} of {counted(len(cells), 'cell')} made again from stored answers: {said} {_run(about)}.",
-            "strong",
-        ),
+        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run(about)}.", "strong"),
     )
-
-
-def _result(same: bool) -> Field:
-    return SAME if same else DIFFERS
 
 
 def _run(about: RunFacts) -> str:
@@ -122,22 +115,26 @@ def again_of(
     about: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
-    rows: list[list[Content]] = [
-        [
-            one.before.cell.dataset.name,
-            Field(one.before.cell.label, "strong"),
-            str(len(one.before.splits)),
-            answers_digest(one.before.splits)[:SHOWN],
-            answers_digest(one.after.splits)[:SHOWN] if one.after else "-",
-            _result(one.same),
-        ]
-        for one in cells
-    ]
+    rows: list[list[Content]] = []
+    for one in cells:
+        before, then, again = one.before, *_digests(one)
+        shown = again[:SHOWN] if again else "-"
+        splits = str(len(before.splits))
+        rows.append(
+            [before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, RESULTS[one.same]]
+        )
+    differing, every = sum(not one.same for one in cells), counted(len(cells), "cell")
+    same = f"{every} run again: the same answers to the bit as in"
+    said = f"{differing} of {every} differ from" if differing else same
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
         notes(*(text for one in cells for text in _why(one)), _versions(was, now)),
-        *_sentence(about, cells),
+        Sentence(f"{said} {_run(about)}.", "strong"),
     )
+
+
+def _digests(one: CellAgain) -> tuple[str, str | None]:
+    return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
 
 
 def _why(one: CellAgain) -> Iterator[str]:
@@ -156,24 +153,10 @@ def _why(one: CellAgain) -> Iterator[str]:
 def _versions(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
     if was is None:
         return "which versions the run was made with was not kept"
-    changed = [
-        f"{name} {was.get(name, '?')} then, {number} now"
-        for name, number in now.items()
-        if was.get(name) != number
-    ]
-    same = [f"{name} {number}" for name, number in now.items() if was.get(name) == number]
-    return f"versions: {'; '.join((*changed, f'the same of {listed(same)}'))}"
-
-
-def _sentence(about: RunFacts, cells: Sequence[CellAgain]) -> Iterator[Element]:
-    differing = sum(not one.same for one in cells)
-    every = counted(len(cells), "cell")
-    said = (
-        f"{differing} of {every} differ from"
-        if differing
-        else f"{every} run again: the same answers to the bit as in"
-    )
-    yield Sentence(f"{said} {_run(about)}.", "strong")
+    changed = {name: was.get(name, "?") for name, number in now.items() if was.get(name) != number}
+    same = listed([f"{name} {number}" for name, number in now.items() if name not in changed])
+    others = (f"{name} {then} then, {now[name]} now" for name, then in changed.items())
+    return f"versions: {'; '.join((*others, f'the same of {same}'))}"
 
 
 def again_as_json(
@@ -189,8 +172,7 @@ def again_as_json(
             {
                 "dataset": one.before.cell.dataset.name,
                 "model": one.before.cell.label,
-                "then": answers_digest(one.before.splits),
-                "now": answers_digest(one.after.splits) if one.after else None,
+                **dict(zip(("then", "now"), _digests(one), strict=True)),
                 "same": one.same,
                 **({"why": list(_why(one))} if not one.same else {}),
             }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,25 +17,24 @@ from mlcli.experiment.run.again import dataset_as_it_was
 from mlcli.experiment.run.fingerprint import SHOWN, versions
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.behaviour import behaviour_of, described_again, groups_in_planes
-from mlcli.report.compared import compared_models
-from mlcli.report.comparison import pairs_of
-from mlcli.report.differences import best_of
+from mlcli.report.comparison import compared_models, pairs_of
+from mlcli.report.differences import best_in
 from mlcli.report.document import (
     Content,
     Document,
     Element,
-    Field,
     Heading,
     Lines,
-    Notes,
     Sentence,
     explained,
     grid,
+    notes,
+    strong,
 )
 from mlcli.report.numbers import counted
 from mlcli.report.probabilities import probability_pictures
 from mlcli.report.results import Parts, over_datasets, protocol_words, results_of_group, worth_drawing
-from mlcli.report.scored import Scored, grouped, names_of
+from mlcli.report.scored import Group, Scored, cell_of, grouped, only_of
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ FOUND = ("source", "licence", "citation")
 class Made:
     """How results were made."""
 
-    title: str
     how: str
     """The command, or the file of the experiment."""
     started: str = ""
@@ -72,7 +70,7 @@ class Made:
 def made_by_file(path: Path, **known: Any) -> Made:
     """The making of an experiment file."""
     spec = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return Made(path.stem, f"mlcli run {path.name}", source=path, spec=spec, **known)
+    return Made(f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
 def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
@@ -81,7 +79,7 @@ def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
     known: dict[str, Any] = {"started": started, "versions": kept}
     if about.source is not None:
         return made_by_file(Path(about.source), **known)
-    return Made(about.title, f"mlcli {about.title}, run {about.id} of its store", **known)
+    return Made(f"mlcli {about.title}, run {about.id} of its store", **known)
 
 
 def report_of(found: Sequence[Scored], made: Made) -> Document:
@@ -104,9 +102,9 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     yield from _cited(found)
 
 
-def _results(group: Sequence[Scored]) -> Iterator[Element]:
+def _results(group: Group) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
-    sensitive = any(column.sensitive for column in group[0].cell.dataset.schema.features())
+    sensitive = any(column.sensitive for column in cell_of(group).dataset.schema.features())
     elements = list(results_of_group(group, Parts(fair=sensitive, spread=True)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
@@ -114,37 +112,35 @@ def _results(group: Sequence[Scored]) -> Iterator[Element]:
     yield from elements[OPENING : len(elements) - len(verdict)]
 
 
-def _probabilities(group: Sequence[Scored]) -> Iterator[Element]:
+def _probabilities(group: Group) -> Iterator[Element]:
     """Curves of all models on one plane where there are two classes, else those of the best."""
-    done = [one for one in group if one.done and not one.is_baseline]
-    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
-    target = group[0].cell.dataset.schema.the("target")
+    models = only_of(group, [one for one in group if not one.is_baseline])
+    target = cell_of(group).dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
-    yield from probability_pictures(done if several or best is None else [best], names_of(group))
+    best = best_in(models)
+    yield from probability_pictures(models if several or best is None else only_of(models, [best]))
 
 
-def _pictures(group: Sequence[Scored]) -> Iterator[Element]:
-    picture_at = kind_named(group[0].cell.kind).picture_of_report_at
-    if done := [one for one in group if one.done] if picture_at else []:
-        yield from named(picture_at)(worth_drawing(done), names_of(group))
+def _pictures(group: Group) -> Iterator[Element]:
+    picture_at = kind_named(cell_of(group).kind).picture_of_report_at
+    if picture_at and (drawn := worth_drawing(group)):
+        yield from named(picture_at)(drawn)
 
 
-def _behaviour(group: Sequence[Scored], source: Path | None) -> Iterator[Element]:
+def _behaviour(group: Group, source: Path | None) -> Iterator[Element]:
     """What the best model does with the columns, where the data are still there."""
-    done = worth_drawing([one for one in group if one.done])
-    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
-    if best is None:
+    if not (best := best_in(worth_drawing(group))):
         return
-    names, cell = names_of(group), best.cell
+    name, cell = group[best], best.cell
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
-        yield Notes((("", f"left out, since {data}: what columns are worth to {names[best]}"),))
+        yield notes(f"left out, since {data}: what columns are worth to {name}")
         return
     for shown in (behaviour_of, groups_in_planes, described_again):
-        yield from explained(shown(best, names[best], data))
+        yield from explained(shown(best, name, data))
 
 
-def _comparison(group: Sequence[Scored]) -> Iterator[Element]:
+def _comparison(group: Group) -> Iterator[Element]:
     """Every pair of models, where there are more than the table has beside the best."""
     compared = compared_models(group)
     if compared is not None and len(compared.pairs) > 1:
@@ -152,22 +148,14 @@ def _comparison(group: Sequence[Scored]) -> Iterator[Element]:
         yield from pairs_of(compared)
 
 
-def _said_by_models(group: Sequence[Scored]) -> Iterator[Element]:
+def _said_by_models(group: Group) -> Iterator[Element]:
     """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
-    names = names_of(group)
-    done = [one for one in group if one.done]
-    best = best_of(done, done[0].metrics[0]) if done and done[0].metrics else None
-    for one in done:
-        splits = one.result.splits
-        told = splits[0].explanation if len(splits) else ()
-        shown = tuple(_entitled(finding, names[one]) for finding in told if _is_shown(finding, one is best))
-        yield from explained(shown)
-
-
-def _entitled(finding: Finding, name: str) -> Finding:
-    from dataclasses import replace
-
-    return replace(finding, title=f"{name}: {finding.title}" if finding.title else name)
+    best = best_in(group)
+    for one, name in group.items():
+        told = one.result.splits[0].explanation if one.done and len(one.result.splits) else ()
+        for finding in (each for each in told if _is_shown(each, one is best)):
+            title = f"{name}: {finding.title}" if finding.title else name
+            yield from explained([replace(finding, title=title)])
 
 
 def _is_shown(finding: Finding, best: bool) -> bool:
@@ -187,7 +175,7 @@ def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
         "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
         "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
     }
-    yield grid(["", ""], [[Field(name, "strong"), value] for name, value in facts.items() if value])
+    yield grid(["", ""], [[strong(name), value] for name, value in facts.items() if value])
     once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
     yield Heading("Data")
     yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, once), right=(1,))
@@ -200,7 +188,7 @@ def _data(cell: Cell) -> list[Content]:
     data = cell.dataset
     about = data.about if isinstance(data, Dataset) else {}
     known = [str(about[key]) for key in FOUND if about.get(key)]
-    return [Field(data.name, "strong"), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
+    return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
 
 
 def _cited(found: Sequence[Scored]) -> Iterator[Element]:
@@ -208,5 +196,5 @@ def _cited(found: Sequence[Scored]) -> Iterator[Element]:
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")
-    yield Notes(tuple(("", f"{use}: {reference}") for use, reference in known if reference))
+    yield notes(*(f"{use}: {reference}" for use, reference in known if reference))
     yield Lines(tuple(CITATION.splitlines()))

@@ -24,9 +24,17 @@ from mlcli.core.learning import learn, settle
 from mlcli.core.params import build, by_name
 from mlcli.core.registry import Catalogue
 from mlcli.core.tables import Table
-from mlcli.core.threads import one_blas_thread
-from mlcli.sklearn._columns import known_table, learned_table
-from mlcli.sklearn._rows import as_numbers, labelled, rows_for_step, unlabelled, value_errors, valued, weights_of
+from mlcli.sklearn._rows import (
+    as_numbers,
+    known_table,
+    labelled,
+    learned_table,
+    method_at_work,
+    rows_for_step,
+    unlabelled,
+    valued,
+    weights_of,
+)
 
 LARGEST_SEED = 2**31 - 1
 POOR = ("zero-r", "random", "one-r")
@@ -52,13 +60,15 @@ class Estimator(BaseEstimator):
 
     def fit_with_weights(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from training rows, which may count more or less than one."""
-        return self._fitted(X, y, sample_weight)
+        self._fitted(X, y, sample_weight)
+        return self
 
     def fit_without(self, X: Any, y: Any = None) -> Any:
         """Learn from training rows."""
-        return self._fitted(X, y, None)
+        self._fitted(X, y, None)
+        return self
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
     def as_written(self) -> dict[str, Any]:
@@ -78,7 +88,7 @@ class Estimator(BaseEstimator):
 
     def _learned(self, rows: Any) -> None:
         """Let the method learn from rows, behind the steps that it needs."""
-        with value_errors(rows.table), one_blas_thread():
+        with method_at_work(rows.table):
             self.pipeline_ = behind_steps(self._configured(), rows.table.columns)
             learn(self.pipeline_, rows, self._rng())
 
@@ -86,34 +96,41 @@ class Estimator(BaseEstimator):
         """New rows as the method sees them."""
         check_is_fitted(self)
         table = known_table(self, X)
-        with value_errors():
+        with method_at_work():
             return self.pipeline_.prepared(table)
+
+    def _said(self, X: Any, question: str) -> Any:
+        """What the method answers about new rows."""
+        table = self._asked(X)
+        with method_at_work():
+            return np.asarray(getattr(self._final, question)(table))
 
     @property
     def _final(self) -> Any:
         return self.pipeline_.final
 
 
-class Classifying(ClassifierMixin, Estimator):
-    """Answers classes."""
+class Supervised(Estimator):
+    """Answers what training rows show."""
 
     def __sklearn_tags__(self) -> Any:
         """Some are there to be beaten."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = self._method in POOR
+        (tags.classifier_tags or tags.regressor_tags).poor_score = self._method in POOR
         return tags
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+
+class Classifying(Supervised, ClassifierMixin, Estimator):
+    """Answers classes."""
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, y = learned_table(self, X, y)
         rows, self.classes_ = labelled(table, y, weights_of(sample_weight, table))
         self._learned(rows)
-        return self
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of ``classes_``."""
-        table = self._asked(X)
-        with value_errors(), one_blas_thread():
-            return np.asarray(self._final.predict_proba(table))
+        return self._said(X, "predict_proba")
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
@@ -121,39 +138,29 @@ class Classifying(ClassifierMixin, Estimator):
         return self.classes_[self._final.decide(shares)]
 
 
-class Regressing(RegressorMixin, Estimator):
+class Regressing(Supervised, RegressorMixin, Estimator):
     """Answers numbers."""
 
-    def __sklearn_tags__(self) -> Any:
-        """Some are there to be beaten."""
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = self._method in POOR
-        return tags
-
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, y = learned_table(self, X, y, y_numeric=True)
         self._learned(valued(table, y, weights_of(sample_weight, table)))
-        return self
 
     def predict(self, X: Any) -> Any:
         """The value of each row."""
-        table = self._asked(X)
-        with value_errors(), one_blas_thread():
-            return np.asarray(self._final.predict_values(table))
+        return self._said(X, "predict_values")
 
 
 class Placing(ClusterMixin, Estimator):
     """Puts the rows that it learns from into groups; ``labels_`` says into which, -1 being noise."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
         self._learned(unlabelled(table, "clustering"))
         self.labels_ = self._groups(self.pipeline_.prepared(table))
-        return self
 
     def _groups(self, table: Table) -> Any:
         noise = self._final.noise_group()
-        with value_errors(), one_blas_thread():
+        with method_at_work():
             groups = np.asarray(self._final.cluster_of(table), np.int64)
         return groups if noise is None else np.where(groups == noise, -1, groups - (groups > noise))
 
@@ -169,21 +176,18 @@ class Clustering(Placing):
 class Detecting(OutlierMixin, Estimator):
     """Scores how odd rows are; scikit-learn's scores are higher for usual ones."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
         rows = unlabelled(table, "anomaly")
         self._learned(rows)
-        with value_errors(table), one_blas_thread():
+        with method_at_work(table):
             settle(self.pipeline_, rows, rows)
         # mlcli flags a row that scores its threshold, scikit-learn one below the offset.
         self.offset_ = np.nextafter(-self._final.threshold_, np.inf)
-        return self
 
     def score_samples(self, X: Any) -> Any:
         """How usual each row is."""
-        table = self._asked(X)
-        with value_errors(), one_blas_thread():
-            return -np.asarray(self._final.score_rows(table))
+        return -self._said(X, "score_rows")
 
     def decision_function(self, X: Any) -> Any:
         """How usual each row is, below 0 where it is flagged."""
@@ -194,30 +198,34 @@ class Detecting(OutlierMixin, Estimator):
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
-class Projecting(TransformerMixin, Estimator):
+class Changing(TransformerMixin, Estimator):
+    """Makes other columns, whose names it knows."""
+
+    _names: tuple[str, ...]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the columns that rows have then."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array(self._names, dtype=object)
+
+
+class Projecting(Changing):
     """Shows rows in fewer columns."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
         self._learned(unlabelled(table, "projection"))
-        with value_errors(), one_blas_thread():
-            self._width = self._final.project(self.pipeline_.prepared(table)).shape[1]
-        return self
+        with method_at_work():
+            width = self._final.project(self.pipeline_.prepared(table)).shape[1]
+        self._names = tuple(f"{self._method}{place}" for place in range(width))
 
     def transform(self, X: Any) -> Any:
         """The rows in the new columns."""
-        table = self._asked(X)
-        with value_errors(), one_blas_thread():
-            return np.asarray(self._final.project(table))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names of the new columns."""
-        check_is_fitted(self)
-        _check_feature_names_in(self, input_features)
-        return np.array([f"{self._method}{place}" for place in range(self._width)], dtype=object)
+        return self._said(X, "project")
 
 
-class Transforming(TransformerMixin, Estimator):
+class Transforming(Changing):
     """A step: columns become others. Levels are given as their codes, missing ones as NaN."""
 
     def __sklearn_tags__(self) -> Any:
@@ -225,35 +233,28 @@ class Transforming(TransformerMixin, Estimator):
         tags.target_tags.required = bool(self._catalogue.load(self._method).kinds)  # type: ignore[attr-defined]
         return tags
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
         kinds = self._catalogue.load(self._method).kinds  # type: ignore[attr-defined]
         table, y = learned_table(self, X, y) if kinds else learned_table(self, X)
         rows = rows_for_step(table, y, kinds)
         rng = self._rng()
-        with value_errors(table), one_blas_thread():
+        with method_at_work(table):
             step = self._configured()
             self.steps_ = tuple(missing_steps(ANYTHING, table.columns, [step]))
             for one in self.steps_:
                 one.learn(rows, rng)
                 rows = rows.transformed(one.apply)
         self._names = tuple(column.name for column in rows.table.columns)
-        return self
 
     def transform(self, X: Any) -> Any:
         """The rows with what becomes of their columns."""
         check_is_fitted(self)
         table = known_table(self, X)
-        with value_errors(), one_blas_thread():
+        with method_at_work():
             for step in self.steps_:
                 table = step.apply(table)
         cells = [as_numbers(cells, coded=column.coded) for column, cells in table.parts()]
         return np.column_stack(cells) if cells else np.empty((len(table), 0))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names of the columns that rows have then."""
-        check_is_fitted(self)
-        _check_feature_names_in(self, input_features)
-        return np.array(self._names, dtype=object)
 
 
 def keyword(parameter: str) -> str:

@@ -222,6 +222,7 @@ class ScreenedRows(UnlabelledRows):
 
     kind = "anomaly"
     base = Detector
+    by_row = (*UnlabelledRows.by_row, "sequence", "piece")
 
     sequence: Codes | None = None
     """The sequence that each row belongs to, where a column says."""
@@ -250,10 +251,6 @@ class ScreenedRows(UnlabelledRows):
             return rows
         piece = kept_together(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
         return rows if piece is None else replace(rows, piece=piece, groups=piece)
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        cells = {"sequence": self.sequence, "piece": self.piece}
-        return super()._taken(rows) | {name: None if c is None else c[rows] for name, c in cells.items()}
 
     def stretches(self) -> list[Rows]:
         """The rows of each sequence in their order, ended where a piece is missing."""

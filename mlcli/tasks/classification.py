@@ -68,13 +68,7 @@ class Classifier(Model):
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
         """Classes by their probabilities."""
         refuse_no_probabilities(model, predictions, (len(data), len(data.classes)))
-        return LabelAnswers(
-            header=data.header(),
-            truth=data.y,
-            predicted=model.decide(predictions),
-            classes=data.classes,
-            probabilities=predictions if model.gives_probabilities else None,
-        )
+        return _answers(data, model.decide(predictions), predictions if model.gives_probabilities else None)
 
     @staticmethod
     def outputs_of(model: Any, table: Table) -> Array:
@@ -122,13 +116,7 @@ class Classifier(Model):
         """Classes with their probabilities; between equal ones the class totals outside the part decide."""
         counted = data.weights[:, None] * data.outputs
         totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
-        return LabelAnswers(
-            header=data.header(),
-            truth=data.y,
-            predicted=model.decide_among(held.answers, totals),
-            classes=data.classes,
-            probabilities=held.answers,
-        )
+        return _answers(data, model.decide_among(held.answers, totals), held.answers)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -172,6 +160,11 @@ class LabelledRows(SupervisedRows):
     def strata(self) -> Strata:
         """Classes are the strata."""
         return replace(super().strata(), strata=self.y)
+
+
+def _answers(data: Any, predicted: Codes, shares: Array | None) -> LabelAnswers:
+    known = {"header": data.header(), "truth": data.y, "classes": data.classes}
+    return LabelAnswers(**known, predicted=predicted, probabilities=shares)
 
 
 def entropy(shares: Array) -> Array:

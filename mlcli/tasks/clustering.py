@@ -39,7 +39,7 @@ class Clusterer(Grouping):
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The group of each row, with how it lies in it as the model sees the columns."""
-        group, groups = _groups_of(model, data), model.groups()
+        group, groups = np.asarray(model.cluster_of(data.table), np.int32), model.groups()
         X = model.space(data.table)
         own, between = around_centres(X, group, groups, data.weights)
         return ClusterAnswers(
@@ -67,7 +67,3 @@ class ClusteredRows(UnlabelledRows):
 
     kind = "clustering"
     base = Clusterer
-
-
-def _groups_of(model: Any, data: Any) -> Codes:
-    return np.asarray(model.cluster_of(data.table), dtype=np.int32)

@@ -134,11 +134,8 @@ def _compared(values: Array, group: Codes, groups: int, weights: Array) -> tuple
 
 def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
     means = (float(mean) for mean in _shown(profile["means"][place])[:, 0])
-    return (
-        column.name,
-        *(mean if np.isfinite(mean) else None for mean in means),
-        float(profile["between"][place]),
-    )
+    shown = (mean if np.isfinite(mean) else None for mean in means)
+    return (column.name, *shown, float(profile["between"][place]))
 
 
 def _shown(of_groups: Array) -> Array:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from mlcli.core.names import module_of
 from mlcli.core.schema import Schema
 
 ROLES = (
@@ -43,9 +44,8 @@ class Kind:
     what would be the target is a column like the others."""
     target_kinds: tuple[str, ...]
     """The column kinds a target of this kind may have; the first is what ``--task`` turns a column into."""
-    rows_at: str
-    base_at: str
-    answers_at: str
+    classes: tuple[str, str, str]
+    """In its file: the rows that a model learns from, the model base that learns and is asked, the answers."""
     protocols: tuple[str, ...]
     """Legal protocols, beside those that were made for this kind and say so; the first is the default."""
     scores: tuple[str, ...]
@@ -89,20 +89,39 @@ class Kind:
     json_at: str = ""
     """What a cell adds to its entry in the JSON document: from the cell to keys and plain values."""
 
+    def _at(self, name: str) -> str:
+        """Where a class of its file is."""
+        return f"mlcli.tasks.{module_of(self.name)}:{name}"
+
     @cached_property
     def rows(self) -> Any:
-        """The class of the rows that a model learns from."""
-        return named(self.rows_at)
+        """The class of the rows."""
+        return named(self._at(self.classes[0]))
 
     @cached_property
     def base(self) -> Any:
-        """The model base that learns and is asked."""
+        """The model base."""
         return named(self.base_at)
 
     @cached_property
     def answers(self) -> Any:
         """The class of the answers."""
         return named(self.answers_at)
+
+    @property
+    def base_name(self) -> str:
+        """The name of the model base, as it stands in the class line of a method."""
+        return self.classes[1]
+
+    @property
+    def base_at(self) -> str:
+        """Where the model base is."""
+        return self._at(self.base_name)
+
+    @property
+    def answers_at(self) -> str:
+        """Where the class of the answers is."""
+        return self._at(self.classes[2])
 
     @property
     def baseline(self) -> str:
@@ -123,8 +142,3 @@ class Kind:
     def protocol_for_few_rows(self) -> str:
         """The protocol that the fewest rows can serve."""
         return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
-
-    @property
-    def base_name(self) -> str:
-        """The name of the model base, as it stands in the class line of a method."""
-        return self.base_at.partition(":")[2]

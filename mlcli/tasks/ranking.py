@@ -96,6 +96,7 @@ class GroupedRows(RowsOfTable):
 
     kind = "ranking"
     base = Ranker
+    by_row = (*RowsOfTable.by_row, "relevance")
     stay_whole = True
 
     relevance: Array
@@ -121,9 +122,6 @@ class GroupedRows(RowsOfTable):
             names=_names_of(group, kept.cells(group.name)),
             **extras_of(kept, schema),
         )
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"relevance": self.relevance[rows]}
 
     @property
     def group(self) -> Codes:

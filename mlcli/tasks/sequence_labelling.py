@@ -94,6 +94,7 @@ class TaggedRows(LabelledRows):
 
     kind = "sequence-labelling"
     base = Tagger
+    by_row = (*LabelledRows.by_row, "sequence")
     in_sequences = True
     stay_whole = True
 
@@ -114,9 +115,6 @@ class TaggedRows(LabelledRows):
         names = ("table", "rows", "target", "weight", "context", "y", "classes", "order", "part", "parts")
         plain = {name: getattr(rows, name) for name in names}
         return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {**super()._taken(rows), "sequence": self.sequence[rows]}
 
     def strata(self) -> Strata:
         """Whole sequences; they have no class to balance."""

@@ -20,6 +20,8 @@ class SupervisedRows(RowsOfTable):
     ``unlabelled`` are more rows, whose target is hidden: only a model that accepts such rows learns from them.
     """
 
+    by_row = (*RowsOfTable.by_row, "y")
+
     y: Any
     unlabelled: Self | None = None
 
@@ -39,9 +41,6 @@ class SupervisedRows(RowsOfTable):
     def disagreement(self, predicted: Any) -> Array:
         """How far the members of a committee (columns) are apart in what they predict of each row."""
         raise TypeError(f"{type(self).__name__} does not say how predictions differ")
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"y": self.y[rows]}
 
     def with_known(self, known: Flags) -> Self:
         """The rows whose target is known, the others beside them."""
@@ -68,17 +67,14 @@ class SupervisedRows(RowsOfTable):
     def joined(self, others: Self) -> Self:
         """These rows, then others of the same columns; what only protocols and judges use is left out."""
         weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
+        left_out: dict[str, Any] = dict.fromkeys(("groups", "context", "order", "part", "domain"))
         return replace(
             self,
             table=self.table.joined(others.table),
             rows=np.concatenate([self.rows, others.rows]),
             y=np.concatenate([self.y, others.y]),
             weight=weight,
-            groups=None,
-            context=None,
-            order=None,
-            part=None,
-            domain=None,
+            **left_out,
         )
 
     def transformed(self, change: Callable[[Any], Any]) -> Self:

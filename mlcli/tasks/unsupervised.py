@@ -11,7 +11,7 @@ from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Schema
-from mlcli.core.tables import Codes, Rows, Table
+from mlcli.core.tables import Codes, Table
 
 UNKNOWN = -1
 """The label of a row that has none."""
@@ -20,6 +20,8 @@ UNKNOWN = -1
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnlabelledRows(RowsOfTable):
     """Rows with labels beside them that no ``fit`` ever sees: codes into ``classes``, -1 where unknown."""
+
+    by_row = (*RowsOfTable.by_row, "labels")
 
     labels: Codes
     classes: tuple[str, ...] = ()
@@ -38,9 +40,6 @@ class UnlabelledRows(RowsOfTable):
             classes=target.levels if known and target else (),
             **extras_of(table, schema),
         )
-
-    def _taken(self, rows: Rows | slice) -> dict[str, Any]:
-        return {"labels": self.labels[rows]}
 
     def unlabelled(self) -> Self:
         """What a ``fit`` may see: the same rows, every label unknown."""

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import mlcli
-from mlcli.api.estimators import written
+from mlcli.api.experiments import written
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.data.source import source_of_frame

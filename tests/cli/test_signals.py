@@ -23,7 +23,7 @@ main()
 """
 STUBBORN = """
 import os, signal
-from mlcli.cli._signals import interruptible
+from mlcli.cli.main import interruptible
 with interruptible():
     try:
         os.kill(os.getpid(), signal.SIGINT)
@@ -56,7 +56,7 @@ def test_a_second_signal_ends_it_at_once(sent: str) -> None:
 
 def test_a_signal_that_meets_the_making_of_a_dataclass_is_no_other(tmp_path: Path) -> None:
     made = "exec('os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass')"
-    head = "import os, signal\nfrom mlcli.cli._signals import interruptible\nwith interruptible():\n    "
+    head = "import os, signal\nfrom mlcli.cli.main import interruptible\nwith interruptible():\n    "
     (tmp_path / "met.py").write_text(head + made)
     done = subprocess.run([sys.executable, "-m", "met"], cwd=tmp_path, timeout=LONG_ENOUGH, check=False)
     assert done.returncode == BY_SIGNAL["SIGTERM"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
-from mlcli.data.delimiters import DELIMITER_WORDS
 from mlcli.data.read_sidecar import COLUMN_KEYS
 from mlcli.data.sidecar import KEYS
+from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")

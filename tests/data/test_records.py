@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlcli.core.errors import DataError
-from mlcli.data.delimiters import sniffed
 from mlcli.data.read_records import read_records
 from mlcli.data.records import Layout
+from mlcli.data.split_text import sniffed
 
 
 def cells_of(content: str | bytes, layout: Layout | None = None) -> dict[str, list[str]]:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.budget import Budget
-from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import Budget, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.store import Store
 from tests.contract.test_jobs import arrays, same

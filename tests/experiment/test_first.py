@@ -48,7 +48,7 @@ def test_a_file_is_named_with_its_target_and_what_was_guessed_of_it(tmp_path: Pa
     path = written(tmp_path, "my rows.csv", source)
     text = path.read_text(encoding="utf-8")
     assert check(path) == []
-    assert '- path: "my rows.csv"' in text
+    assert "- path: my rows.csv" in text
     assert '    target: "is it?"  # guessed' in text
     assert read_experiment(path).data[0].task == "classification"
 

@@ -13,9 +13,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.saved.model_file import save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.budget import Budget
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
+    Budget,
     Cell,
     DataSpec,
     Experiment,
@@ -199,8 +199,9 @@ def test_files_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.csv").write_text(rows, encoding="utf-8")
     data = (DataSpec("a/mine.csv", "y"), DataSpec("b/mine.csv", "y"))
-    experiment = Experiment(data=data, models=(), protocol=ProtocolSpec("leave-one-out"))
-    names = [cell.dataset.name for cell in plan(experiment, base=tmp_path)]
+    protocol = ProtocolSpec("leave-one-out")
+    experiment = Experiment(data=data, models=(), protocol=protocol, source=tmp_path / "my.yaml")
+    names = [cell.dataset.name for cell in plan(experiment)]
     assert names == ["mine (a/mine.csv)", "mine (b/mine.csv)"]
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ExperimentError, Problem
-from mlcli.experiment.spec.budget import Budget
-from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.cells import Budget, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.file import check, read_experiment
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""The stages of growing a tree, called one by one for golden cases."""
+"""What splits of all rows gain, for golden cases."""
 
 from __future__ import annotations
 
@@ -6,39 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.engines.trees.binning import WIDE, binned
-from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA, Limits
-from mlcli.engines.trees.recursive import ALGORITHMS, Node, RecursiveGrower
-from mlcli.engines.trees.targets import Targets
-
-
-def root_of(data: Any, criterion: str) -> Node:
-    """All rows as one node."""
-    return Node.of(Targets.of(data.outputs, data.weights), np.arange(len(data)), CRITERIA[criterion])
+from mlcli.engines.trees.candidates import cuts
+from mlcli.models.trees.decision_tree import DecisionTree
+from tests.golden.asking import fitted
 
 
 def root_impurity(data: Any, criterion: str) -> float:
     """The impurity of all rows."""
-    return root_of(data, criterion).impurity
-
-
-def tolerance_at_root(data: Any, criterion: str) -> float:
-    """How much two gains of the root may differ by rounding alone."""
-    return CRITERIA[criterion].tolerance(root_impurity(data, criterion))
+    return float(fitted(DecisionTree(criterion=criterion), data).tree.impurity[0])
 
 
 def cuts_at_root(data: Any, algorithm: str, criterion: str) -> tuple[Any, Any]:
     """What the best split of all rows by each column gains, and the information in its branches."""
-    columns = data.table.columns
-    cells = features(data.table, np.full(len(columns), np.nan))
-    rows = binned(cells, ordered(columns), level_counts(columns), None, kinds=WIDE)
-    targets = Targets.of(data.outputs, data.weights)
-    grower = RecursiveGrower(
-        rows, level_counts(columns), targets, CRITERIA[criterion], ALGORITHMS[algorithm], "none", Limits()
-    )
-    cuts = list(grower.cuts(root_of(data, criterion), tolerance_at_root(data, criterion)))
-    return np.array([cut.gain for cut in cuts]), np.array([cut.information for cut in cuts])
+    model = DecisionTree(algorithm=algorithm, criterion=criterion)
+    model.fills_, model.columns_ = np.full(len(data.table.columns), np.nan), data.table.columns
+    found = np.full((len(data.table.columns), 2), [-np.inf, 0.0])
+    for cut in cuts(*model._grower(data), np.arange(len(data), dtype=np.uint32)):
+        if cut.gain > found[cut.column, 0]:
+            found[cut.column] = cut.gain, cut.information
+    return found[:, 0], found[:, 1]
 
 
 def gains_at_root(data: Any, algorithm: str, criterion: str) -> Any:

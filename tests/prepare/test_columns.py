@@ -10,7 +10,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import StandardScaler
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.columns import chosen, put_back
 from mlcli.core.errors import UsageError
 from mlcli.core.held_out import Round
 from mlcli.core.insertion import after, missing_steps
@@ -18,6 +17,7 @@ from mlcli.core.params import build
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
+from mlcli.core.step import chosen, put_back
 from mlcli.core.tables import Table
 from mlcli.data.load import load
 from mlcli.prepare.impute import Impute

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mlcli
 from mlcli.data.shipped import shipped_paths
-from mlcli.report.scored import names_of
+from mlcli.report.scored import group_of
 from mlcli.tasks.table import kind_named, named
 from tests.cli.shell import document, typed
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::mlcli.MlcliWarning")
 
 def drawn(found: mlcli.Results) -> Any:
     """The one picture of a report of these results, of the model that was asked for."""
-    group = found.scored[-1:]
-    place = kind_named(group[0].result.cell.kind).picture_of_report_at
-    return next(element for element in named(place)(group, names_of(group)) if hasattr(element, "title"))
+    one = found.scored[-1]
+    place = kind_named(one.cell.kind).picture_of_report_at
+    return next(element for element in named(place)(group_of([one])) if hasattr(element, "title"))
 
 
 def findings_of(*words: str) -> dict[str, Any]:

@@ -8,29 +8,32 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scored import Scored, names_of, scored
+from mlcli.report.differences import differences_of
+from mlcli.report.scored import Group, group_of, scored
 from mlcli.report.verdict import verdict_on
 
 DETECTORS = ("mahalanobis", "lof", "z-score")
 
 
-def results(
-    *use: str, data: str = "ionosphere", task: str = "anomaly", protocol: str = "good-only"
-) -> list[Scored]:
+def results(*use: str, data: str = "ionosphere", task: str = "anomaly", protocol: str = "good-only") -> Group:
     models = tuple(ModelSpec(one) for one in use)
     experiment = Experiment((DataSpec(data, task=task),), models, ProtocolSpec(protocol))
-    return [scored(result) for result in run(plan(experiment), jobs=1)]
+    return group_of([scored(result) for result in run(plan(experiment), jobs=1)])
+
+
+def verdict(group: Group) -> str:
+    metric = next(iter(group)).metrics[0]
+    return "".join(sentence.text for sentence in verdict_on(group, differences_of(group, metric)))
 
 
 @pytest.mark.parametrize("data", ["ionosphere", "wdbc"])
 def test_the_winner_on_validation_rows_is_judged_on_test_rows(data: str) -> None:
     group = results(*DETECTORS, data=data)
-    names = names_of(group)
-    said = verdict_on(group, names, group[0].metrics[0])
+    said = verdict(group)
     parts = {
-        names[one]: {part: roc_auc_score(of.truth, of.score) for part, of in split.answers.items()}  # type: ignore[attr-defined]
-        for one in group
-        if names[one] in DETECTORS
+        name: {part: roc_auc_score(of.truth, of.score) for part, of in split.answers.items()}  # type: ignore[attr-defined]
+        for one, name in group.items()
+        if name in DETECTORS
         for split in one.result.splits
     }
     winner, best = (max(parts, key=lambda name: parts[name][part]) for part in ("validation", "test"))
@@ -50,4 +53,4 @@ def test_nothing_is_said_where_nothing_is_chosen() -> None:
         results(*DETECTORS, protocol="whole"),
         results("lda", "knn", data="iris", task="classification", protocol="holdout"),
     ):
-        assert "alidation" not in verdict_on(group, names_of(group), group[0].metrics[0])
+        assert "alidation" not in verdict(group)

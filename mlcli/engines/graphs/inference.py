@@ -18,7 +18,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.graphs.factors import Factor, Reduce, largest, product, shares, without
-from mlcli.engines.posteriors import log_sum
+from mlcli.engines.posteriors import log_sum, logarithm
 
 
 def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> list[int]:
@@ -97,7 +97,8 @@ def beliefs(factors: Sequence[Factor], reduce: Reduce = log_sum) -> dict[int, Ar
         sent = {key: _sent(factors, inwards, *key, reduce) for key in inwards}
         if crossed:
             sent = {key: (1 - DAMPING) * new + DAMPING * inwards[key] for key, new in sent.items()}
-        change = max((_change(sent[key], inwards[key]) for key in sent), default=0.0)
+        changes = (np.abs(np.exp(sent[key]) - np.exp(inwards[key])).max(initial=0.0) for key in sent)
+        change = max(changes, default=0.0)
         inwards = sent
         if change <= TOLERANCE:
             break
@@ -126,10 +127,6 @@ def _belief(inwards: Messages, variable: int, but: int | None = None) -> Array:
     """The product of the messages to a variable, but for that of one factor."""
     messages = [message for (place, to), message in inwards.items() if to == variable and place != but]
     return np.asarray(sum(messages, np.zeros((1, 1))))
-
-
-def _change(new: Array, old: Array) -> float:
-    return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
 
 
 BURN_IN = 0.2
@@ -182,30 +179,13 @@ class Inference:
         return INFERENCES[self.method](self, factors, query, codes)
 
 
-def _exact(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return marginal(factors, (query,)).logs
-
-
-def _by_messages(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return beliefs(factors)[query]
-
-
-def _by_maxima(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    return beliefs(factors, largest)[query]
-
-
-def _by_sampling(how: Inference, factors: Sequence[Factor], query: int, codes: Codes) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(
-            np.log(sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed)))
-        )
-
-
 INFERENCES: dict[str, Callable[[Inference, Sequence[Factor], int, Codes], Array]] = {
-    "exact": _exact,
-    "sum-product": _by_messages,
-    "max-product": _by_maxima,
-    "gibbs": _by_sampling,
+    "exact": lambda how, factors, query, codes: marginal(factors, (query,)).logs,
+    "sum-product": lambda how, factors, query, codes: beliefs(factors)[query],
+    "max-product": lambda how, factors, query, codes: beliefs(factors, largest)[query],
+    "gibbs": lambda how, factors, query, codes: logarithm(
+        sampled_shares(factors, query, codes, how.sweeps, np.random.default_rng(how.seed))
+    ),
 }
 
 

@@ -149,7 +149,8 @@ def _moves(
         if arrows[one, other]:
             lost = worth(other, parents[other] - {one}) - before
             yield round(lost, 9), ((one, other),)
-            if len(parents[one]) < most_parents and not _longer_way(arrows, reach, one, other):
+            # Turned beside a way by a third, it would close a cycle.
+            if len(parents[one]) < most_parents and not (arrows[one] & reach[:, other]).any():
                 turned = worth(one, parents[one] | {other}) - worth(one, parents[one])
                 yield round(lost + turned, 9), ((one, other), (other, one))
         elif one != other and len(parents[other]) < most_parents and not reach[other, one]:
@@ -162,11 +163,6 @@ def _reach(arrows: Flags) -> Flags:
     for through in range(len(arrows)):
         reach |= reach[:, through, None] & reach[through]
     return reach
-
-
-def _longer_way(arrows: Flags, reach: Flags, one: int, other: int) -> bool:
-    """Whether arrows lead from one to the other by a third, so that turning theirs would close a cycle."""
-    return bool((arrows[one] & reach[:, other]).any())
 
 
 def cycle_in(arrows: Flags) -> list[int]:

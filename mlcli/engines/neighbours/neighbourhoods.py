@@ -15,7 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import SAME, of_numbers
+from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.engines.neighbours.votes import kth_distance
 from mlcli.tasks.anomaly import Detector, ScreenedRows
@@ -24,28 +24,6 @@ NEVER_NOTHING = 1e-10
 """Added to a mean distance, so that rows that stand on each other have a density; what scikit-learn adds."""
 KEPT_PAIRS = 4
 """Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRows:
-    """Points, each standing for one row or for several equal ones."""
-
-    points: Array
-    first: Rows
-    """For each point the place of a row that it stands for."""
-    point_of: Rows
-    """For each row the place of its point."""
-    counts: Rows
-    """How many rows each point stands for."""
-
-    @classmethod
-    def of(cls, rows: Array) -> DistinctRows:
-        """The rows that differ, told apart by their bytes, which is the fast way."""
-        in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
-        _, first, point_of, counts = np.unique(
-            in_bytes, return_index=True, return_inverse=True, return_counts=True
-        )
-        return cls(rows[first], first, point_of, counts)
 
 
 @dataclass(frozen=True, eq=False)

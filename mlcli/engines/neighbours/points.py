@@ -60,6 +60,28 @@ class Points:
         return Points(self.numbers[:, None], self.codes[:, None])
 
 
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """Points, each standing for one row or for several equal ones."""
+
+    points: Array
+    first: Rows
+    """For each point the place of a row that it stands for."""
+    point_of: Rows
+    """For each row the place of its point."""
+    counts: Rows
+    """How many rows each point stands for."""
+
+    @classmethod
+    def of(cls, rows: Array) -> DistinctRows:
+        """The rows that differ, told apart by their bytes, which is the fast way."""
+        in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
+        _, first, point_of, counts = np.unique(
+            in_bytes, return_index=True, return_inverse=True, return_counts=True
+        )
+        return cls(rows[first], first, point_of, counts)
+
+
 def of_numbers(rows: Array) -> Points:
     """Rows of numbers (n × p) as points."""
     return Points(rows.T, np.empty((0, len(rows)), np.int32))

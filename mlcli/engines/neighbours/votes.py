@@ -89,15 +89,6 @@ TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
 }
 
 
-def _uniform(pairs: Pairs, gamma: float) -> Array:
-    return np.ones(len(pairs.distance))
-
-
-def _inverse(pairs: Pairs, gamma: float) -> Array:
-    """1 / (D + 1e-10)."""
-    return 1 / (pairs.distance + 1e-10)
-
-
 def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
     """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
     farthest = pairs.of_each(np.maximum)
@@ -112,17 +103,12 @@ def _gaussian(pairs: Pairs, gamma: float) -> Array:
     return np.asarray(np.exp(-gamma * (pairs.distance - nearest) * (pairs.distance + nearest)))
 
 
-def _laplacian(pairs: Pairs, gamma: float) -> Array:
-    """exp(−γ D), in the same units."""
-    return np.asarray(np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))))
-
-
 VOTES: dict[str, Callable[[Pairs, float], Array]] = {
-    "uniform": _uniform,
-    "inverse": _inverse,
+    "uniform": lambda pairs, gamma: np.ones(len(pairs.distance)),
+    "inverse": lambda pairs, gamma: 1 / (pairs.distance + 1e-10),
     "inverse-linear": _inverse_linear,
     "gaussian": _gaussian,
-    "laplacian": _laplacian,
+    "laplacian": lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))),
 }
 KERNELS = ("gaussian", "laplacian")
 """The closenesses that have a width, γ."""

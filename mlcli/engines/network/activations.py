@@ -51,80 +51,34 @@ def sigmoid(z: Array) -> Array:
 
 def _pull_sigmoid(back: Array, a: Array) -> Array:
     back *= a
-    back *= 1.0 - a
-    return back
-
-
-def _tanh(z: Array) -> Array:
-    return np.tanh(z, out=z)
-
-
-def _pull_tanh(back: Array, a: Array) -> Array:
-    back *= 1.0 - a * a
-    return back
-
-
-def _relu(z: Array) -> Array:
-    return np.maximum(z, 0.0, out=z)
-
-
-def _pull_relu(back: Array, a: Array) -> Array:
-    back *= a > 0
-    return back
-
-
-def _identity(z: Array) -> Array:
-    return z
-
-
-def _pull_identity(back: Array, a: Array) -> Array:
-    return back
-
-
-def _softplus(z: Array) -> Array:
-    return np.logaddexp(0.0, z, out=z)
-
-
-def _pull_softplus(back: Array, a: Array) -> Array:
-    back *= -np.expm1(-a)
-    return back
-
-
-def _arctan(z: Array) -> Array:
-    return np.arctan(z, out=z)
-
-
-def _pull_arctan(back: Array, a: Array) -> Array:
-    back *= np.cos(a) ** 2
-    return back
+    return np.multiply(back, 1.0 - a, out=back)
 
 
 def _generalised_logistic(alpha: float) -> Activation:
-    def apply(z: Array) -> Array:
-        return np.power(sigmoid(z), alpha, out=z)
-
-    def pull(back: Array, a: Array) -> Array:
-        back *= alpha * a * (1.0 - a ** (1.0 / alpha))
-        return back
-
-    return Activation(apply, pull)
+    return Activation(
+        lambda z: np.power(sigmoid(z), alpha, out=z),
+        lambda back, a: np.multiply(back, alpha * a * (1.0 - a ** (1.0 / alpha)), out=back),
+    )
 
 
 SIGMOID = Activation(sigmoid, _pull_sigmoid)
-TANH = Activation(_tanh, _pull_tanh)
-IDENTITY = Activation(_identity, _pull_identity)
+TANH = Activation(lambda z: np.tanh(z, out=z), lambda back, a: np.multiply(back, 1.0 - a * a, out=back))
+IDENTITY = Activation(lambda z: z, lambda back, a: back)
+RELU = Activation(lambda z: np.maximum(z, 0.0, out=z), lambda back, a: np.multiply(back, a > 0, out=back))
+SOFTPLUS = Activation(
+    lambda z: np.logaddexp(0.0, z, out=z), lambda back, a: np.multiply(back, -np.expm1(-a), out=back)
+)
+ARCTAN = Activation(lambda z: np.arctan(z, out=z), lambda back, a: np.multiply(back, np.cos(a) ** 2, out=back))
 ACTIVATIONS: dict[str, Callable[[float], Activation]] = {
-    "relu": lambda alpha: Activation(_relu, _pull_relu),
+    "relu": lambda alpha: RELU,
     "sigmoid": lambda alpha: SIGMOID,
     "tanh": lambda alpha: TANH,
     "identity": lambda alpha: IDENTITY,
-    "softplus": lambda alpha: Activation(_softplus, _pull_softplus),
-    "arctan": lambda alpha: Activation(_arctan, _pull_arctan),
+    "softplus": lambda alpha: SOFTPLUS,
+    "arctan": lambda alpha: ARCTAN,
     "generalised-logistic": _generalised_logistic,
 }
 """By name; α is the exponent of the generalised logistic function alone."""
-
-
 LEAST = 1e-300
 """A probability is not taken for less in a logarithm."""
 NEARLY = 1e-6
@@ -153,12 +107,7 @@ def softmax(z: Array) -> Array:
 
 def _pull_softmax(back: Array, a: Array) -> Array:
     back -= np.einsum("ij,ij->i", back, a)[:, None]
-    back *= a
-    return back
-
-
-def _step(z: Array) -> Array:
-    return np.heaviside(z, 0.5, out=z)
+    return np.multiply(back, a, out=back)
 
 
 def _of_one_class(answers: Array, targets: Array) -> Array:
@@ -175,8 +124,7 @@ def _half_squares(answers: Array, targets: Array) -> Array:
 
 
 def _difference(answers: Array, targets: Array) -> Array:
-    answers -= targets
-    return answers
+    return np.subtract(answers, targets, out=answers)
 
 
 def _times_slope(activation: Activation) -> Callable[[Array, Array], Array]:
@@ -188,7 +136,7 @@ def _inside(mean: Array, low: float) -> Array:
 
 
 SOFTMAX = Activation(softmax, _pull_softmax)
-STEP = Activation(_step, IDENTITY.pull)
+STEP = Activation(lambda z: np.heaviside(z, 0.5, out=z), IDENTITY.pull)
 STARTS: dict[str, Callable[[Array], Array]] = {
     "softmax": lambda mean: np.log(_inside(mean, 0.0)),
     "sigmoid": lambda mean: np.log(_inside(mean, 0.0) / (1.0 - _inside(mean, 0.0))),

@@ -122,8 +122,9 @@ class TiedNetwork(Network):
         """``widths`` are the same read from either end; places for weights of the decoder stay 0."""
         super().__init__(widths, activations)
         encoder = self.layers[: len(self.layers) // 2]
-        decoder = zip(self.layers[len(encoder) :], reversed(encoder), strict=True)
-        self.layers = (*encoder, *(_mirrored(layer, own) for layer, own in decoder))
+        pairs = zip(self.layers[len(encoder) :], reversed(encoder), strict=True)
+        decoder = (replace(it, weight=own.weight.T, weight_slope=np.empty_like(it.weight)) for it, own in pairs)
+        self.layers = (*encoder, *decoder)
 
     def draw(self, rng: np.random.Generator) -> None:
         """Random weights for the encoder, which are those of the decoder."""
@@ -137,11 +138,6 @@ class TiedNetwork(Network):
         for own, mirrored in zip(self.layers[:half], reversed(self.layers[half:]), strict=True):
             own.weight_slope[:] += mirrored.weight_slope.T
         return errors
-
-
-def _mirrored(layer: Layer, own: Layer) -> Layer:
-    """A layer of the decoder with the weights of one of the encoder."""
-    return replace(layer, weight=own.weight.T, weight_slope=np.empty_like(layer.weight))
 
 
 def check_layers(weights: Sequence[Array], biases: Sequence[Array], widths: Sequence[int]) -> None:

@@ -50,11 +50,16 @@ class Binned:
         """How many bins a feature has at most, with that of missing cells."""
         return int(self.known.max(initial=0)) + 1
 
-    def between(self, feature: Rows, low: Rows, high: Rows) -> Array:
-        """The threshold between two bins of ordered features; infinite where ``high`` is of missing cells."""
+    def between(self, feature: Rows, low: Rows, high: Rows, wish: Array | float = np.nan) -> Array:
+        """The thresholds between two bins of ordered features: those wished for if they lie there, or half-way.
+
+        Infinite where ``high`` is of missing cells.
+        """
         known = high < self.known[feature]
-        above = self.lowest[feature, np.where(known, high, low)]
-        return np.where(known, midway(self.highest[feature, low], above), np.inf)
+        below, above = self.highest[feature, low], self.lowest[feature, np.where(known, high, low)]
+        middle = below / 2 + above / 2
+        middle = np.where(middle >= above, below, middle)  # the higher value must stay on the right
+        return np.where(known, np.where((below <= wish) & (wish < above), wish, middle), np.inf)
 
 
 def binned(
@@ -115,12 +120,6 @@ def _ascending(column: Array, weights: Array | None) -> tuple[Array, Array]:
         return np.sort(column), np.empty(0)
     order = np.argsort(column, kind="stable")
     return column[order], weights[order]
-
-
-def midway(low: Array, high: Array) -> Array:
-    """Half-way, yet never as much as the higher value, which must stay on the right."""
-    middle = low / 2 + high / 2
-    return np.where(middle >= high, low, middle)
 
 
 def _assigned(columns: Array, highest: Array, known: Rows, ordered: Flags, kind: type[np.generic]) -> Bins:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.moments import quotient
 from mlcli.core.tables import Rows
+from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.cells import is_ordered
 from mlcli.engines.trees.findings import Words, bound
-from mlcli.engines.trees.recursive import (
-    Cut,
-    Node,
-    RecursiveGrower,
-    Runs,
-    at_a_threshold,
-    information,
-    one_branch_each,
-)
+from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.targets import Ids, Packed
 
 DEPTH = 2
 """How many questions lead to a node at most whose candidates are shown."""
@@ -28,14 +23,24 @@ Candidate = tuple[str, str, str, float, float]
 """A node and a split of it in words, whether it was taken, what it gains and its split information."""
 
 
-def candidates(words: Words, grower: RecursiveGrower, reached: Rows) -> tuple[Candidate, ...]:
+@dataclass(frozen=True)
+class Cut:
+    """The best way to split some rows by one column: a threshold, a level, or NaN for a branch for each."""
+
+    column: int
+    at: float
+    gain: float
+    information: float
+    """The entropy of the branches' weights (C4.5's split information)."""
+
+
+def candidates(words: Words, grower: Grower, share: Packed, reached: Rows) -> tuple[Candidate, ...]:
     """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
     tree, paths, found = words.tree, dict(words.paths()), list[Candidate]()
-    for node, own in _first_nodes(tree, grower, reached):
-        cuts = (one for one in _cuts(grower, own) if one[2].gain > -np.inf)
-        for column, at, cut in sorted(cuts, key=lambda one: -one[2].gain):
-            taken = tree.feature[node] == column and (np.isnan(at) or tree.threshold[node] == at)
-            path, split = " AND ".join(paths[node]) or "all rows", _split(words, column, at)
+    for node, rows in _first_nodes(tree, reached):
+        for cut in sorted(cuts(grower, share, rows.astype(np.uint32)), key=lambda one: -one.gain):
+            taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
+            path, split = " AND ".join(paths[node]) or "all rows", _split(words, cut)
             found.append((path, split, "taken" if taken else "", cut.gain, cut.information))
     return tuple(found)
 
@@ -51,8 +56,8 @@ def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     return findings.Table("What every split would gain", header, rows, note=note)
 
 
-def _first_nodes(tree: Trees, grower: RecursiveGrower, reached: Rows) -> Iterator[tuple[int, Node]]:
-    """Each node near the root with its rows, unless it is pure."""
+def _first_nodes(tree: Trees, reached: Rows) -> Iterator[tuple[int, Rows]]:
+    """Each node near the root with its rows."""
     depths, parent = tree.depths(), tree.parent
     for depth in range(DEPTH + 1):
         at = reached
@@ -60,34 +65,42 @@ def _first_nodes(tree: Trees, grower: RecursiveGrower, reached: Rows) -> Iterato
             at = np.where(depths[at] > depth, parent[at], at)
         for node in np.flatnonzero(depths == depth):
             rows = np.flatnonzero(at == node)
-            if len(rows) and (own := Node.of(grower.targets, rows, grower.criterion)).impurity > 0:
-                yield int(node), own
+            if len(rows):
+                yield int(node), rows
 
 
-def _cuts(grower: RecursiveGrower, node: Node) -> Iterator[tuple[int, float, Cut]]:
-    """Every branching of nominal columns, and the best threshold of the others."""
-    binned, criterion, least = grower.binned, grower.criterion, grower.limits.least
-    tolerance = criterion.tolerance(node.impurity)
-    for column, known in enumerate(binned.known):
-        runs = Runs.of(binned.bins[column, node.rows], node)
-        if not grower.levels[column]:
-            cut = at_a_threshold(runs, int(known), criterion, least, tolerance)
-            at = binned.between(np.array([column]), np.array([cut.low]), np.array([cut.high]))
-            yield column, float(at[0]), cut
-        elif grower.algorithm.each_level:
-            yield column, np.nan, one_branch_each(runs, int(known), criterion, least, tolerance)
-        elif len(runs.names) > 1:
-            gains, whole = runs.gains(runs.sums, runs.weights, criterion, least), runs.weights.sum()
-            for place, level in enumerate(runs.names if len(runs.names) > 2 else runs.names[:1]):
-                held = information(np.array([runs.weights[place], whole - runs.weights[place]]))
-                yield column, float(level), Cut(float(gains[place]), held)
+def cuts(grower: Grower, share: Packed, rows: Ids) -> Iterator[Cut]:
+    """Every branching of nominal columns, and the best threshold of the others; none of rows that are pure."""
+    columns = grower.binned
+    for column, ordered in enumerate(columns.ordered):
+        codes = columns.bins[column]
+        if ordered or grower.algorithm.each_level:
+            yield from _stump(grower, share, rows, column)
+            continue
+        names = np.unique(codes[rows])
+        for level in names if len(names) > 2 else names[:1]:
+            ends = np.zeros((1, 2))
+            alone = Binned((codes != level)[None].astype(np.uint16), np.array([2]), np.array([True]), ends, ends)
+            for cut in _stump(replace(grower, binned=alone), share, rows, 0):
+                yield replace(cut, column=column, at=float(level))
 
 
-def _split(words: Words, column: int, at: float) -> str:
+def _stump(grower: Grower, share: Packed, rows: Ids, column: int) -> Iterator[Cut]:
+    """The only question of a tree that may ask for one column, whatever it gains."""
+    limits = replace(grower.limits, max_depth=1, min_gain=-np.inf, purity=1.0)
+    own = replace(grower, limits=limits, gated=False)
+    tree = own.trees([own.grown_on(rows.copy(), share, np.array([column]))], share)
+    if not tree.leaves[0]:
+        parts = tree.weight[1:] / tree.weight[0]
+        gain = tree.gain[0] / tree.weight[0]
+        yield Cut(column, float(tree.threshold[0]), float(gain), float(-(parts * np.log2(parts)).sum()))
+
+
+def _split(words: Words, cut: Cut) -> str:
     """A split in words."""
-    one = words.columns[column]
-    if np.isnan(at):
+    one = words.columns[cut.column]
+    if np.isnan(cut.at):
         return f"{one.name}: each level"
     if is_ordered(one):
-        return f"{one.name} is known" if np.isinf(at) else f"{one.name} ≤ {bound(at, one)}"
-    return f"{one.name} = {[*one.levels, 'missing'][int(at)]}"
+        return f"{one.name} is known" if np.isinf(cut.at) else f"{one.name} ≤ {bound(cut.at, one)}"
+    return f"{one.name} = {[*one.levels, 'missing'][int(cut.at)]}"

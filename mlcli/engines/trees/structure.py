@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-
-if TYPE_CHECKING:
-    from mlcli.kernels.trees.walking import Wood
 
 LEAF = -1
 STOPS = -1
@@ -121,30 +118,27 @@ class Trees:
 
     def add_to(self, sums: Array, cells: Array, ordered: Flags) -> None:
         """Add what the trees say of each row of cells to sums (n × outputs·K); outputs take turns."""
-        from mlcli.kernels.trees.walking import BLOCK, add_answers
-
-        cells = cells_to_walk(cells)
-        rows, reached = np.arange(len(cells)), np.empty(BLOCK, np.int32)
-        add_answers(self._wood(cells, ordered), self.roots, cells, rows, self.value, reached, sums)
+        self._walk(sums, self.value, cells, ordered, np.arange(len(cells)), None)
 
     def reached(self, cells: Array, ordered: Flags, rows: Rows | None = None, plain: bool | None = None) -> Codes:
         """The node of each tree (trees × n) that answers each row, or some rows, of cells: mostly a leaf."""
-        rows = np.arange(len(cells)) if rows is None else rows
-        from mlcli.kernels.trees.walking import walk
+        rows, numbers = np.arange(len(cells)) if rows is None else rows, np.arange(len(self.feature), dtype=float)
+        reached = np.zeros((len(rows), len(self)))
+        self._walk(reached, numbers[:, None], cells, ordered, rows, plain)
+        return reached.T.astype(np.int32)
 
-        cells = cells_to_walk(cells)
-        reached = np.empty((len(self), len(rows)), np.int32)
-        walk(self._wood(cells, ordered, plain), self.roots, cells, rows, reached)
-        return reached
-
-    def _wood(self, cells: Array, ordered: Flags, plain: bool | None = None) -> Wood:
-        """The nodes as compiled walks read them."""
-        from mlcli.kernels.trees.walking import Wood
+    def _walk(
+        self, sums: Array, value: Array, cells: Array, ordered: Flags, rows: Rows, plain: bool | None
+    ) -> None:
+        """Add the values of the nodes that rows come to."""
+        from mlcli.kernels.trees.walking import BLOCK, Wood, add_answers
 
         plain = only_known_numbers(cells, ordered) if plain is None else plain
-        return Wood(
-            *self._packed, self.offset, self.child_of, ordered if len(ordered) else np.ones(1, bool), plain
-        )
+        if not cells.shape[1]:  # leaves look at a column, too
+            cells, ordered = np.zeros((len(cells), 1)), np.ones(1, bool)
+        cells = np.require(cells, np.float64, ["C", "W"])  # for others the loops would be compiled anew
+        wood = Wood(*self._packed, self.offset, self.child_of, ordered, plain)
+        add_answers(wood, self.roots, cells, rows, value, np.empty(BLOCK, np.int32), sums)
 
     @cached_property
     def _packed(self) -> tuple[np.ndarray[Any, Any], Codes]:
@@ -204,25 +198,6 @@ class Trees:
 def only_known_numbers(cells: Array, ordered: Flags) -> bool:
     """Whether all columns are ordered and no cell is missing."""
     return bool(ordered.all()) and not np.isnan(cells).any()
-
-
-def cells_to_walk(cells: Array) -> Array:
-    """Cells as compiled loops want them: other arrays would be compiled for again, and leaves look at one too."""
-    if not cells.shape[1]:
-        return np.zeros((len(cells), 1))
-    return np.require(cells, np.float64, ["C", "W"])
-
-
-def placed(nodes: Sequence[Codes]) -> tuple[Codes, dict[str, Any]]:
-    """The nodes of trees one after another, and arrays of these: what follows from nodes alone; no levels yet."""
-    from mlcli.kernels.trees.growing import FEATURE, LEFT
-
-    whole, counts = np.concatenate(nodes), [len(one) for one in nodes]
-    roots, feature = np.cumsum([0, *counts[:-1]]), np.ascontiguousarray(whole[:, FEATURE])
-    left = np.where(feature == LEAF, LEAF, whole[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
-    none = {name: np.full(len(whole), STOPS, np.int32) for name in ("missing", "offset")}
-    arrays = {"roots": roots.astype(np.int32), "feature": feature, "left": left, "child_of": np.empty(0, np.int32)}
-    return whole, arrays | none
 
 
 def trees_of(count: int, width: int) -> dict[str, Any]:

@@ -39,20 +39,30 @@ class Targets:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """``parts`` (words × n): the weight of each row in units, at the place of its class; or weight and amount."""
+    """``parts`` (words × n): the weight of each row in units, at the place of its class; or amount and weight.
+
+    The weight stands ``shift`` bits above the curvature of rows that have one.
+    """
 
     parts: Words
     bits: int
     """How many a class has; 0 of values."""
     unit: float
     """Of weights."""
-    fine: float
-    """Of amounts."""
+    amount: float
+    """The unit of amounts."""
+    curvature: float = 1.0
+    shift: int = 0
+
+    @property
+    def gain_unit(self) -> float:
+        """Of gains: without the ½ of losses as quadratics, if that is what they are."""
+        return 0.5 if self.shift else self.unit
 
     @property
     def counts(self) -> Words:
         """The weight of each row in units; of classes, no more than whether it is 0."""
-        counts: Words = self.parts[0] if self.bits == 0 else np.bitwise_or.reduce(self.parts, axis=0)
+        counts: Words = self.parts[1] if self.bits == 0 else np.bitwise_or.reduce(self.parts, axis=0)
         return counts
 
     @property
@@ -82,7 +92,7 @@ def packed(targets: Targets, counts: Words, unit: float) -> Packed:
     if targets.slots == 1:
         away = targets.output - (counts @ targets.output) / counts.sum()
         fine = math.ldexp(1.0, math.frexp(float(counts @ np.abs(away)))[1] - AMOUNTS)
-        return Packed(np.array([counts, np.rint(counts * away / fine)]).astype(np.int64), 0, unit, fine)
+        return Packed(np.array([np.rint(counts * away / fine), counts]).astype(np.int64), 0, unit, fine)
     bits = int(counts.sum()).bit_length()
     classes, slot = ROOM // bits, targets.slot
     parts = np.zeros((-(-targets.slots // classes), len(slot)), np.int64)

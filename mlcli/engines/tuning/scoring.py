@@ -116,7 +116,8 @@ class Examination:
         left = [place for place, of in enumerate(said) if not of.answers]
         groups: dict[str, list[int]] = {}
         for place in left:
-            groups.setdefault(repr(_steps_of(candidates[place].model)), []).append(place)
+            steps = [(step.id, settings(step)) for step in candidates[place].model.all_steps()]
+            groups.setdefault(repr(steps), []).append(place)
         for number, split in enumerate(self.splits if left else ()):
             for places in groups.values():
                 models = [candidates[place].model for place in places]
@@ -223,10 +224,6 @@ def _error_over_rows(metric: Metric, answers: Answers) -> float:
     if not np.isfinite(rows).all():
         return np.nan
     return float(rows.std(ddof=1) / np.sqrt(len(rows)))
-
-
-def _steps_of(model: Model) -> list[Any]:
-    return [(step.id, settings(step)) for step in model.all_steps()]
 
 
 def _alike_but_for_stages(models: Sequence[Model]) -> Iterator[list[int]]:

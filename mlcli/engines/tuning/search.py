@@ -50,12 +50,11 @@ def random_values(space: Space, budget: Budget, rng: np.random.Generator, free: 
     return space.drawn(budget.trials, rng)
 
 
-def halving_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
-    """A grid where the space is one, else random draws."""
-    return random_values(space, budget, rng, free) if space.endless else grid_values(space, budget, rng, free)
-
-
-VALUES = {"grid": grid_values, "random": random_values, "halving": halving_values}
+VALUES: dict[str, Callable[[Space, Budget, np.random.Generator, str], list[Values]]] = {
+    "grid": grid_values,
+    "random": random_values,
+    "halving": lambda space, *how: (random_values if space.endless else grid_values)(space, *how),
+}
 """Which values are tried, by the name of the search."""
 
 

@@ -15,7 +15,7 @@ from mlcli.core.compiling import seconds_of_work
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.learning import answers_of, ask, judged
+from mlcli.core.learning import answers_of, ask
 from mlcli.core.limits import all_moderate
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.processes import peak_of
@@ -150,25 +150,25 @@ def _storable(text: str) -> str:
 
 
 def _judged(block: Block, index: int, split: Split) -> SplitResult:
+    learner, rows = block.learner, block.rows
     with captured_warnings() as warned:
         started = seconds_of_work()
         by_labels: list[tuple[Coordinate, Answers]] = []
-        known = split.train
         if split.queries is not None:
-            from mlcli.experiment.run.querying import judged_by_labels
+            from mlcli.protocols.active_learning import judged_by_labels
 
-            pipeline, known, by_labels = judged_by_labels(block.learner, block.rows, split, index)
-            train_rows = block.rows.take(known)
+            pipeline, train_rows, by_labels = judged_by_labels(learner, rows, split, index)
         else:
-            train_rows = _training_rows(block.rows, split)
-            pipeline = block.learner.fitted(train_rows, index)
+            train_rows = rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
+            pipeline = learner.fitted(train_rows, index)
         fitted = seconds_of_work()
-        answers = dict(judged(pipeline, block.rows, split, kind_named(block.rows.kind).parts))
+        parts = kind_named(rows.kind).parts
+        answers = dict(rows.base.judged(pipeline.final, lambda some: ask(pipeline, rows.take(some)), split, parts))
         answered = seconds_of_work()
-        asked = block.learner.stages
-        stages = by_labels or _answers_by_stage(pipeline, asked, block.rows.take(split.test), answers[JUDGED])
+        asked = learner.stages
+        stages = by_labels or _answers_by_stage(pipeline, asked, rows.take(split.test), answers[JUDGED])
         of_training = []
-        if block.learner.training:
+        if learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
                 answers[TRAINING] = ask(pipeline, train_rows)
                 of_training = _answers_by_stage(pipeline, asked, train_rows, answers[TRAINING])
@@ -176,7 +176,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
     return SplitResult(
         index=index,
         label=split.label,
-        train_rows=len(known),
+        train_rows=len(train_rows),
         answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
@@ -190,13 +190,6 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
 
 def _judged_stages(stages: Sequence[tuple[Coordinate, Answers]], index: int) -> StagedAnswers:
     return tuple((at, of_stage.judged_in(index)) for at, of_stage in stages)
-
-
-def _training_rows(rows: Any, split: Split) -> Any:
-    """What a split lets a model learn from."""
-    if len(split.hidden):
-        return rows.hiding(split.train, split.hidden)
-    return rows.take(split.train)
 
 
 def _answers_by_stage(

@@ -152,10 +152,8 @@ class Ledger:
         progress.quickest = min(each(stored.splits, "seconds"), default=inf)
         progress.stored, progress.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
-            progress.notes = (
-                *progress.notes,
-                f"damaged blocks of the store that were run again: {stored.damaged}",
-            )
+            damaged = f"damaged blocks of the store that were run again: {stored.damaged}"
+            progress.notes = (*progress.notes, damaged)
         self._recall_ending(progress, stored, retry=retry)
 
     def _recall_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:

@@ -51,14 +51,10 @@ class Pool:
 
     def call(self) -> None:
         """Ask for workers, and do not wait."""
-        if self.forks:
-            from mlcli.experiment.run.workers import ForkWorkers
+        forks = self.forks  # before joblib, which workers are handed blocks by, is loaded
+        from mlcli.experiment.run.workers import ForkWorkers, ProcessWorkers
 
-            self._workers = ForkWorkers(self.jobs, self._shared())
-        else:
-            from mlcli.experiment.run.workers import ProcessWorkers
-
-            self._workers = ProcessWorkers(self.jobs, self._shared())
+        self._workers = (ForkWorkers if forks else ProcessWorkers)(self.jobs, self._shared())
 
     def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
         """Judge blocks; each tag comes back with its result, in any order."""

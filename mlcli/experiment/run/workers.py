@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
@@ -34,20 +34,6 @@ SHARED_FROM = 1_000_000
 """Arrays of at least so many bytes are written to a file once, and mapped into the memory of every new process."""
 _shared: Sequence[object] = ()
 """In a worker: what its parent shared when it was started."""
-
-
-class Workers(Protocol):
-    """Processes that judge blocks."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether all of them are here."""
-
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
-
-    def dismiss(self) -> None:
-        """End them, whatever they do."""
 
 
 class _ExecutorWorkers:
@@ -114,6 +100,9 @@ class ProcessWorkers(_ExecutorWorkers):
         """End them, whatever they do."""
         super().dismiss()
         self._folder.cleanup()
+
+
+Workers = ForkWorkers | ProcessWorkers
 
 
 class _ExecutorBackend(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types

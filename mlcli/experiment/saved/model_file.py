@@ -15,7 +15,7 @@ import numpy as np
 
 from mlcli.core.configuration import parts_of
 from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError, UsageError
-from mlcli.core.files import replacing
+from mlcli.core.files import write
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
 from mlcli.experiment.saved.saved_model import SavedModel
@@ -49,12 +49,7 @@ def save_model(path: Path, saved: SavedModel) -> None:
     # Arrays in Fortran order are written as they read row by row; the structure remembers the order.
     plain = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
     content = save(plain, about | {"sha256": _digest(structure, arrays)})
-    try:
-        with replacing(path) as beside:
-            beside.write_bytes(content)
-    except OSError as problem:
-        hint = "check the folder and the space left, or write elsewhere with -o FILE"
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
+    write(path, content, hint="check the folder and the space left, or write elsewhere with -o FILE")
 
 
 def load_model(path: Path) -> SavedModel:
@@ -67,7 +62,9 @@ def load_model(path: Path) -> SavedModel:
         structure, digest = about["structure"], about["sha256"]
         if _digest(structure, arrays) != digest:
             raise ValueError("its checksum is wrong")
-        return _from_parts(unpacked(json.loads(structure), arrays), digest)
+        saved = SavedModel(**unpacked(json.loads(structure), arrays))
+        check_integrity(saved)
+        return replace(saved, digest=digest)
     except MlcliError as problem:
         raise _refusal(path, f"cannot be loaded: {problem}") from problem
     except Exception as problem:  # whatever a made-up structure leads to is the file's fault
@@ -118,12 +115,6 @@ def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:
 
 def _parts(saved: SavedModel) -> dict[str, Any]:
     return {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "digest"}
-
-
-def _from_parts(parts: Mapping[str, Any], digest: str) -> SavedModel:
-    saved = SavedModel(**parts)
-    check_integrity(saved)
-    return replace(saved, digest=digest)
 
 
 def _content(path: Path) -> bytes:

@@ -70,7 +70,7 @@ class SavedModel:
         features = trained.rows.table.columns
         roles = kind_named(trained.rows.kind).roles
         beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
-        seen = (*features, *_if_any(target))
+        seen = (*features, *filter(None, [target]))
         learned_from = aligned(dataset, (*seen, *beside.values())).take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
@@ -95,9 +95,14 @@ class SavedModel:
         )
 
     @property
+    def targets(self) -> tuple[Column, ...]:
+        """The target, if there is one."""
+        return () if self.target is None else (self.target,)
+
+    @property
     def _known_columns(self) -> tuple[Column, ...]:
         """The columns by which a row is known again."""
-        return (*self.features, *_if_any(self.target), *self.beside.values())
+        return (*self.features, *self.targets, *self.beside.values())
 
     @property
     def optional(self) -> frozenset[str]:
@@ -151,10 +156,9 @@ class SavedModel:
 
     def rows_of(self, dataset: Dataset) -> Any:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
-        targets = _if_any(self.target)
-        table = aligned(dataset, (*self.features, *targets), self.missing, self.optional)
+        table = aligned(dataset, (*self.features, *self.targets), self.missing, self.optional)
         self._refuse_unknown_classes(dataset, table)
-        fields = [*self.fields()] + [Field(column, "target") for column in targets]
+        fields = [*self.fields()] + [Field(column, "target") for column in self.targets]
         roles = ("weight", *kind_named(self.kind).roles)
         beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
         known = {field.column.name for field in (*fields, *beside)}
@@ -167,7 +171,7 @@ class SavedModel:
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
         known = aligned(dataset, self._known_columns, self.missing, self.optional)
-        for target in _if_any(self.target):
+        for target in self.targets:
             known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
         return int(np.isin(fingerprints_of(known), self.fingerprints).sum())
 
@@ -189,18 +193,16 @@ class SavedModel:
             yield f"items that were not there in training are passed over: {listed(new)}"
 
     def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
-        for target in _if_any(self.target):
-            unknown = int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum())
-            if unknown:
+        for target in self.targets:
+            if unknown := int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum()):
                 what = f"{unknown} rows have a '{target.name}' that the model has never seen"
                 hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
                 raise ModelFileError(what, where=dataset.name, hint=hint)
 
     def _notes_on_known_rows(self, dataset: Dataset) -> Iterator[str]:
-        if {column.name for column in _if_any(self.target)} <= set(dataset.schema.names()):
+        if {column.name for column in self.targets} <= set(dataset.schema.names()):
             known = fingerprints_of(aligned(dataset, self._known_columns, self.missing, self.optional))
-            seen = int(np.isin(known, self.fingerprints).sum())
-            if seen:
+            if seen := int(np.isin(known, self.fingerprints).sum()):
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}, or nearly: they flatter it"
 
@@ -215,10 +217,6 @@ class SavedModel:
         for found, what in kinds_of_cells:
             if found.any():
                 yield f"column '{column.name}': {found.sum()} of {len(cells)} cells {what}"
-
-
-def _if_any(column: Column | None) -> tuple[Column, ...]:
-    return () if column is None else (column,)
 
 
 def _roles_of(columns: tuple[Column, ...], schema: Schema) -> dict[str, str]:

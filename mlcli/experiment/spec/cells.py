@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
-from mlcli.experiment.spec.budget import Budget
 
 if TYPE_CHECKING:
     from mlcli.data.source import Source
@@ -112,6 +111,18 @@ AVERAGES = ("folds", POOLED)
 """The mean of the scores of splits; one score of all their answers at once."""
 FEW_ROWS = ProtocolSpec("few-rows")
 """Stands for the protocol of the kind that the fewest rows can serve."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be taken; None: as much as it needs."""
+
+    cell: float | None = None
+    """Seconds of one cell, those of its stored splits included."""
+    total: float | None = None
+    """Seconds on the clock for everything that is run now."""
+    memory: int | None = None
+    """Bytes of the process that runs a cell."""
 
 
 @dataclass(frozen=True)

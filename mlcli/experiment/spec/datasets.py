@@ -48,6 +48,11 @@ class PlannedDataset:
         return target.levels if target else ()
 
     @property
+    def judged(self) -> Judged:
+        """What metrics have to fit."""
+        return self.kind.answers, self.classes
+
+    @property
     def default_protocol(self) -> str:
         """The first of the kind, or the one for rows without labels where these have none."""
         without = self.kind.protocol_without_labels if self.strata.strata is None else ""
@@ -86,9 +91,9 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
     try:
         rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
-        raise DataError(
-            *(replace(one, where=", ".join(filter(None, (dataset.name, one.where)))) for one in error.problems)
-        ) from None
+        places = (", ".join(filter(None, (dataset.name, one.where))) for one in error.problems)
+        placed = (replace(one, where=place) for one, place in zip(error.problems, places, strict=True))
+        raise DataError(*placed) from None
     judged = rows if rows.stay_whole or not rows.weights.any() else rows.counted()
     strata, notes = judged.strata(), list(dataset.notes)
     if kind.protocol_without_labels and strata.strata is None:
@@ -140,14 +145,11 @@ def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError)
     if default in able:
         return error
     if not able:
-        what = f"no protocol of {kind.name} has {asked} together"
-        return UsageError(
-            what, hint=f"leave one out, and name the protocol that has the other; {default} otherwise"
-        )
+        hint = f"leave one out, and name the protocol that has the other; {default} otherwise"
+        return UsageError(f"no protocol of {kind.name} has {asked} together", hint=hint)
     what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{asked}'"
-    return UsageError(
-        what, hint=f"name one that has it, such as {' or '.join(f'--protocol {one}' for one in able[:2])}"
-    )
+    hint = f"name one that has it, such as {' or '.join(f'--protocol {one}' for one in able[:2])}"
+    return UsageError(what, hint=hint)
 
 
 def _hint_for_protocol(kind: Kind) -> str:
@@ -192,14 +194,15 @@ def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset
 
 def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
     """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
-    judged = [_judged(planned) for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
+    judged = [planned.judged for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
     all_known = True
     for name, where in _asked_metrics(experiment).items():
         refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
         if len(refusals) == len(judged):
             all_known = False
             with faults.collected(where):
-                raise _most_helpful(refusals)
+                similar = (one for one in refusals if one.problems[0].hint.startswith("did you mean"))
+                raise next(similar, refusals[0])
     for planned in datasets if all_known and experiment.metrics else ():
         with faults.collected(planned.spec.where):
             _refuse_unjudged(planned, experiment.metrics)
@@ -211,10 +214,6 @@ def _asked_metrics(experiment: Experiment) -> dict[str, str]:
     return expected | {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
 
 
-def _judged(planned: PlannedDataset) -> Judged:
-    return planned.kind.answers, planned.classes
-
-
 def _refusal(name: str, judged: Judged) -> UsageError | None:
     try:
         metric_named(name, *judged)
@@ -223,12 +222,7 @@ def _refusal(name: str, judged: Judged) -> UsageError | None:
     return None
 
 
-def _most_helpful(refusals: Sequence[UsageError]) -> UsageError:
-    """One that knows a similar name, if there is one."""
-    return next((one for one in refusals if one.problems[0].hint.startswith("did you mean")), refusals[0])
-
-
 def _refuse_unjudged(planned: PlannedDataset, metrics: Sequence[str]) -> None:
-    if all(_refusal(name, _judged(planned)) for name in metrics):
+    if all(_refusal(name, planned.judged) for name in metrics):
         what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
         raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")

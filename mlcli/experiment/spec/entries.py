@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from os.path import isfile
 from pathlib import Path
+from typing import Any
 
-from mlcli.core.errors import Problem, UsageError
+from mlcli.core.errors import Problem, UsageError, raise_all
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, parameter_at
+from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
-from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, Stages, StepSpec
+from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
 from mlcli.experiment.spec.written import Entry, Written, placed, while_few
@@ -20,6 +23,13 @@ MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "decide", "as"
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
+BUDGETS = "such as 60s, or {cell: 60s, total: 2h, memory: 4GiB}"
+LIMITS: Mapping[str, tuple[Callable[[object], float | None], str]] = {
+    "cell": (seconds_in, DURATION),
+    "total": (seconds_in, DURATION),
+    "memory": (bytes_in, SIZE),
+}
+"""By limit of a budget, what reads it and how it is written."""
 
 Named = tuple[Written, ModelSpec]
 """An entry with its model, the first one where there is a grid."""
@@ -94,6 +104,39 @@ def tuning_of(written: Written, found: list[Problem]) -> Settings | None:
     except UsageError as error:
         found += placed(error.problems, written.where)
         return None
+
+
+def budget_of(written: Written, found: list[Problem]) -> Budget:
+    """The budget of an experiment: a duration for each cell, or a mapping; what is wrong is added to ``found``."""
+    if not isinstance(written.value, dict):
+        return _budget_with({"cell": written}, found, "budget")
+    parts = written.named()
+    found += [
+        part.problem(f"a budget has no key '{key}'", did_you_mean(key, LIMITS, "keys"))
+        for key, part in parts.items()
+        if key not in LIMITS
+    ]
+    if not parts:
+        found.append(written.problem("'budget' takes at least one limit", BUDGETS))
+    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, found)
+
+
+def _budget_with(parts: Mapping[str, Written], found: list[Problem], name: str = "") -> Budget:
+    values: dict[str, Any] = {}
+    for key, part in parts.items():
+        read, form = LIMITS[key]
+        values[key] = read(part.value)
+        if values[key] is None:
+            found.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
+    return Budget(**values)
+
+
+def budget_from_text(text: str) -> Budget:
+    """A budget as it is typed in a shell: 60s, or a mapping in braces."""
+    found: list[Problem] = []
+    budget = budget_of(Written.typed(text, "--budget"), found)
+    raise_all(UsageError, found)
+    return budget
 
 
 def _tuned(entry: Entry, specs: list[ModelSpec]) -> list[ModelSpec]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlcli.core.errors import Problem, UsageError
+from mlcli.core.quantities import number_in
 from mlcli.experiment.spec.cells import Spec
 from mlcli.experiment.spec.written import Written
 
@@ -88,7 +89,7 @@ def fail_under(texts: Sequence[str]) -> tuple[Bound, ...]:
 
 def _fail_under(text: str) -> Bound:
     match = SHORT.fullmatch(text)
-    value = None if match is None else _number(match["value"])
+    value = None if match is None else number_in(match["value"])
     if match is None or value is None:
         hint = "such as accuracy=0.9, or accuracy.mean=0.9 for the score itself"
         raise UsageError(f"--fail-under takes METRIC=VALUE, was given {text!r}", hint=hint)
@@ -114,7 +115,7 @@ def _expectation(written: Written, found: list[Problem]) -> Expectation | None:
 
 def _bound(written: Written, only: dict[str, str], found: list[Problem]) -> Bound | None:
     match = BOUND.fullmatch(written.value) if isinstance(written.value, str) else None
-    value = None if match is None else _number(match["value"])
+    value = None if match is None else number_in(match["value"])
     if match is None or value is None:
         found.append(written.problem(f"this is no bound of a score: {written.given}", FORMS))
         return None
@@ -156,10 +157,3 @@ READERS: dict[str, Reader] = {"score": _bound, "beats": _beats, "not-worse-than"
 def _end(text: str | None) -> End | None:
     ends: dict[str | None, End] = {"low": "low", "mean": "mean", "high": "high"}
     return ends.get(text)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from os.path import isfile
 from pathlib import Path
+from typing import Any
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem
 from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
-from mlcli.experiment.spec.budget import Budget, budget_of
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.decisions import costs_of, with_costs
-from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
+from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
 from mlcli.experiment.spec.written import Written, placed, while_few
@@ -22,6 +23,14 @@ from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
+READERS: Mapping[str, Callable[[Written, list[Problem]], Any]] = {
+    "cost": costs_of,
+    "budget": budget_of,
+    "stages": stages_of,
+    "tune": tuning_of,
+    "expect": expectations_of,
+}
+"""What reads the values of other keys; what is wrong with them is added to a list."""
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -82,9 +91,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
     found: list[Problem] = []
     parts = legal_parts(EXPERIMENT, written, found)
     _add_plugins(parts, base, found)
-    plain = {key: parts[key].value for key in PLAIN if key in parts}
     metrics = _metrics(parts, found)
-    costs = costs_of(parts["cost"], found) if "cost" in parts else None
     first, *further = _protocols(parts, found) or [None]
     experiment = Experiment(
         data=_data(parts, found),
@@ -92,14 +99,10 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
-        cost=costs,
-        budget=budget_of(parts["budget"], found) if "budget" in parts else Budget(),
-        stages=stages_of(parts["stages"], found) if "stages" in parts else False,
-        tune=tuning_of(parts["tune"], found) if "tune" in parts else None,
-        expect=expectations_of(parts["expect"], found) if "expect" in parts else (),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=source,
-        **plain,
+        **{key: parts[key].value for key in PLAIN if key in parts},
+        **{key: read(parts[key], found) for key, read in READERS.items() if key in parts},
     )
     return with_costs(experiment), found
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
 
 from mlcli.core.errors import DataError
 from mlcli.core.registry import MODELS
-from mlcli.core.schema import Field
-from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
+from mlcli.data.write_sidecar import key
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
-from mlcli.experiment.spec.panel import quick_panel
+from mlcli.experiment.spec.panel import why_too_slow
 
 TEMPLATE = """\
 # {name}: {summary}.
@@ -37,44 +34,34 @@ metrics: [{metrics}]
 # All random choices follow from the seed: the same seed gives the same numbers.
 seed: 1
 """
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-"""Text that YAML takes as text without quotes."""
 
 
 def first_experiment(reference: str, dataset: Dataset) -> str:
     """The text of an experiment file; ``reference`` names the dataset as it is seen from that file."""
     planned = planned_dataset(DataSpec(reference), dataset)
-    protocol = _protocol_that_works(planned)
+    kind, target, protocol = planned.kind, dataset.schema.the("target"), _protocol_that_works(planned)
     return TEMPLATE.format(
         name=planned.name,
-        summary=planned.kind.summary,
+        summary=kind.summary,
         data=_data(reference, planned),
-        kind=planned.kind.name,
-        baseline=planned.kind.baseline,
-        models=_models(quick_panel(planned)),
-        other_protocols=", ".join(name for name in legal_protocols(planned.kind) if name != protocol.use),
-        protocol=_protocol(protocol),
-        metrics=", ".join(_metrics(planned)),
+        kind=kind.name,
+        baseline=kind.baseline,
+        models=_models(use for use in planned.kind.panel if not why_too_slow(planned, use)),
+        other_protocols=", ".join(name for name in legal_protocols(kind) if name != protocol.use),
+        protocol=as_typed({"use": protocol.use, **protocol.params}),
+        metrics=", ".join((*kind.metrics, *(kind.metrics_with_labels if target and target.levels else ()))),
     )
 
 
 def _data(reference: str, planned: PlannedDataset) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
     targets = planned.dataset.schema.with_role("target")
-    key = "name" if planned.dataset.path == shipped_path(reference) else "path"
-    lines = [f"  - {key}: {_text(reference)}"]
-    lines += [f"    target: {_text(target.column.name)}{_guessed(target)}" for target in targets]
+    word = "name" if planned.dataset.path == shipped_path(reference) else "path"
+    lines = [f"  - {word}: {key(reference)}"]
+    for target in targets:
+        guessed = f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
+        lines.append(f"    target: {key(target.column.name)}{guessed}")
     return "\n".join([*lines, f"    task: {planned.kind.name}"])
-
-
-def _metrics(planned: PlannedDataset) -> tuple[str, ...]:
-    """The defaults of the kind, with those that labels add where there are some."""
-    target = planned.dataset.schema.the("target")
-    return planned.kind.metrics + (planned.kind.metrics_with_labels if target and target.levels else ())
-
-
-def _guessed(target: Field) -> str:
-    return f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
 
 
 def _models(names: Iterable[str]) -> str:
@@ -83,20 +70,9 @@ def _models(names: Iterable[str]) -> str:
     return "\n".join(f"  - {name:<{width}}  # {summary}" for name, summary in summaries.items())
 
 
-def _protocol(protocol: ProtocolSpec) -> str:
-    values = {"use": protocol.use, **protocol.params}
-    return "{" + ", ".join(f"{key}: {as_typed(value)}" for key, value in values.items()) + "}"
-
-
 def _protocol_that_works(planned: PlannedDataset) -> ProtocolSpec:
     """The default of the kind, or leave-one-out where there are too few rows for it."""
     try:
         return protocol_for(planned, None)
     except DataError:
         return protocol_for(planned, FEW_ROWS)
-
-
-def _text(text: str) -> str:
-    """Text as YAML takes it, quoted where it must be."""
-    plain = PLAIN.fullmatch(text) and text not in CONSTANTS and not NOT_FINITE.fullmatch(text)
-    return text if plain else json.dumps(text, ensure_ascii=False)

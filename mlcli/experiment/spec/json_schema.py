@@ -105,31 +105,27 @@ def _branches(catalogue: Catalogue, keys: Callable[[tuple[Parameter, ...]], Sche
 
 
 def _branch(entry: Entry, keys: Schema) -> Schema:
-    use = {"const": entry.name, "description": entry.summary}
-    return {**_mapping({"use": use, **keys}), "title": entry.name, "required": ["use"]}
+    return _with_use(entry.name, {"use": {"const": entry.name, "description": entry.summary}, **keys})
 
 
 def _imported(keys: Schema) -> Schema:
     """The mapping that begins with an import path; what its parameters may be, only the package knows."""
     unknown: Schema = {"type": "object", "description": "as the package says"}
     free: Schema = {key: unknown for key in ("params", "grid") if key in keys}
-    return {
-        **_mapping({"use": IMPORTED, **keys, **free}),
-        "title": "an estimator by import path",
-        "required": ["use"],
-    }
+    return _with_use("an estimator by import path", {"use": IMPORTED, **keys, **free})
+
+
+def _with_use(title: str, keys: Schema) -> Schema:
+    return {**_mapping(keys), "title": title, "required": ["use"]}
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
     grid = {name: {**SEVERAL, "items": one} for name, one in _values(declared).items()}
     paths = dict.fromkeys(_paths_into(declared), SEVERAL)
+    combinations = "lists of values: one cell for each combination"
     return {
         **_nested_keys(declared),
-        "grid": {
-            **_mapping(grid, paths),
-            "minProperties": 1,
-            "description": "lists of values: one cell for each combination",
-        },
+        "grid": {**_mapping(grid, paths), "minProperties": 1, "description": combinations},
         "tune": {**TUNE, "description": "which of its parameters inner splits choose, among which values"},
         "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
         "decide": _ref("decide"),
@@ -154,14 +150,8 @@ def _decide() -> Schema:
 
 
 def _nested_keys(declared: tuple[Parameter, ...]) -> Schema:
-    return {
-        **_step_keys(declared),
-        "steps": {
-            "type": "array",
-            "items": _ref("step"),
-            "description": "what prepares the data; what the model needs is added",
-        },
-    }
+    what = "what prepares the data; what the model needs is added"
+    return {**_step_keys(declared), "steps": {"type": "array", "items": _ref("step"), "description": what}}
 
 
 def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
@@ -225,12 +215,8 @@ def _expectation() -> Schema:
 
 
 def _mapping(properties: Schema, patterns: Schema = EMPTY) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "patternProperties": OWN_KEYS | patterns,
-        "additionalProperties": False,
-    }
+    plain = {"type": "object", "properties": properties, "additionalProperties": False}
+    return plain | {"patternProperties": OWN_KEYS | patterns}
 
 
 def _ref(name: str) -> Schema:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mlcli.core.errors import StoreError, UsageError
-from mlcli.core.files import replacing
+from mlcli.core.errors import UsageError
+from mlcli.core.files import write
 from mlcli.core.names import module_of
 from mlcli.core.registry import MODELS
 
@@ -118,14 +118,6 @@ def write_model(name: str, folder: Path) -> tuple[Path, Path]:
     fields = {"name": name, "module": module, "title": " ".join(words).capitalize()}
     fields["title_case"] = "".join(map(str.capitalize, words))
     for path, text in texts.items():
-        _write(path, text.format(**fields))
+        write(path, text.format(**fields))
     first, second = texts
     return first, second
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with replacing(path) as beside:
-            beside.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path)) from None

@@ -46,17 +46,14 @@ TWICE = "stands here twice, with the same parameters"
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
-def plan(experiment: Experiment, *, base: Path | None = None) -> list[Cell]:
-    """The cells of an experiment: by dataset, the baseline first, then models as written; every problem at once.
-
-    ``base`` is where paths of datasets begin: by default the folder of the experiment file, else the current one.
-    """
-    cells, faults = planned_cells(experiment, base=base)
+def plan(experiment: Experiment) -> list[Cell]:
+    """The cells of an experiment: by dataset, baselines first, then models as written; every problem at once."""
+    cells, faults = planned_cells(experiment)
     faults.raise_any(ExperimentError if experiment.source else UsageError)
     return cells
 
 
-def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[list[Cell], Faults]:
+def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
     """The cells of an experiment as far as they can be planned, and everything that is wrong with it."""
     faults = Faults()
     with faults.collected():
@@ -65,7 +62,7 @@ def planned_cells(experiment: Experiment, *, base: Path | None = None) -> tuple[
     models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
     classes = [MODELS.load(model.use) for model in models or ()]
-    datasets = planned_datasets(experiment.data, base or folder, faults, classes)
+    datasets = planned_datasets(experiment.data, folder, faults, classes)
     check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
     for planned in datasets:

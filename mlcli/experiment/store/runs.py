@@ -133,7 +133,7 @@ class RunLog:
         cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row
         asked = cell_from(json.loads(facts), dataset_from(json.loads(dataset)))
         wanted = set(json.loads(answered))
-        splits = self._splits(cell, asked.kind)
+        splits = () if cell is None else self.splits_of(cell, asked.kind)
         if not wanted.issuperset(each(splits, "index")):
             splits = tuple(split for split in splits if split.index in wanted)
         missing = len(wanted) - len(splits)
@@ -151,9 +151,6 @@ class RunLog:
             key=key or "",
             trace=trace,
         )
-
-    def _splits(self, cell: int | None, kind: str) -> Sequence[SplitResult]:
-        return () if cell is None else self.splits_of(cell, kind)
 
 
 def _run_from(row: Sequence[Any]) -> RunFacts:

@@ -1,7 +1,8 @@
-"""Compiled search for the best split of one node by one column, and for a split drawn at random.
+"""Compiled search for the best split of one node by one column.
 
-A node scores −weight × impurity, up to what no split changes; of squares that is Σ S² / W, which is gini of class
-weights and the squared error of amounts alike.
+A node scores −weight × impurity, up to what no split changes, which of squares is Σ S² / W. That is gini of class
+weights and the squared error of amounts alike; with gradients as amounts, and curvatures in the place of weights,
+it is twice what the best scores of both sides lower the loss by.
 """
 
 from __future__ import annotations
@@ -12,30 +13,43 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.binning import Bins, Ids
 from mlcli.kernels.trees.sums import (
     AMOUNT,
     FEW,
     PLACE_BITS,
-    PLACES,
-    SPARSE,
     WEIGHT,
     Columns,
     Here,
     Room,
     Words,
     add_up,
-    empty,
     sort_few,
     sort_many,
 )
-from mlcli.kernels.without_counting import compiled, inlined
+from mlcli.kernels.without_counting import inlined
 
 SQUARES, ENTROPY, LARGEST = range(3)
 """Criteria: the sum of squares, the entropy, the share that the largest class is wrong about."""
+PLACES = (1 << PLACE_BITS) - 1
+SPARSE = 2
+"""With more bins than this many for each row, the rows are sorted rather than the bins gone through."""
+LEAST_CURVATURE = 1e-3
+"""Of a side: with less, no step could be trusted."""
 Split = tuple[float, int, int, int]
 """Score, low, high, side: bins up to ``low`` go left, those from ``high`` on right, and missing cells left if
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is -inf where there is no split."""
+
+
+class Scale(NamedTuple):
+    """What the words of values and gradients count, and how much a leaf is pulled towards 0."""
+
+    amount: float
+    curvature: float
+    mask: int
+    """Where the curvature is in the word of the weight."""
+    shift: int
+    """How many bits up the weight stands in it."""
+    l2: float
 
 
 class Whole(NamedTuple):
@@ -44,10 +58,14 @@ class Whole(NamedTuple):
     totals: Words
     bits: int
     criterion: int
-    least: float
+    least: int
     """The least weight of a branch."""
     tolerance: float
     """How much two scores may differ by rounding alone."""
+    scale: Scale
+    low: float
+    """Bounds of the scores of gradients."""
+    high: float
 
 
 @inlined
@@ -57,32 +75,46 @@ def bits_of(weight: float) -> float:
 
 
 @inlined
-def score_of(left: Words, whole: Whole) -> float:
-    """What both sides score with these words on the left; -inf if a branch is too light."""
-    here, there, ours, theirs = 0.0, 0.0, 0.0, 0.0
-    if whole.bits == 0:
-        here, there = float(left[WEIGHT]), float(whole.totals[WEIGHT] - left[WEIGHT])
-        ours, theirs = float(left[AMOUNT]), float(whole.totals[AMOUNT] - left[AMOUNT])
-        ours, theirs = ours * ours, theirs * theirs
-    else:
-        mask = (1 << whole.bits) - 1
-        for w in range(len(whole.totals)):
-            word = left[w]
-            others = whole.totals[w] - word
-            while word | others:
-                one, other = float(word & mask), float(others & mask)
-                here += one
-                there += other
-                if whole.criterion == SQUARES:
-                    ours += one * one
-                    theirs += other * other
-                elif whole.criterion == ENTROPY:
-                    ours += bits_of(one)
-                    theirs += bits_of(other)
-                else:
-                    ours, theirs = one if one > ours else ours, other if other > theirs else theirs
-                word >>= whole.bits
-                others >>= whole.bits
+def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
+    """The weight of some rows, what they score, and the weight of their largest class."""
+    weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
+    if bits == 0:
+        weight = float(words[WEIGHT])
+        return weight, float(words[AMOUNT]) ** 2 / weight, 0.0
+    for w in range(len(words)):
+        word = words[w]
+        while word:
+            one = float(word & mask)
+            weight += one
+            largest = one if one > largest else largest
+            score += bits_of(one) if criterion == ENTROPY else one * one
+            word >>= bits
+    if criterion == SQUARES:
+        return weight, score / weight, largest
+    return weight, score - bits_of(weight) if criterion == ENTROPY else largest - weight, largest
+
+
+@inlined
+def score_of_classes(along: Words, k: int, lost: Words, whole: Whole) -> float:
+    """What both sides of a cut score; -inf if one is too light."""
+    here, there, ours, theirs, mask = 0.0, 0.0, 0.0, 0.0, (1 << whole.bits) - 1
+    for w in range(len(whole.totals)):
+        word = along[w, k] + lost[w]
+        others = whole.totals[w] - word
+        while word | others:
+            one, other = float(word & mask), float(others & mask)
+            here += one
+            there += other
+            if whole.criterion == SQUARES:
+                ours += one * one
+                theirs += other * other
+            elif whole.criterion == ENTROPY:
+                ours += bits_of(one)
+                theirs += bits_of(other)
+            else:
+                ours, theirs = one if one > ours else ours, other if other > theirs else theirs
+            word >>= whole.bits
+            others >>= whole.bits
     if here < whole.least or there < whole.least:
         return -np.inf
     if whole.criterion == SQUARES:
@@ -93,193 +125,173 @@ def score_of(left: Words, whole: Whole) -> float:
 
 
 @inlined
-def best_threshold(keys: Rows, count: int, sums: Words, known: int, whole: Whole, room: Room, gaps: bool) -> Split:
-    """The first threshold, but for rounding, that scores most; missing cells (bin ``known``) go to either side.
-
-    Keys, ascending, say in which bin each column of ``sums`` is; some are empty where there are ``gaps``.
-    """
-    best, best_low, best_high, best_side, low, missing = -np.inf, 0, 0, 0, -1, False
-    left, lost, last = room.left, room.lost, count - 1
-    for w in range(len(left)):
-        left[w], lost[w] = 0, 0
-    while last >= 0 and keys[last] >> PLACE_BITS == known:
-        for w in range(len(lost)):
-            lost[w] += sums[w, keys[last] & PLACES]
-            missing |= lost[w] != 0
-        last -= 1
-    for i in range(count):
-        high, place = keys[i] >> PLACE_BITS, keys[i] & PLACES
-        if gaps and empty(sums, place):
-            continue
-        for side in range((2 if missing and high < known else 1) if high > low >= 0 else 0):
-            for w in range(side * len(left)):
-                left[w] += lost[w]
-            score = score_of(left, whole)
-            if score > best + whole.tolerance:
-                best, best_low, best_high, best_side = score, low, high, side
-            for w in range(side * len(left)):
-                left[w] -= lost[w]
-        for w in range(len(left)):
-            left[w] += sums[w, place]
-        low = high
-    return best, best_low, best_high, best_side
+def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
+    """The best score of some rows between bounds, and twice what it lowers the loss by."""
+    score = -amount / curvature if curvature > 0.0 else 0.0
+    score = score if score > low else low
+    score = score if score < high else high
+    return score, -(2.0 * amount + curvature * score) * score
 
 
 @inlined
-def best_level(sums: Words, known: int, whole: Whole, left: Words) -> Split:
+def score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
+    """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
+    totals, scale, least = whole.totals, whole.scale, whole.least
+    left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
+    here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
+    poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
+    poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
+    below, ours = bounded(left, here + scale.l2, whole.low, whole.high)
+    above, theirs = bounded(right, there + scale.l2, whole.low, whole.high)
+    return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
+
+
+@inlined
+def fill_scores(along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array) -> None:
+    """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
+    if whole.bits:
+        for k in range(count):
+            scores[k] = score_of_classes(along, k, lost, whole)
+    else:
+        amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
+        for k in range(count):
+            scores[k] = score_of(amounts[k] + amount, words[k] + word, whole, direction)
+
+
+@inlined
+def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, room: Room) -> int:
+    """Fill what lies on the left of each cut, and the bin before it; how many there are, and one after all bins.
+
+    Keys, ascending, say in which bin each column of ``sums`` is. Most bins are empty in most nodes, and what comes
+    after an empty one is overwritten: nothing branches on them.
+    """
+    filled, along, bins = room.filled, room.along, room.bins
+    if sorted_rows:
+        for i in range(count - 1):
+            filled[i] = (keys[i] >> PLACE_BITS) != (keys[i + 1] >> PLACE_BITS)
+        filled[count - 1] = 1
+    else:
+        for i in range(count):
+            filled[i] = sums[0, i] != 0
+        for w in range(1, len(sums)):
+            for i in range(count):
+                filled[i] |= sums[w, i] != 0
+    made = np.uint64(0)
+    for w in range(len(sums)):
+        total, own, left = np.int64(0), sums[w], along[w]
+        made = np.uint64(0)
+        for i in range(count):
+            total += own[keys[i] & PLACES]
+            left[made] = total
+            bins[made] = keys[i] >> PLACE_BITS
+            made += np.uint64(filled[i])
+    return int(made)
+
+
+@inlined
+def best_threshold(
+    keys: Rows, count: int, sums: Words, known: int, sorted_rows: bool, whole: Whole, direction: int, room: Room
+) -> Split:
+    """The first cut, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
+    cuts = accumulate(keys, count, sums, sorted_rows, room) - 1
+    if cuts < 1:
+        return -np.inf, 0, 0, 0
+    scores, lost, sides = room.scores, room.lost[1], 1
+    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0])
+    if room.bins[cuts] == known and cuts > 1:
+        for w in range(len(lost)):
+            lost[w] = whole.totals[w] - room.along[w, cuts - 1]
+        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1])
+        scores[1, cuts - 1] = -np.inf
+        sides = 2
+    best, at, at_side = -np.inf, 0, 0
+    for k in range(cuts):
+        for side in range(sides):
+            if scores[side, k] > best + whole.tolerance:
+                best, at, at_side = scores[side, k], k, side
+    for w in range(len(lost)):
+        room.left[w] = room.along[w, at] + room.lost[at_side, w]
+    return best, room.bins[at], room.bins[at + 1], at_side
+
+
+@inlined
+def best_level(sums: Words, known: int, whole: Whole, room: Room) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
+    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0])
     for b in range(known + 1):
-        for w in range(len(left)):
-            left[w] = sums[w, b]
-        score = score_of(left, whole)
-        if score > best + whole.tolerance:
-            best, level = score, b
+        if room.scores[0, b] > best + whole.tolerance:
+            best, level = room.scores[0, b], b
     return best, level, level, 0
 
 
 @inlined
 def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room) -> Split:
     """The best split of a node by one column."""
-    known, count, column = int(columns.known[feature]), len(here.rows), columns.bins[feature]
+    known, count, column, sums = int(columns.known[feature]), len(here.rows), columns.bins[feature], room.sums
     if columns.ordered[feature] and (count <= FEW or known > SPARSE * count):
+        keys = room.places[0]
         if count <= FEW:
-            sort_few(column, here.rows, room.keys, room.places[0])
-            keys = room.places[0]
+            sort_few(column, here.rows, room.keys, keys)
         else:
             keys = room.places[sort_many(column, here.rows, known, room.places, room.counts)]
-        if keys[0] >> PLACE_BITS == keys[count - 1] >> PLACE_BITS:
-            return -np.inf, 0, 0, 0
-        return best_threshold(keys, count, here.parts, known, whole, room, False)
-    add_up(columns, feature, here, room.sums)
+        return best_threshold(keys, count, here.parts, known, True, whole, 0, room)
+    add_up(columns, feature, here, sums)
     if columns.ordered[feature]:
-        return best_threshold(room.every, known + 1, room.sums, known, whole, room, True)
-    return best_level(room.sums, known, whole, room.left)
-
-
-@compiled
-def random_below(state: Rows, end: int) -> int:
-    """A whole number from 0 to ``end - 1``, all alike; ``state[0]`` must not be 0 (xorshift, Marsaglia 2003)."""
-    x = state[0]
-    x ^= (x << 13) & 0xFFFFFFFF
-    x ^= x >> 17
-    x ^= (x << 5) & 0xFFFFFFFF
-    state[0] = x
-    drawn: int = (x * end) >> 32
-    return drawn
-
-
-@compiled
-def random_share(state: Rows) -> float:
-    """A number in [0, 1)."""
-    return random_below(state, int(np.int64(1 << 30))) / (1 << 30)
-
-
-class Chance(NamedTuple):
-    """What cuts are drawn with: room for the bins of a node's rows and for which go left, and the number drawn."""
-
-    codes: Bins
-    goes: Bins
-    wish: Array
+        return best_threshold(room.every, known + 1, sums, known, False, whole, 0, room)
+    return best_level(sums, known, whole, room)
 
 
 @inlined
-def random_split(
-    columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows, chance: Chance
-) -> Split:
-    """A split of a node by one column, drawn at random."""
-    if columns.ordered[feature]:
-        return random_threshold(columns, feature, here, whole, room.left, state, chance)
-    return random_level(columns, feature, here, whole, room, state)
+def sort_levels(sums: Words, known: int, scale: Scale, room: Room) -> int:
+    """Put keys of the levels that have rows, missing as the last, in order of amount over curvature.
 
-
-@inlined
-def random_threshold(
-    columns: Columns, feature: int, here: Here, whole: Whole, left: Words, state: Rows, chance: Chance
-) -> Split:
-    """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
-
-    ``wish`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
-    ``high``. A single known value is split from the missing ones.
+    Of equals the first is first. How many there are.
     """
-    known, codes, lowest = int(columns.known[feature]), chance.codes[: len(here.rows)], columns.lowest[feature]
-    first, last, missing = ends_of(columns.bins[feature], here.rows, known, codes)
-    if first >= last and not (missing and first == last):
-        return -np.inf, 0, 0, 0
-    low, high, cut = last, known, np.inf
-    if first < last:
-        low, high = first, last
-        cut = lowest[first] + random_share(state) * (columns.highest[feature, last] - lowest[first])
-    chance.wish[0] = cut
-    goes = chance.goes[: len(codes)]
-    for i in range(len(codes)):
-        goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
-    add_marked(here.parts, goes, left)
-    best, best_side = score_of(left, whole), 0
-    if missing and first < last:
-        for i in range(len(codes)):
-            goes[i] |= codes[i] == known
-        add_marked(here.parts, goes, left)
-        score = score_of(left, whole)
-        if score > best + whole.tolerance:
-            best, best_side = score, 1
-    return best, low, high, best_side
+    count, order, ratios = 0, room.places[0], room.scores[0]
+    for level in range(known + 1):
+        word = sums[WEIGHT, level]
+        if word >> scale.shift > 0:
+            curvature = (word & scale.mask) * scale.curvature + scale.l2
+            ratio = sums[AMOUNT, level] * scale.amount / max(curvature, LEAST_CURVATURE)
+            place = count
+            while place > 0 and ratios[place - 1] > ratio:
+                order[place], ratios[place] = order[place - 1], ratios[place - 1]
+                place -= 1
+            order[place], ratios[place] = level, ratio
+            count += 1
+    for place in range(count):
+        order[place] |= place << PLACE_BITS
+    return count
 
 
 @inlined
-def ends_of(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
-    """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
-
-    Without known values the last comes before the first.
-    """
-    for i in range(len(codes)):
-        codes[i] = column[rows[i]]
-    first, last = codes[0], codes[0]
-    for i in range(len(codes)):
-        first = codes[i] if codes[i] < first else first
-        last = codes[i] if codes[i] > last else last
-    if last < known:
-        return int(first), int(last), False
-    highest = -1
-    for i in range(len(codes)):
-        highest = max(highest, int(codes[i]) if codes[i] < known else -1)
-    return int(first), highest, True
+def best_grouping(sums: Words, known: int, whole: Whole, room: Room) -> Split:
+    """The best cut of levels in order of what they score: of the first ones, up to ``low``."""
+    count = sort_levels(sums, known, whole.scale, room)
+    return (
+        best_threshold(room.places[0], count, sums, -1, True, whole, 0, room) if count > 1 else (-np.inf, 0, 0, 0)
+    )
 
 
 @inlined
-def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
-    """The last bin before ``last`` that begins at or below the cut."""
-    low, high = first, last - 1
-    while low < high:
-        middle = (low + high + 1) >> 1
-        if lowest[middle] <= cut:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def bits_of_left(whole: Whole, weight: float, room: Room) -> float:
+    """The entropy of the two sides of a cut by their weights."""
+    left, _, _ = score_of_words(room.left, whole.bits, whole.criterion)
+    return (bits_of(weight) - bits_of(left) - bits_of(weight - left)) / weight
 
 
 @inlined
-def add_marked(parts: Words, goes: Bins, sums: Words) -> None:
-    """Fill ``sums`` with the words of the rows that go left."""
-    for w in range(len(sums)):
-        total, own = np.int64(0), parts[w]
-        for i in range(len(goes)):
-            total += own[i] * goes[i]
-        sums[w] = total
-
-
-@inlined
-def random_level(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows) -> Split:
-    """One of the levels in a node, all alike, against the rest."""
-    add_up(columns, feature, here, room.sums)
-    present = 0
-    for b in range(columns.known[feature] + 1):
-        present += not empty(room.sums, b)
-    wanted, level = random_below(state, present), -1
-    while wanted >= 0:
-        level += 1
-        wanted -= not empty(room.sums, level)
-    for w in range(len(room.left)):
-        room.left[w] = room.sums[w, level]
-    return score_of(room.left, whole), level, level, 0
+def score_of_levels(known: int, whole: Whole, weight: float, room: Room) -> tuple[float, float, int]:
+    """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
+    score, bits, count, unit = 0.0, bits_of(weight), 0, 1.0 if whole.bits else whole.scale.amount
+    for b in range(known + 1):
+        held = False
+        for w in range(len(room.left)):
+            room.left[w] = room.sums[w, b]
+            held |= room.left[w] != 0
+        if held:
+            own, part, _ = score_of_words(room.left, whole.bits, whole.criterion)
+            score += part * unit * unit if own >= whole.least else -np.inf
+            bits, count = bits - bits_of(own), count + 1
+    return score if count > 1 else -np.inf, bits / weight, count

@@ -1,8 +1,9 @@
 """Compiled sums: what the rows of a node add up to, and what those in each bin of a column do.
 
-Sums are whole numbers, so that they are the same in any order of rows. Of classes, a word holds the weights of as
-many as it has room for, ``bits`` for each, and all are added at once. Of values, the first word is the weight and
-the second the amount: weight × distance from the mean of all rows, in a fine unit.
+Sums are whole numbers, so that they are the same in any order of rows, and a sibling is exactly its parent less
+the other child. Of classes, a word holds the weights of as many as it has room for, ``bits`` for each, and all are
+added at once. Of values and gradients, the first word is the amount and the second the weight, above the curvature
+if rows have one of their own.
 """
 
 from __future__ import annotations
@@ -16,20 +17,18 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.kernels.trees.binning import Bins, Ids
 from mlcli.kernels.without_counting import inlined
 
-WEIGHT, AMOUNT = 0, 1
-"""The words of values."""
+AMOUNT, WEIGHT = 0, 1
+"""The words of values and of gradients."""
 PLACE_BITS = 32
 """How many bits of a key say which entry of a bin it is; the others are the bin."""
-PLACES = (1 << PLACE_BITS) - 1
 FEW = 64
 """Up to how many rows comparing each with each sorts fastest."""
-SPARSE = 2
-"""With more bins than this many for each row, the rows are sorted rather than the bins gone through."""
 DIGITS = 8
 """How many bits of a bin one pass of sorting looks at."""
 SMALLEST = (8 * 2.0**-52) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
 Words = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 Keys = NDArray[np.signedinteger]
 
 
@@ -49,7 +48,7 @@ class Targets(NamedTuple):
 
     parts: Words
     bits: int
-    """How many a class has in a word; 0 of values."""
+    """How many a class has in a word; 0 of values and gradients."""
     output: Array
 
 
@@ -65,15 +64,23 @@ class Room(NamedTuple):
 
     sums: Words
     """Words × bins."""
-    left: Words
+    along: Words
+    """Words × cuts: what lies on the left of each."""
+    bins: Rows
+    """The last bin there."""
+    filled: Bytes
+    scores: Array
+    """With missing cells on the right and on the left."""
     lost: Words
-    """The words of missing cells."""
+    """The words that missing cells add to the left, on the right (none) and on the left."""
+    left: Words
+    """Those of one side, or of one level."""
     every: Rows
     """A key for each bin."""
     keys: Keys
     """Keys of few rows: their own, how many are smaller, and a key above all."""
     places: Rows
-    """Two orders of the rows of a node."""
+    """Two orders of the rows of a node, or of levels."""
     counts: Rows
 
 
@@ -162,12 +169,3 @@ def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -
         source = 1 - source
         shift += DIGITS
     return source
-
-
-@inlined
-def empty(sums: Words, b: int) -> bool:
-    """Whether a bin holds no row."""
-    word = 0
-    for w in range(len(sums)):
-        word |= sums[w, b]
-    return word == 0

@@ -88,15 +88,6 @@ def walk_tree(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> 
 
 
 @compiled
-def walk(wood: Wood, roots: Codes, cells: Array, rows: Rows, reached: Codes) -> None:
-    """Fill ``reached`` (trees × rows) with the nodes that rows come to."""
-    for begin in range(0, len(rows), BLOCK):
-        end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
-        for tree in range(len(roots)):
-            walk_tree(wood, int(roots[tree]), cells, rows[begin:end], reached[tree, begin:end])
-
-
-@compiled
 def add_answers(
     wood: Wood, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
 ) -> None:

@@ -22,10 +22,7 @@ class LabelledDetector(Detector):
     learns_labels = True
 
     artificial: float | None = param(
-        None,
-        "artificial anomalies for each good row; none: 1 where no anomaly is known, else 0",
-        ge=0,
-        le=100,
+        None, "artificial anomalies for each good row; none: 1 where no anomaly is known, else 0", ge=0, le=100
     )
     margin: float = param(0.1, "how far they lie beyond the good rows at most, as a share of their range", ge=0)
 

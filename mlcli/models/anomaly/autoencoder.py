@@ -6,7 +6,7 @@ Formula:
 
 Assumes:
     Good rows lie near a surface of few dimensions, from which anomalies stand off. Anomalies among the training
-    rows bend the surface towards them. Columns on one scale, so they are standardised unless steps are given.
+    rows bend the surface towards them.
 
 Cost:
     About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.

@@ -8,8 +8,7 @@ Formula:
 
 Assumes:
     Good rows lie in round clusters, anomalies alone or in small clusters, which k-means must find: with too few
-    centres anomalies are dealt to large clusters, and still lie far from their centres. Columns on one scale, so
-    they are standardised unless steps are given.
+    centres anomalies are dealt to large clusters, and still lie far from their centres.
 
 Cost:
     rows × clusters × columns for each step of k-means; clusters × columns per row asked.
@@ -55,19 +54,11 @@ class Placed(NamedTuple):
     """Whether its own cluster is large."""
 
 
-def _none(placed: Placed, sizes: Array) -> Array:
-    return np.ones(len(placed.own))
-
-
-def _size(placed: Placed, sizes: Array) -> Array:
-    return np.asarray(sizes[placed.own])
-
-
-def _printed(placed: Placed, sizes: Array) -> Array:
-    return np.where(placed.large, sizes[placed.own], 1.0)
-
-
-WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {"none": _none, "printed": _printed, "size": _size}
+WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {
+    "none": lambda placed, sizes: np.ones(len(placed.own)),
+    "printed": lambda placed, sizes: np.where(placed.large, sizes[placed.own], 1.0),
+    "size": lambda placed, sizes: sizes[placed.own],
+}
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
@@ -82,10 +73,7 @@ class ClusterFactor(Detector):
         0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5, if_given=True
     )
     far: float | None = param(
-        None,
-        "how many spreads of a large cluster a small one must be away (cluster level); none: 0",
-        gt=0,
-        if_given=True,
+        None, "how many spreads of a large cluster it must be away (cluster level); none: 0", gt=0, if_given=True
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
@@ -150,12 +138,8 @@ class ClusterFactor(Detector):
         """The clusters by size."""
         shares = self.sizes_ / self.sizes_.sum()
         names = ["large" if place < self.large_ else "small" for place in range(len(shares))]
-        rows = tuple(
-            (place + 1, *of)
-            for place, of in enumerate(
-                zip(names, self.sizes_.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
-            )
-        )
+        numbers = np.column_stack([self.sizes_, shares, shares.cumsum()]).tolist()
+        rows = tuple((place, name, *of) for place, (name, of) in enumerate(zip(names, numbers, strict=True), 1))
         header = ("cluster", "is", "training rows", "share", "up to here")
         note = f"Large up to the share {self.alpha:g}, or to a next one that is {self.beta:g} times smaller."
         return (findings.Table("Clusters", header, rows, note=note),)

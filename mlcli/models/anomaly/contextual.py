@@ -39,7 +39,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
-from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods, Neighbours, same_rows
+from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, Neighbours, same_rows
+from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -5,8 +5,7 @@ Formula:
     about a share ν of the training rows. Φ(x) = √(2/K) cos(V a(x) + b), with a(x) the last hidden layer (tanh).
 
 Assumes:
-    Good rows are alike, and few of the training rows are anomalies. Columns on one scale, so they are standardised
-    unless steps are given.
+    Good rows are alike, and few of the training rows are anomalies.
 
 Cost:
     About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.

@@ -6,7 +6,7 @@ Formula:
 
 Assumes:
     Regions of good rows are about equally dense: one radius for all. Beyond the radius of all rows, every row is
-    as odd as any other. Columns on one scale, so they are standardised unless steps are given.
+    as odd as any other.
 
 Cost:
     A k-d tree in n log n; per row asked from log n up to n where many rows are near or there are many columns.
@@ -43,11 +43,7 @@ class FixedRadius(NeighbourDetector, Detector):
 
     radius: float | None = param(None, "how far a row may be that is near; none: by the share", gt=0)
     share: float = param(
-        0.1,
-        "where no radius is given, the share of rows that are near a middling row",
-        gt=0,
-        lt=1,
-        tune=(0.01, 0.5),
+        0.1, "without a radius, the share of rows that are near a middling row", gt=0, lt=1, tune=(0.01, 0.5)
     )
 
     radius_: float = learned()
@@ -78,11 +74,7 @@ class FixedRadius(NeighbourDetector, Detector):
 
     def explain(self) -> findings.Explanation:
         """How much is stored, and what near means."""
-        rows = (
-            ("training rows", len(self.stored_)),
-            ("columns", self.stored_.shape[1]),
-            ("radius", self.radius_),
-        )
+        rows = (("training rows", len(self.stored_)), ("columns", self.stored_.shape[1]), ("radius", self.radius_))
         note = "A score of 1 says that no training row is within the radius, in the columns as it sees them."
         return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)
 

@@ -6,8 +6,7 @@ Formula:
 
 Assumes:
     Good rows are easier to forge than anomalies, and many enough to learn from: of a few hundred rows an
-    autoencoder or neighbours mostly tell more. Columns on one scale, so they are standardised unless steps are
-    given.
+    autoencoder or neighbours mostly tell more.
 
 Cost:
     About 18 × parameters operations for each training row and epoch. Each row asked is searched for by gradient
@@ -47,10 +46,7 @@ SHORT = 0.5
 JUDGED = OUTPUTS["sigmoid", "cross-entropy"]
 
 
-@register(
-    "gan-detector",
-    reference="Schlegl et al. 2017, Unsupervised anomaly detection with generative adversarial networks",
-)
+@register("gan-detector", reference="Schlegl et al. 2017, Unsupervised anomaly detection with GANs")
 class GanDetector(Detector):
     """Scores by what the generator leaves of a row."""
 

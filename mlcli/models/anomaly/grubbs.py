@@ -39,15 +39,10 @@ FEWEST = 3
 """Of two values neither is farther from their mean."""
 
 
-def _largest(parts: Array) -> Array:
-    return np.asarray(np.abs(parts).max(axis=1))
-
-
-def _length(parts: Array) -> Array:
-    return np.asarray(np.sqrt((parts**2).sum(axis=1)))
-
-
-OF: dict[str, Callable[[Array], Array]] = {"distances": _length, "values": _largest}
+OF: dict[str, Callable[[Array], Array]] = {
+    "distances": lambda parts: np.sqrt((parts**2).sum(axis=1)),
+    "values": lambda parts: np.abs(parts).max(axis=1),
+}
 """What is made of how far out a row lies along each axis."""
 
 

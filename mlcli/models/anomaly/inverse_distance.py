@@ -4,8 +4,7 @@ Formula:
     N(x) are the k nearest training rows; density(x) = k / Σ_{o∈N(x)} d(x, o), d is euclidean. s(x) = −density(x).
 
 Assumes:
-    Regions of good rows are about equally dense: one threshold for all. Columns on one scale, so they are
-    standardised unless steps are given.
+    Regions of good rows are about equally dense: one threshold for all.
 
 Cost:
     Nothing to fit; n·p per row asked, as of `knn-distance`, whose mean distance puts rows in the same order.

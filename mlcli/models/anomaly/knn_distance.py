@@ -6,7 +6,7 @@ Formula:
 
 Assumes:
     Good rows lie close together, everywhere about equally close: one threshold serves sparse and dense regions.
-    Columns on one scale, so they are standardised unless steps are given; irrelevant columns drown the others.
+    Irrelevant columns drown the others.
 
 Cost:
     Nothing to fit; n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be

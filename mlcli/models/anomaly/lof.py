@@ -7,8 +7,8 @@ Formula:
     Without ``reachability``, d(x, o) stands for reach(x, o): the relative density.
 
 Assumes:
-    Anomalies lie alone: a cluster of more than k of them is dense to itself. Columns on one scale, so they are
-    standardised unless steps are given. Unlike one distance for all, it allows for regions of different density.
+    Anomalies lie alone: a cluster of more than k of them is dense to itself. Unlike one distance for all, it
+    allows for regions of different density.
 
 Cost:
     n²·p to fit, n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be near
@@ -32,12 +32,12 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
-    DistinctRows,
     NeighbourDetector,
     Neighbourhoods,
     Neighbours,
     same_rows,
 )
+from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -7,8 +7,8 @@ Formula:
 
 Assumes:
     Good rows fill regions of a width of about 1/√γ; with the Gaussian kernel all rows lie on a sphere, of which
-    the plane cuts off the part that holds them. Columns on one scale, so they are standardised unless steps are
-    given; a linear kernel then has the good rows round the origin itself, and finds little.
+    the plane cuts off the part that holds them. A linear kernel has good rows that are standardised round the
+    origin itself, and finds little.
 
 Cost:
     n² kernel values once, then some times n moves that cost n each; a kernel value for each support vector per row

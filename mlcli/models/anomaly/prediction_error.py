@@ -101,7 +101,10 @@ class PredictionError(Detector):
             raise FitError("prediction-error needs at least three training rows")
         self.places_ = self._places(data.table.number_columns, numbers)
         names = [data.table.number_columns[place].name for place in self.places_]
-        rows = [self._valued(data, seen, name, numbers[:, p]) for name, p in zip(names, self.places_, strict=True)]
+        rows = [
+            ValuedRows(table=self._without(seen, name), rows=data.rows, target=name, y=numbers[:, place])
+            for name, place in zip(names, self.places_, strict=True)
+        ]
         folds = inner_folds(rows[0], self.folds, rng)
         errors = np.column_stack([self._held_out(one, folds, rng.spawn(1)[0]) for one in rows])
         self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
@@ -134,9 +137,6 @@ class PredictionError(Detector):
         back = range(1, self.window + 1)
         names = [Column(f"{column.name} {rows} before") for rows in back for column in table.number_columns]
         return Table(tuple(names), before.reshape(len(table), len(names)), np.empty((len(table), 0), np.int32))
-
-    def _valued(self, data: ScreenedRows, seen: Table, name: str, y: Array) -> ValuedRows:
-        return ValuedRows(table=self._without(seen, name), rows=data.rows, target=name, y=y)
 
     @staticmethod
     def _without(seen: Table, name: str) -> Table:

@@ -6,8 +6,7 @@ Formula:
     Φ(x) = relu(W x). Suspects are the rows that another detector scores highest.
 
 Assumes:
-    That detector ranks more right than wrong: its errors are learned. Columns on one scale, so they are
-    standardised unless steps are given.
+    That detector ranks more right than wrong: its errors are learned.
 
 Cost:
     A fit of the detector; for each step the representation of ``batch`` × (sample + 2) rows. A row asked is
@@ -40,7 +39,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.draws import as_repeats
 from mlcli.engines.ensemble import fitted
-from mlcli.engines.network.activations import ACTIVATIONS
+from mlcli.engines.network.activations import RELU
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
@@ -49,7 +48,6 @@ SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
 SHOWN = 50
 """How many points the curve of the hinge has."""
-RELU = ACTIVATIONS["relu"](1.0)
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")

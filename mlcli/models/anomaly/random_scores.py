@@ -30,7 +30,6 @@ class RandomScores(Detector):
     seed_: int = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: cells are only hashed."""
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

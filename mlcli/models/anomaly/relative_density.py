@@ -5,8 +5,8 @@ Formula:
     s(x) = mean_{o∈N(x)} density(o) / density(x), about 1 within a cluster; ``over: sum`` has Σ for the mean.
 
 Assumes:
-    Anomalies lie alone. Columns on one scale, so they are standardised unless steps are given. Rows that stand
-    nearly on each other are so dense that ordinary rows beside them look odd; `lof` has reachability for that.
+    Anomalies lie alone. Rows that stand nearly on each other are so dense that ordinary rows beside them look odd;
+    `lof` has reachability for that.
 
 Cost:
     n²·p to fit, n·p per row asked; memory grows with the rows, never with their square.
@@ -27,12 +27,12 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
-    DistinctRows,
     NeighbourDetector,
     Neighbourhoods,
     Neighbours,
     same_rows,
 )
+from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}

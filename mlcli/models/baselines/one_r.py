@@ -79,7 +79,6 @@ class OneR(Classifier):
     wrong_: Array = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: levels, intervals and missing cells are all values of a rule."""
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""

@@ -43,7 +43,6 @@ class RandomGuess(Classifier, Regressor):
     seed_: int = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
-    """Anything: cells only tell rows apart."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Keep the distinct outcomes, each with the upper end of its share of the unit interval."""

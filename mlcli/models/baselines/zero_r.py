@@ -33,7 +33,6 @@ class ZeroR(Classifier, Regressor):
     mean_: Array = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
-    """Anything: no cell is read."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Take the weighted mean of the outputs: class shares, or the mean of the target."""

@@ -29,15 +29,15 @@ FRACTION = 1e-9
 ROUNDING = 1e-13
 
 
-def _share_of_the_largest(overall: Moments) -> Array:
-    return np.asarray(FRACTION * overall.variance.max(axis=-1, initial=0.0))
-
-
 def _nothing(overall: Moments) -> Array:
     return np.zeros(overall.variance.shape[:-1])
 
 
-ADDED: dict[str, Callable[[Moments], Array]] = {"floor": _nothing, "add": _share_of_the_largest, "drop": _nothing}
+ADDED: dict[str, Callable[[Moments], Array]] = {
+    "floor": _nothing,
+    "add": lambda overall: FRACTION * overall.variance.max(axis=-1, initial=0.0),
+    "drop": _nothing,
+}
 """What is added to every variance. A column with a variance of 0 in a class even so is treated as "floor" says,
 or left out."""
 
@@ -85,11 +85,6 @@ def with_pseudocounts(counts: Array, alpha: float) -> Array:
     return np.asarray((counts + alpha) / (counts.sum(axis=0) + alpha * len(counts)))
 
 
-def with_prior_rows(counts: Array, m: float) -> Array:
-    """``m`` more rows, spread evenly over the V levels: (count + m/V) / (total + m)."""
-    return with_pseudocounts(counts, m / len(counts))
-
-
 def with_floor(counts: Array, epsilon: float) -> Array:
     """``epsilon`` in the place of 0, the rest as counted; the shares then add up to a little more than 1."""
     shares = as_counted(counts)
@@ -100,7 +95,7 @@ SMOOTHINGS: dict[str, Callable[[Array, float], Array]] = {
     "alpha": with_pseudocounts,
     "none": as_counted,
     "epsilon": with_floor,
-    "m-estimate": with_prior_rows,
+    "m-estimate": lambda counts, m: with_pseudocounts(counts, m / len(counts)),
 }
 """From counts (levels × ... × classes) to shares: four ways to treat a level that a class never had."""
 HOW_SMOOTHED = {

@@ -85,9 +85,7 @@ FARTHEST = 5e4
 
 
 @register(
-    "naive-bayes",
-    reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995",
-    revision=2,
+    "naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995", revision=2
 )
 class NaiveBayes(Classifier):
     """Categorical and normal columns together."""
@@ -107,9 +105,7 @@ class NaiveBayes(Classifier):
     zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
     distributions: dict[str, Any] | None = param(
-        None,
-        "columns or kinds with another distribution than usual, such as {clicks: count, numeric: bernoulli}",
-        if_given=True,
+        None, "columns or kinds with other distributions: {clicks: count, numeric: bernoulli}", if_given=True
     )
     trials: int | None = param(
         None, "of how many trials a binomial column has the hits; its largest number if none", ge=1, if_given=True
@@ -128,7 +124,6 @@ class NaiveBayes(Classifier):
     trials_: Array = learned("events")
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
-    """Anything: missing cells drop out of the product."""
 
     def uses(self, parameter: str) -> bool:
         """Rows are added by one way of smoothing each."""

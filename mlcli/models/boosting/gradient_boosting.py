@@ -64,7 +64,7 @@ HALVINGS = 60
 @register(
     "gradient-boosting",
     reference="Friedman 2001, Greedy function approximation: a gradient boosting machine",
-    revision=2,
+    revision=3,
 )
 class GradientBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients alone."""

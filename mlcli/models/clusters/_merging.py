@@ -37,11 +37,6 @@ class Linkage:
     """Whether the formula is one of squared distances; the heights are their roots."""
 
 
-def _average(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
-    """The mean distance between their rows."""
-    return a / (a + b) * first + b / (a + b) * second
-
-
 def _centroid(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
     """The squared distance between their means."""
     one, other = a / (a + b), b / (a + b)
@@ -56,7 +51,7 @@ def _ward(first: Array, second: Array, between: float, a: float, b: float, sizes
 LINKAGES = {
     "single": Linkage(lambda first, second, *_: np.minimum(first, second)),
     "complete": Linkage(lambda first, second, *_: np.maximum(first, second)),
-    "average": Linkage(_average),
+    "average": Linkage(lambda first, second, between, a, b, sizes: a / (a + b) * first + b / (a + b) * second),
     "centroid": Linkage(_centroid, squared=True),
     "ward": Linkage(_ward, squared=True),
 }

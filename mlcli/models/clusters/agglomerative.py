@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +31,10 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Dendrogram, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
-from mlcli.engines.draws import draws, places_of
+from mlcli.core.tables import Array, Codes, Rows
+from mlcli.engines.distance_matrix import DISTANCES_HELP, PlacedRows
 from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
 
 LEAVES = 12
 """Leaves at most; each stands for the rows that merged before."""
@@ -46,10 +43,8 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-class Agglomerative(DistanceClusterer, Clusterer):
+class Agglomerative(PlacedRows, Clusterer):
     """A tree of merges, and its cut."""
-
-    transductive: ClassVar[bool] = True
 
     linkage: str = param("ward", "how far two groups are apart", choices=tuple(LINKAGES))
     clusters: int = param(3, "how many groups are left, where no height is given", ge=1, tune=(2, 10))
@@ -60,9 +55,6 @@ class Agglomerative(DistanceClusterer, Clusterer):
     merged_: Rows = learned("merges", 2)
     heights_: Array = learned("merges")
     sizes_: Rows = learned("merges")
-    group_: Codes = learned("rows")
-    marks_: Array = learned("rows")
-    """A number for each row, which follows from its cells."""
 
     @property
     def merges(self) -> Merges:
@@ -81,17 +73,7 @@ class Agglomerative(DistanceClusterer, Clusterer):
             merges = merges_of_distances(given, self.linkage)
         self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes
         group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
-        order = largest_first(X, group, int(group.max()) + 1, data.weights)
-        self.group_ = np.argsort(order).astype(np.int32)[group]
-        self.marks_ = draws(data.table, 0)
-
-    def cluster_of(self, table: Table) -> Codes:
-        """The group of each row, which must be one of those that were merged."""
-        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
-
-    def groups(self) -> int:
-        """As many as the cut has left."""
-        return int(self.group_.max()) + 1
+        self.keep(data, X, group)
 
     def check_learned(self) -> None:
         """Merges that make a tree of all rows, and a group for each."""
@@ -102,8 +84,7 @@ class Agglomerative(DistanceClusterer, Clusterer):
         every = np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))
         if not every or (self.merged_ >= made).any():
             raise ValueError("merges that make no tree")
-        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
-            raise ValueError("groups that are not numbered through")
+        super().check_learned()
 
     def explain(self) -> Explanation:
         """The last merges as a dendrogram, and as a table."""

@@ -36,8 +36,8 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods
-from mlcli.engines.neighbours.points import SAME, of_numbers
+from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
+from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import Tree, loops_pay, nearest
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first

@@ -21,7 +21,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,30 +28,24 @@ from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer
-from mlcli.engines.draws import draws, places_of
+from mlcli.engines.distance_matrix import DISTANCES_HELP, PlacedRows
+from mlcli.engines.draws import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
 
 ROWS_AT_MOST = 20_000
 TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-class Divisive(DistanceClusterer, Clusterer):
+class Divisive(PlacedRows, Clusterer):
     """A group, split again and again."""
-
-    transductive: ClassVar[bool] = True
 
     clusters: int = param(3, "how many groups there are at last, where no diameter is given", ge=1, tune=(2, 10))
     diameter: float | None = param(None, "splits until no two rows of a group are farther apart", ge=0)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
-    group_: Codes = learned("rows")
-    marks_: Array = learned("rows")
-    """A number for each row, which follows from its cells."""
     diameters_: Array = learned("splits")
     """Of each group that was split, in order."""
     sizes_: Rows = learned("splits", 2)
@@ -63,14 +56,13 @@ class Divisive(DistanceClusterer, Clusterer):
         if len(data) > ROWS_AT_MOST:
             what = f"divisive clustering of {len(data):,} rows needs a matrix of {8e-9 * len(data) ** 2:.0f} GB"
             raise FitError(what, hint="k-means holds no more than the rows")
-        (X, given), marks = self.points_and_distances(data), draws(data.table, 0)
+        X, given = self.points_and_distances(data)
         apart = np.sqrt(squared_differences(X, X)) if given is None else given
-        groups = self._split_all(apart, np.argsort(marks, kind="stable"))
+        groups = self._split_all(apart, np.argsort(draws(data.table, 0), kind="stable"))
         group = np.zeros(len(X), np.int32)
         for number, members in enumerate(groups):
             group[members] = number
-        self.group_ = np.argsort(largest_first(X, group, len(groups), data.weights)).astype(np.int32)[group]
-        self.marks_ = marks
+        self.keep(data, X, group)
         if self.diameter is None and len(groups) < self.clusters:
             text = f"fewer rows differ ({len(groups)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
@@ -90,19 +82,6 @@ class Divisive(DistanceClusterer, Clusterer):
         self.diameters_ = np.array([width for width, _, _ in splits])
         self.sizes_ = np.array([sizes for _, *sizes in splits], np.intp).reshape(-1, 2)
         return groups
-
-    def cluster_of(self, table: Table) -> Codes:
-        """The group of each row, which must be one of those that were split."""
-        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
-
-    def groups(self) -> int:
-        """As many as the splits have made."""
-        return int(self.group_.max()) + 1
-
-    def check_learned(self) -> None:
-        """Groups that are numbered through."""
-        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
-            raise ValueError("groups that are not numbered through")
 
     def explain(self) -> findings.Explanation:
         """Every split, in order."""

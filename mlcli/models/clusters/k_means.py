@@ -35,14 +35,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.centres import (
-    STARTS,
-    Cloud,
-    cloud_of,
-    nearest_centres,
-    squared_differences,
-    squared_lengths,
-)
+from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_differences, squared_lengths
 from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
@@ -57,10 +50,7 @@ class KMeans(Clusterer):
 
     clusters: int = param(3, "how many groups; at most, where separation is given", ge=1, tune=(2, 10))
     separation: float | None = param(
-        None,
-        "as many groups as have centres so far apart, in mean distances of rows to theirs",
-        gt=0,
-        if_given=True,
+        None, "as many groups as have centres so far apart, in mean distances of rows to them", gt=0, if_given=True
     )
     start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
     restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)
@@ -87,7 +77,8 @@ class KMeans(Clusterer):
             raise FitError("k-means needs at least one column")
         self.origin_ = np.average(data.table.numbers, axis=0, weights=data.weights)
         cloud = cloud_of(data.table.numbers - self.origin_, data.weights)
-        stop = Stop(self.tolerance * self._mean_variance(cloud), self.changes, self.max_iterations)
+        variance = float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
+        stop = Stop(self.tolerance * variance, self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
 
         def settled(clusters: int) -> Optimum:
@@ -119,10 +110,6 @@ class KMeans(Clusterer):
         if len(best.centres) < self.clusters and self.separation is None:
             text = f"fewer rows differ ({len(best.centres)}) than groups were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=3)
-
-    @staticmethod
-    def _mean_variance(cloud: Cloud) -> float:
-        return float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
 
     def cluster_of(self, table: Table) -> Codes:
         """The nearest centre of each row."""

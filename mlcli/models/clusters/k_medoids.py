@@ -19,6 +19,8 @@ Choices:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mlcli.core import findings
@@ -27,9 +29,9 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.centres import squared_differences
-from mlcli.engines.distance_matrix import DISTANCES_HELP, distances_to_rows, embedded, given_distances, points_of
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
+from mlcli.engines.draws import in_content_order
+from mlcli.engines.scaling import DISTANCES
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.groups import largest_first
 
@@ -39,11 +41,11 @@ LEAST_GAIN = 1e-12
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)")
-class KMedoids(Clusterer):
+class KMedoids(DistanceClusterer, Clusterer):
     """Partitioning around medoids."""
 
     clusters: int = param(3, "how many groups", ge=1, tune=(2, 10))
-    metric: str = param("euclidean", "how far rows are apart", choices=("euclidean", "manhattan"))
+    metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
     max_swaps: int = param(1000, "how many swaps at most", ge=0)
 
@@ -59,52 +61,35 @@ class KMedoids(Clusterer):
 
     @property
     def accepts(self) -> Accepts:
-        """Numbers on one scale; distances as they are, beside names of their rows."""
-        given = self.distances is not None
-        return Accepts(nominal=given, weights=not given, prefers_scaled=not given)
+        """Weights, too, where distances are not given."""
+        return replace(super().accepts, weights=self.distances is None)
 
     def uses(self, parameter: str) -> bool:
         """Given distances are of no metric."""
         return parameter != "metric" or self.distances is None
 
-    def space(self, table: Table) -> Array:
-        """The numbers, or points that lie as far apart as the distances say."""
-        return table.numbers if self.distances is None else points_of(table, self.distances)
-
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Build, then swap."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         if len(data) > MOST_ROWS:
             raise FitError(f"k-medoids takes at most {MOST_ROWS:,} rows", hint="k-means has no such limit")
-        if not data.table.numbers.shape[1]:
-            raise FitError("k-medoids needs at least one column")
-        given = None if self.distances is None else given_distances(data, self.distances)
-        apart = self._between(data.table.numbers, data.table.numbers) if given is None else given
+        X, given = self.points_and_distances(data)
+        apart = DISTANCES[self.metric](X, X) if given is None else given
         places = built(apart, data.weights, min(self.clusters, len(np.unique(apart, axis=0))))
         self.built_ = _sum(apart, data.weights, places)
         places, self.swaps_ = swapped(apart, data.weights, places, self.max_swaps)
         self.total_ = _sum(apart, data.weights, places)
         group = apart[:, places].argmin(axis=1).astype(np.int32)
-        X = data.table.numbers if given is None else embedded(given)
         order = largest_first(X, group, len(places), data.weights)
         places = places[order]
         self.sizes_ = np.bincount(group, data.weights, len(places)).astype(np.float64)[order]
         self.rows_ = data.rows[places]
         self.medoids_ = data.table.numbers[places] if given is None else self.rows_.astype(np.float64)
 
-    def _between(self, one: Array, other: Array) -> Array:
-        if self.metric == "euclidean":
-            return np.sqrt(squared_differences(one, other))
-        apart = np.zeros((len(one), len(other)))
-        for a, b in zip(one.T, other.T, strict=True):
-            apart += np.abs(np.subtract.outer(a, b))
-        return apart
-
     def cluster_of(self, table: Table) -> Codes:
         """The nearest medoid of each row."""
         if self.distances is None:
-            apart = self._between(table.numbers, self.medoids_)
+            apart = DISTANCES[self.metric](table.numbers, self.medoids_)
         else:
             apart = distances_to_rows(table, self.distances)[:, self.medoids_.astype(np.intp)]
         return np.asarray(apart.argmin(axis=1), np.int32)

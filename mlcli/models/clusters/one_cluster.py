@@ -30,7 +30,6 @@ class OneCluster(Clusterer):
     size_: int = learned()
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers on one scale, as the methods beside it see them."""
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Count the rows."""

@@ -32,7 +32,6 @@ class RandomClusters(Clusterer):
     seed_: int = learned()
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers on one scale, as the methods beside it see them."""
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

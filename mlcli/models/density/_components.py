@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
-from mlcli.core.schema import Column
+from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.em import Mixture
+from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 SET_BY_FLOOR = (
@@ -23,67 +25,94 @@ SET_BY_FLOOR = (
 """What is to be known of a covariance that lies on the floor."""
 
 
-def varying_columns(data: UnlabelledRows) -> tuple[Rows, Array, Array]:
-    """The places of the columns that vary, with their means and standard deviations.
+@dataclass(kw_only=True, eq=False)
+class OfVaryingColumns(DensityEstimator):
+    """A density of the columns that vary: one of a single value would have an infinite density."""
 
-    A column of one value would have an infinite density: it is left out, with a warning. A row alone has none.
-    """
-    columns = data.table.number_columns
-    if not columns:
-        raise FitError("there is no column to describe")
-    found = moments(data.table.numbers, data.weights)
-    varies = np.flatnonzero(found.variance > 0)
-    constant = [column.name for column, variance in zip(columns, found.variance, strict=True) if variance == 0]
-    if not len(varies):
-        raise FitError("the training rows are all equal: a density needs rows that differ")
-    if constant:
-        text = f"columns with one value in all training rows are left out of the density: {listed(constant)}"
-        warnings.warn(text, MlcliWarning, stacklevel=3)
-    return varies, found.mean[varies], np.sqrt(found.variance[varies])
+    varies_: Rows = learned("varying")
+    constants_: Array = learned("columns")
+    """A number for each column, which those have that do not vary."""
 
+    def learn_columns(self, data: UnlabelledRows) -> tuple[Array, Array, Array]:
+        """The columns that vary, their means and standard deviations; others are left out, with a warning."""
+        columns = data.table.number_columns
+        if not columns:
+            raise FitError("there is no column to describe")
+        found = moments(data.table.numbers, data.weights)
+        varies = found.variance > 0
+        if not varies.any():
+            raise FitError("the training rows are all equal: a density needs rows that differ")
+        if not varies.all():
+            constant = [column.name for column, there in zip(columns, varies, strict=True) if not there]
+            text = f"columns with one value in all training rows are left out of the density: {listed(constant)}"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+        self.varies_, self.constants_ = np.flatnonzero(varies), data.table.numbers.min(axis=0)
+        return self.varying(data.table), found.mean[varies], np.sqrt(found.variance[varies])
 
-def varying_part(table: Table, varies: Rows) -> Array:
-    """The numbers that a density describes."""
-    return table.numbers if len(varies) == table.numbers.shape[1] else table.numbers[:, varies]
+    def varying(self, table: Table) -> Array:
+        """The numbers that the density describes."""
+        return table.numbers if len(self.varies_) == table.numbers.shape[1] else table.numbers[:, self.varies_]
 
+    def varying_names(self) -> tuple[str, ...]:
+        """The columns that it describes."""
+        return tuple(self.columns_[place].name for place in self.varies_)
 
-def with_constants(drawn: Array, varies: Rows, constants: Array) -> Array:
-    """Drawn rows with the columns that do not vary."""
-    numbers = np.tile(constants, (len(drawn), 1))
-    numbers[:, varies] = drawn
-    return numbers
+    def drawn(self, n: int, rng: np.random.Generator) -> Array:
+        """So many rows of the columns that vary."""
+        raise TypeError(f"{type(self).__name__} does not say how rows are drawn")
 
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """Rows of the distribution."""
+        numbers = np.tile(self.constants_, (n, 1))
+        numbers[:, self.varies_] = self.drawn(n, rng)
+        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
 
-def check_varying_columns(varies: Rows, columns: int) -> None:
-    """Refuse (ValueError) places that are none of so many columns, each once and in order."""
-    if varies.ndim != 1 or not np.isin(varies, np.arange(columns)).all() or (np.diff(varies) <= 0).any():
-        raise ValueError("a density of columns that are not there")
-
-
-def component_tables(mixture: Mixture, columns: Sequence[Column]) -> findings.Explanation:
-    """Shares with means, then standard deviations and, where columns vary together, their correlations."""
-    names = tuple(column.name for column in columns)
-    deviations = np.array([mixture.kind.deviations(covariance) for covariance in mixture.covariances])
-    shares = mixture.shares.tolist()
-    centres = tuple(
-        (str(k), share, *mean) for k, (share, mean) in enumerate(zip(shares, mixture.means.tolist(), strict=True))
-    )
-    widths = tuple((str(k), *each) for k, each in enumerate(deviations.tolist()))
-    return (
-        findings.Table("Components: share of the rows, and means", ("component", "share", *names), centres),
-        findings.Table("Components: standard deviations", ("component", *names), widths),
-        *_correlations(mixture, deviations, names),
-    )
+    def check_learned(self) -> None:
+        """Columns that are there, each once and in order."""
+        varies, columns = self.varies_, len(self.columns_)
+        if varies.ndim != 1 or not np.isin(varies, np.arange(columns)).all() or (np.diff(varies) <= 0).any():
+            raise ValueError("a density of columns that are not there")
 
 
-def check_mixture(mixture: Mixture, columns: int) -> None:
-    """Refuse (ValueError) parts that are no mixture over so many columns."""
-    count = len(np.atleast_1d(mixture.shares))
-    wanted = ((count,), (count, columns), (count, *mixture.kind.shape(columns)))
-    if tuple(map(np.shape, (mixture.shares, mixture.means, mixture.covariances))) != wanted:
-        raise ValueError("a mixture whose parts do not fit its columns")
-    if not (mixture.shares >= 0).all():
-        raise ValueError("a mixture with shares below 0")
+@dataclass(kw_only=True, eq=False)
+class OfComponents(OfVaryingColumns):
+    """A mixture of Gaussians, or one."""
+
+    def mixture(self) -> Mixture:
+        """What was learned."""
+        raise TypeError(f"{type(self).__name__} does not say what was learned")
+
+    def log_density(self, table: Table) -> Array:
+        """The logarithm of the density at each row."""
+        return self.mixture().log_density(self.varying(table))
+
+    def drawn(self, n: int, rng: np.random.Generator) -> Array:
+        """So many rows of the mixture."""
+        return self.mixture().drawn(n, rng)
+
+    def check_learned(self) -> None:
+        """Parts that fit each other."""
+        super().check_learned()
+        mixture, columns = self.mixture(), len(self.varies_)
+        count = len(np.atleast_1d(mixture.shares))
+        wanted = ((count,), (count, columns), (count, *mixture.kind.shape(columns)))
+        if tuple(map(np.shape, (mixture.shares, mixture.means, mixture.covariances))) != wanted:
+            raise ValueError("a mixture whose parts do not fit its columns")
+        if not (mixture.shares >= 0).all():
+            raise ValueError("a mixture with shares below 0")
+
+    def component_tables(self) -> findings.Explanation:
+        """Shares with means, then standard deviations and, where columns vary together, their correlations."""
+        mixture, names = self.mixture(), self.varying_names()
+        deviations = np.array([mixture.kind.deviations(covariance) for covariance in mixture.covariances])
+        parts = zip(mixture.shares.tolist(), mixture.means.tolist(), strict=True)
+        centres = tuple((str(k), share, *mean) for k, (share, mean) in enumerate(parts))
+        widths = tuple((str(k), *each) for k, each in enumerate(deviations.tolist()))
+        return (
+            findings.Table("Components: share of the rows, and means", ("component", "share", *names), centres),
+            findings.Table("Components: standard deviations", ("component", *names), widths),
+            *_correlations(mixture, deviations, names),
+        )
 
 
 def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> findings.Explanation:

@@ -29,33 +29,22 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import Mixture
-from mlcli.models.density._components import (
-    SET_BY_FLOOR,
-    check_mixture,
-    check_varying_columns,
-    component_tables,
-    varying_columns,
-    varying_part,
-    with_constants,
-)
+from mlcli.models.density._components import SET_BY_FLOOR, OfComponents
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
-class Gaussian(DensityEstimator):
+class Gaussian(OfComponents, DensityEstimator):
     """A mixture of one component."""
 
     covariance: str = param("full", "how columns vary together", choices=COVARIANCE_TYPES)
     ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned("varying")
-    constants_: Array = learned("columns")
-    """A number for each column, which those have that do not vary."""
     mean_: Array = learned("varying")
     covariance_: Array = learned()
 
@@ -67,40 +56,26 @@ class Gaussian(DensityEstimator):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
         data = data.counted()
-        self.constants_ = data.table.numbers.min(axis=0)
-        self.varies_, self.mean_, deviations = varying_columns(data)
+        X, self.mean_, deviations = self.learn_columns(data)
         freedom = data.weights.sum() - self.ddof
         if freedom <= 0:
             raise FitError(f"a covariance with ddof {self.ddof} needs more rows")
         kind = COVARIANCE_TYPES[self.covariance]
-        scatter = kind.scatter(varying_part(data.table, self.varies_) - self.mean_, data.weights) / freedom
+        scatter = kind.scatter(X - self.mean_, data.weights) / freedom
         floor = self.floor * deviations**2
         self.covariance_ = kind.likeliest(scatter, floor)
         if floor.all() and kind.lies_on(floor, self.covariance_):
             warnings.warn(SET_BY_FLOOR, MlcliWarning, stacklevel=2)
-
-    def log_density(self, table: Table) -> Array:
-        """The logarithm of the density at each row."""
-        return self._as_mixture().log_density(varying_part(table, self.varies_))
-
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """Rows of the distribution."""
-        numbers = with_constants(self._as_mixture().drawn(n, rng), self.varies_, self.constants_)
-        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
 
     def free_parameters(self) -> int:
         """The mean, and what the covariance has."""
         columns = len(self.mean_)
         return columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns)
 
+    def mixture(self) -> Mixture:
+        """One component."""
+        return Mixture(COVARIANCE_TYPES[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])
+
     def explain(self) -> Explanation:
         """The mean and the spread."""
-        return component_tables(self._as_mixture(), [self.columns_[place] for place in self.varies_])
-
-    def check_learned(self) -> None:
-        """A covariance that fits the mean."""
-        check_varying_columns(self.varies_, len(self.columns_))
-        check_mixture(self._as_mixture(), len(self.varies_))
-
-    def _as_mixture(self) -> Mixture:
-        return Mixture(COVARIANCE_TYPES[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])
+        return self.component_tables()

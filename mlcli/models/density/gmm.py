@@ -39,20 +39,12 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import STARTS as CENTRES
 from mlcli.engines.centres import Cloud, cloud_of, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
-from mlcli.models.density._components import (
-    SET_BY_FLOOR,
-    check_mixture,
-    check_varying_columns,
-    component_tables,
-    varying_columns,
-    varying_part,
-    with_constants,
-)
+from mlcli.models.density._components import SET_BY_FLOOR, OfComponents
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -71,7 +63,7 @@ COLLAPSED = (
 @register(
     "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
 )
-class GaussianMixture(DensityEstimator, Clusterer):
+class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
@@ -83,9 +75,6 @@ class GaussianMixture(DensityEstimator, Clusterer):
     max_iterations: int = param(500, "most rounds from one start", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned("varying")
-    constants_: Array = learned("columns")
-    """A number for each column, which those have that do not vary."""
     shares_: Array = learned()
     means_: Array = learned()
     covariances_: Array = learned()
@@ -93,14 +82,12 @@ class GaussianMixture(DensityEstimator, Clusterer):
     """Of the mixture that the best start made, and of that of each round after it."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers on one scale, as seeds and spherical components want them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Run EM from every start, and keep the best mixture."""
         data = data.counted()
-        self.constants_ = data.table.numbers.min(axis=0)
-        self.varies_, mean, deviation = varying_columns(data)
-        X, weights = varying_part(data.table, self.varies_), data.weights
+        X, mean, deviation = self.learn_columns(data)
+        weights = data.weights
         floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
         rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
         Z = (X - mean) / deviation
@@ -121,15 +108,6 @@ class GaussianMixture(DensityEstimator, Clusterer):
         group = nearest_centres(Z, centres, squared_lengths(Z)).group
         return np.asarray(group[:, None] == np.arange(self.components))
 
-    def log_density(self, table: Table) -> Array:
-        """The logarithm of the mixture at each row."""
-        return self.mixture().log_density(varying_part(table, self.varies_))
-
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """Rows of the distribution."""
-        numbers = with_constants(self.mixture().drawn(n, rng), self.varies_, self.constants_)
-        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
-
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
         count, columns = len(self.means_), len(self.means_[0])
@@ -137,11 +115,11 @@ class GaussianMixture(DensityEstimator, Clusterer):
 
     def cluster_of(self, table: Table) -> Codes:
         """The most responsible component."""
-        return np.asarray(self.mixture().log_joint(varying_part(table, self.varies_)).argmax(axis=0), np.int32)
+        return np.asarray(self.mixture().log_joint(self.varying(table)).argmax(axis=0), np.int32)
 
     def responsibilities(self, table: Table) -> Array:
         """The share of each component in the density of a row."""
-        return self.mixture().responsibilities(varying_part(table, self.varies_))
+        return self.mixture().responsibilities(self.varying(table))
 
     def groups(self) -> int:
         """One for each component."""
@@ -159,10 +137,9 @@ class GaussianMixture(DensityEstimator, Clusterer):
         text = (
             f"{starts} ({self.start}); EM {ended} after {rounds} iterations; {self.free_parameters()} parameters"
         )
-        columns = [self.columns_[place] for place in self.varies_]
         path = tuple(self.log_likelihoods_.tolist())
         return (
-            *component_tables(self.mixture(), columns),
+            *self.component_tables(),
             findings.Lines("Expectation-maximisation", (text,)),
             findings.Curve(
                 "Log-likelihood by iterations of EM",
@@ -171,11 +148,6 @@ class GaussianMixture(DensityEstimator, Clusterer):
                 (("all rows", path),),
             ),
         )
-
-    def check_learned(self) -> None:
-        """A mixture that fits the columns."""
-        check_varying_columns(self.varies_, len(self.columns_))
-        check_mixture(self.mixture(), len(self.varies_))
 
     def _keep(self, best: Optimum) -> None:
         if not best.converged:

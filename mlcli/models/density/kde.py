@@ -30,12 +30,12 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.neighbours.neighbourhoods import DistinctRows
+from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.density._components import check_varying_columns, varying_columns, varying_part, with_constants
+from mlcli.models.density._components import OfVaryingColumns
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -47,7 +47,7 @@ BLOCK_CELLS = 60_000
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
-class KernelDensity(DensityEstimator):
+class KernelDensity(OfVaryingColumns, DensityEstimator):
     """A Gaussian round each row."""
 
     bandwidth: str = param("scott", "how wide the Gaussians are", choices=BANDWIDTHS)
@@ -55,9 +55,6 @@ class KernelDensity(DensityEstimator):
     covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
-    varies_: Rows = learned("varying")
-    constants_: Array = learned("columns")
-    """A number for each column, which those have that do not vary."""
     rows_: Array = learned("rows", "varying")
     """The training rows."""
     weights_: Array = learned("rows")
@@ -69,9 +66,8 @@ class KernelDensity(DensityEstimator):
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Keep the rows, and choose how wide the Gaussians are."""
         data = data.counted()
-        self.constants_ = data.table.numbers.min(axis=0)
-        self.varies_, mean, deviations = varying_columns(data)
-        self.rows_, self.weights_ = varying_part(data.table, self.varies_), data.weights
+        self.rows_, mean, deviations = self.learn_columns(data)
+        self.weights_ = data.weights
         kind = COVARIANCE_TYPES[self.covariance]
         scatter = kind.scatter(self.rows_ - mean, data.weights) / data.weights.sum()
         self.covariance_ = kind.likeliest(scatter, self.floor * deviations**2)
@@ -118,7 +114,7 @@ class KernelDensity(DensityEstimator):
         """The logarithm of the density at each row."""
         found = np.zeros(len(table))
         logs = np.log(self.weights_ / self.weights_.sum())
-        for rows, squared in self._blocks(varying_part(table, self.varies_)):
+        for rows, squared in self._blocks(self.varying(table)):
             squared *= -1.0 / (2 * self.h_**2)
             squared += logs
             top = squared.max(axis=1, keepdims=True)
@@ -126,14 +122,13 @@ class KernelDensity(DensityEstimator):
             found[rows] = np.log(np.exp(squared, out=squared).sum(axis=1)) + top[:, 0]
         return found + self._log_peak(self.h_)
 
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+    def drawn(self, n: int, rng: np.random.Generator) -> Array:
         """A training row each, and a step from it."""
         kind = COVARIANCE_TYPES[self.covariance]
         whitener, _ = kind.whitener(self.covariance_)
         chosen = rng.choice(len(self.rows_), n, p=self.weights_ / self.weights_.sum())
         steps = rng.standard_normal((n, self.rows_.shape[1])) @ kind.root(whitener)
-        numbers = with_constants(self.rows_[chosen] + self.h_ * steps, self.varies_, self.constants_)
-        return Table.of(zip(self.columns_, numbers.T, strict=True), n)
+        return np.asarray(self.rows_[chosen] + self.h_ * steps)
 
     def free_parameters(self) -> int:
         """Every number that it keeps."""
@@ -142,14 +137,13 @@ class KernelDensity(DensityEstimator):
     def explain(self) -> Explanation:
         """How wide the Gaussians are."""
         widths = self.h_ * COVARIANCE_TYPES[self.covariance].deviations(self.covariance_)
-        names = (self.columns_[place].name for place in self.varies_)
-        rows = tuple(zip(names, widths.tolist(), strict=True))
+        rows = tuple(zip(self.varying_names(), widths.tolist(), strict=True))
         note = f"{len(self.rows_):,} Gaussians; h is {self.h_:.4g} ({self.bandwidth})"
         return (findings.Table("Standard deviation of each Gaussian", ("column", "deviation"), rows, note=note),)
 
     def check_learned(self) -> None:
         """Rows with weights, and a covariance that fits them."""
-        check_varying_columns(self.varies_, len(self.columns_))
+        super().check_learned()
         shape = COVARIANCE_TYPES[self.covariance].shape(len(self.varies_))
         if np.shape(self.covariance_) != shape or not self.h_ > 0:
             raise ValueError("a width that does not fit the columns")

@@ -27,35 +27,20 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import COVARIANCE_TYPES, LOG_TAU, CovarianceType, drawn
-from mlcli.engines.posteriors import (
-    log_priors,
-    log_sum,
-    posterior,
-    prior_conflicts,
-    prior_table,
-    priors_of,
-    refuse_misfitting_priors,
-    table_by_class,
-)
+from mlcli.engines.covariances import COVARIANCE_TYPES, LOG_TAU, CovarianceType
+from mlcli.engines.posteriors import log_priors, log_sum, posterior, priors_of, refuse_misfitting_priors
+from mlcli.models.discriminants._normal_classes import NormalClasses
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 @register("gaussian-bayes", reference="Duda, Hart & Stork 2001, section 2.6")
-class GaussianBayes(Classifier):
+class GaussianBayes(NormalClasses, Classifier):
     """Normal classes of a form that is chosen."""
 
     covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
-    priors: tuple[float, ...] | None = param(
-        None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
-    )
     ddof: int = param(0, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     floor: float = param(1e-6, "the smallest variance of a class, as a share of that of all rows", ge=0, lt=1)
 
-    priors_: Array = learned("classes")
-    centre_: Array = learned("columns")
-    means_: Array = learned("classes", "columns")
-    """Of each class, from the centre (classes × columns)."""
     deviations_: Array = learned("classes", "columns")
     whiteners_: Array = learned()
     levels_: Array = learned("classes")
@@ -65,10 +50,6 @@ class GaussianBayes(Classifier):
     def accepts(self) -> Accepts:
         """Numbers and weights; a sphere is round only between columns of one scale."""
         return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
-
-    def conflicts(self) -> list[str]:
-        """Given priors add up to 1."""
-        return prior_conflicts(self.priors)
 
     @property
     def _form(self) -> CovarianceType:
@@ -114,10 +95,9 @@ class GaussianBayes(Classifier):
         """The logarithm of the density of a row, whatever its class."""
         return log_sum(self._log_joint(table).T) - 0.5 * len(self.centre_) * LOG_TAU
 
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """A class by its prior, then a row of its normal distribution."""
-        classes, away = drawn(n, self.priors_, self.means_, list(map(self._form.root, self.whiteners_)), rng)
-        return self.drawn((away + self.centre_).T, classes)
+    def roots(self) -> list[Array]:
+        """By the form of the covariances."""
+        return [self._form.root(whitener) for whitener in self.whiteners_]
 
     def check_learned(self) -> None:
         """A covariance of its form for each class."""
@@ -126,9 +106,4 @@ class GaussianBayes(Classifier):
 
     def explain(self) -> Explanation:
         """The priors, and the mean and deviation of each column by class."""
-        names = [column.name for column in self.columns_]
-        return (
-            prior_table(self.target_, self.classes_, self.priors_),
-            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
-            table_by_class("Standard deviations", names, self.classes_, self.deviations_),
-        )
+        return *super().explain(), self.by_class("Standard deviations", self.deviations_)

@@ -42,24 +42,22 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import drawn, log_density, of_covariance
+from mlcli.engines.covariances import Normal, of_covariance
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_priors,
-    logarithm,
     posterior,
-    prior_conflicts,
-    prior_table,
     priors_of,
     refuse_misfitting_priors,
     table_by_class,
 )
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import made_regular, solved
-from mlcli.models.discriminants._whitening import (
+from mlcli.models.discriminants._normal_classes import (
     NARROW,
+    NormalClasses,
     freedom,
     from_centre,
     rounded,
@@ -91,22 +89,15 @@ class Scores:
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
-class LinearDiscriminants(Classifier):
+class LinearDiscriminants(NormalClasses, Classifier):
     """Normal classes of one covariance."""
 
-    priors: tuple[float, ...] | None = param(
-        None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
-    )
     ddof: int = param(1, "what is taken off the rows of each class in the covariance", ge=0, le=1)
     shrinkage: float | None = param(
         0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
         ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
     )  # fmt: skip
 
-    priors_: Array = learned("classes")
-    centre_: Array = learned("columns")
-    means_: Array = learned("classes", "columns")
-    """Of each class, from the centre (classes × columns)."""
     covariance_: Array = learned("columns", "columns")
     coefficients_: Array = learned("classes", "columns")
     levels_: Array = learned("classes")
@@ -116,10 +107,6 @@ class LinearDiscriminants(Classifier):
     """The shrinkage that was given, or found."""
 
     accepts = Accepts(weights=True, large=True)
-
-    def conflicts(self) -> list[str]:
-        """Given priors add up to 1."""
-        return prior_conflicts(self.priors)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the means, the covariance about them, and the scores that follow."""
@@ -175,16 +162,9 @@ class LinearDiscriminants(Classifier):
         unit = 1 + np.abs(self.levels_)
         return posterior(linear_scores(table.numbers, self.centre_, self.coefficients_, self.levels_, unit))
 
-    def log_evidence(self, table: Table) -> Array:
-        """The logarithm of the density of a row, whatever its class."""
-        normals = [of_covariance(self.covariance_)] * len(self.means_)
-        return log_density(table.numbers - self.centre_, logarithm(self.priors_), self.means_, normals)
-
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """A class by its prior, then a row of its normal distribution."""
-        roots = [of_covariance(self.covariance_).root] * len(self.means_)
-        classes, away = drawn(n, self.priors_, self.means_, roots, rng)
-        return self.drawn((away + self.centre_).T, classes)
+    def normals(self) -> list[Normal]:
+        """The same for all classes."""
+        return [of_covariance(self.covariance_)] * len(self.means_)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The score of each class, term by term."""
@@ -197,13 +177,10 @@ class LinearDiscriminants(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The priors, the means, and the score of each class as a sum over columns."""
-        names = [column.name for column in self.columns_]
+        names = [INTERCEPT, *(column.name for column in self.columns_)]
         terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
-        return (
-            prior_table(self.target_, self.classes_, self.priors_),
-            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
-            table_by_class("Scores of the classes", [INTERCEPT, *names], self.classes_, terms, self._note()),
-        )
+        scores = table_by_class("Scores of the classes", names, self.classes_, terms, self._note())
+        return *super().explain(), scores
 
     def _note(self) -> str:
         note = "The difference between two scores is the logarithm of the odds."

@@ -44,23 +44,14 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.covariances import Normal, drawn, log_density, of_whitener
+from mlcli.engines.covariances import Normal, of_whitener
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.posteriors import (
-    certain_posterior,
-    log_priors,
-    logarithm,
-    posterior,
-    prior_conflicts,
-    prior_table,
-    priors_of,
-    refuse_misfitting_priors,
-    table_by_class,
-)
+from mlcli.engines.posteriors import certain_posterior, log_priors, posterior, priors_of, refuse_misfitting_priors
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import Solved, solved
-from mlcli.models.discriminants._whitening import (
+from mlcli.models.discriminants._normal_classes import (
     NARROW,
+    NormalClasses,
     Whitening,
     freedom,
     rounded,
@@ -108,26 +99,15 @@ class Normals:
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
-class QuadraticDiscriminants(Classifier):
+class QuadraticDiscriminants(NormalClasses, Classifier):
     """Normal classes, each with its covariance."""
 
-    priors: tuple[float, ...] | None = param(
-        None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
-    )
     ddof: int = param(1, "what is taken off the rows of a class in its covariance", ge=0, le=1)
     shrinkage: float = param(
-        0.0,
-        "how far covariances are pulled towards the one that classes share",
-        ge=0,
-        le=1,
-        tune=Range(0.0, 1.0, simpler="high"),
+        0.0, "how far covariances are pulled to a shared one", ge=0, le=1, tune=Range(0.0, 1.0, simpler="high")
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 
-    priors_: Array = learned("classes")
-    centre_: Array = learned("columns")
-    means_: Array = learned("classes", "columns")
-    """Of each class, from the centre (classes × columns)."""
     deviations_: Array = learned("classes", "columns")
     whiteners_: Array = learned("classes", "columns", "directions")
     """What makes the covariance of each class the identity (classes × columns × directions)."""
@@ -135,10 +115,6 @@ class QuadraticDiscriminants(Classifier):
     """The logarithm of the prior over the root of the determinant."""
 
     accepts = Accepts(weights=True, large=True)
-
-    def conflicts(self) -> list[str]:
-        """Given priors add up to 1."""
-        return prior_conflicts(self.priors)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance of each class."""
@@ -222,17 +198,7 @@ class QuadraticDiscriminants(Classifier):
                 scores[rows, k] = level - 0.5 * np.einsum("ij,ij->i", away, away)
         return posterior(scores)
 
-    def log_evidence(self, table: Table) -> Array:
-        """The logarithm of the density of a row, whatever its class."""
-        return log_density(table.numbers - self.centre_, logarithm(self.priors_), self.means_, self._normals())
-
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """A class by its prior, then a row of its normal distribution."""
-        roots = [normal.root for normal in self._normals()]
-        classes, away = drawn(n, self.priors_, self.means_, roots, rng)
-        return self.drawn((away + self.centre_).T, classes)
-
-    def _normals(self) -> list[Normal]:
+    def normals(self) -> list[Normal]:
         """The covariance of each class."""
         free = np.maximum(self.class_totals_ - self.ddof, 0.0)
         unit = np.sqrt(free @ self.deviations_**2 / (free.sum() or 1.0))
@@ -240,14 +206,9 @@ class QuadraticDiscriminants(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The priors, and the mean and deviation of each column by class."""
-        names = [column.name for column in self.columns_]
-        left_out = len(names) - self.whiteners_.shape[2]
+        left_out = len(self.columns_) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
-        return (
-            prior_table(self.target_, self.classes_, self.priors_),
-            table_by_class("Means", names, self.classes_, self.means_ + self.centre_),
-            table_by_class("Standard deviations", names, self.classes_, self.deviations_, note),
-        )
+        return *super().explain(), self.by_class("Standard deviations", self.deviations_, note)
 
 
 def _named(labels: list[str]) -> str:

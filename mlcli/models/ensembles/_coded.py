@@ -14,6 +14,7 @@ from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.calibration import of_all_classes
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -56,13 +57,10 @@ class Coded(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities of the classes; one without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
         if not self.models_:
-            probabilities[:, self.present_] = 1.0
-            return probabilities
+            return of_all_classes(np.ones((len(table), len(self.present_))), self.class_totals_)
         positive = np.column_stack([outputs(member, table, Classifier)[:, 1] for member in self.models_])
-        probabilities[:, self.present_] = self.shares(positive)
-        return probabilities
+        return of_all_classes(self.shares(positive), self.class_totals_)
 
     def share_of_sum(self, scores: Array) -> Array:
         """Scores divided by their sum; where all are 0, the shares of the training rows."""

@@ -39,7 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, order_of_content
+from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -73,7 +73,6 @@ class AdaBoost(Classifier):
     """The training error of the first rounds together."""
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: each classifier stands behind the steps that it needs."""
 
     def conflicts(self) -> list[str]:
         """A base that cannot mind weights."""
@@ -83,8 +82,7 @@ class AdaBoost(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Round after round: fit, weigh the classifier, weigh the rows anew."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         given = data.weights / data.weights.sum()
         weights, scores = given, np.zeros(data.outputs.shape)
         base = behind_steps(self.base, self.columns_)

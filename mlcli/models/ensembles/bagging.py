@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, order_of_content
+from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import (
     OutOfBag,
     fitted,
@@ -60,10 +60,7 @@ class Bagging(Classifier, Regressor):
 
     base: Model = model_param("decision-tree", "the model that is fitted to each bag", of=(Classifier, Regressor))
     bags: int = param(
-        25,
-        "how many bags are drawn, each for a model of its own",
-        ge=1,
-        tune=Range(10, 100, simpler="low", unasked=False),
+        25, "how many bags are drawn, each for one model", ge=1, tune=Range(10, 100, simpler="low", unasked=False)
     )
     row_share: float = param(1.0, "how many rows a bag has, as a share of the training rows", gt=0, le=1)
     column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)
@@ -77,12 +74,10 @@ class Bagging(Classifier, Regressor):
     loss_: float = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: each model stands behind the steps that it needs."""
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBag.of(data)
         base, models = self._behind_steps(), []
         says = COMBINED[self.combine] if data.base is Classifier else outputs

@@ -24,7 +24,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.calibration import coupled
+from mlcli.engines.symmetric import coupled
 from mlcli.models.ensembles._coded import Code, Coded
 from mlcli.tasks.classification import Classifier
 

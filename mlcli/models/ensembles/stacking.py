@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.classification import Classifier
@@ -54,9 +54,7 @@ class Stacking(Classifier, Regressor):
     """Models, and a model that learns from their answers."""
 
     models: tuple[Model, ...] = models_param(
-        ("knn", "random-forest", "newton-boosting"),
-        "the models whose answers are learned from",
-        of=(Classifier, Regressor),
+        ("knn", "random-forest", "newton-boosting"), "the models that are learned from", of=(Classifier, Regressor)
     )
     meta: Model | None = model_param(
         None,
@@ -77,8 +75,7 @@ class Stacking(Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Answer every row by models that have not seen it, learn from that, and fit the models again to all."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         folds = inner_folds(data, self.folds, rng)
         models = [behind_steps(model, self.columns_) for model in self.models]
         own = rng.spawn(len(models))

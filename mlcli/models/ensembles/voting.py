@@ -36,7 +36,7 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import Says, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.tasks.classification import Classifier
@@ -82,8 +82,7 @@ class Voting(Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Let every model learn from all rows, and weigh them."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         self.weights_ = np.array(self.weights or [1.0] * len(self.models))
         if self.validation is not None:
             self.weights_ = self._learned_weights(data, self.validation, rng.spawn(1)[0])

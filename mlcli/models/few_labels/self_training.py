@@ -40,21 +40,13 @@ from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
-@register(
-    "self-training",
-    reference="Yarowsky 1995, Unsupervised word sense disambiguation rivaling supervised",
-    revision=2,
-)
+@register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation", revision=2)
 class SelfTraining(Classifier):
     """A base classifier that teaches itself."""
 
     base: Model = model_param("naive-bayes", "the classifier that is fitted again and again", of=(Classifier,))
     threshold: float = param(
-        0.9,
-        "how probable a class must be for a row to be labelled",
-        gt=0,
-        le=1,
-        tune=Range(0.6, 0.99, unasked=False),
+        0.9, "how probable a class must be to label a row", gt=0, le=1, tune=Range(0.6, 0.99, unasked=False)
     )
     largest_distance: float | None = param(
         None, "how far the nearest labelled row may be (of a base such as knn); none: any distance", gt=0

@@ -84,17 +84,12 @@ MOST_CHANCES = 10_000_000
 """A table of more conditional probabilities is refused."""
 
 
-@register(
-    "bayes-net",
-    reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers",
-)
+@register("bayes-net", reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers")
 class BayesNet(Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(
-        "tree-augmented",
-        "how arrows are found, or the parents of each column, as {wet: [rain]}",
-        choices=STRUCTURES,
+        "tree-augmented", "how arrows are found, or the parents of columns, as {wet: [rain]}", choices=STRUCTURES
     )
     max_parents: int = param(2, "how many parents a column may have (structure: hill-climbing)", ge=1)
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
@@ -102,10 +97,7 @@ class BayesNet(Classifier):
     gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
     smoothing: str = param("laplace", "how chances are smoothed", choices=HOW_SMOOTHED)
     alpha: float = param(
-        1.0,
-        "rows added to each level, or to each table (bdeu); 0 for plain shares",
-        ge=0,
-        tune=log_range(0.01, 10, simpler="high"),
+        1.0, "rows added to each level (bdeu: each table)", ge=0, tune=log_range(0.01, 10, simpler="high")
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
@@ -234,11 +226,9 @@ class BayesNet(Classifier):
             raise ValueError("arrows that do not fit the columns, or go in a circle")
         levels = level_counts(self)
         shapes = [tuple(levels[one] for one in (*self._parents(child), child)) for child in range(count)]
-        if [chances.shape for chances in self.chances_] != shapes or not self._are_chances():
+        sum_to_1 = (np.allclose(chances.sum(axis=-1), 1) and (chances >= 0).all() for chances in self.chances_)
+        if [chances.shape for chances in self.chances_] != shapes or not all(sum_to_1):
             raise ValueError("conditional probabilities that do not fit the arrows")
-
-    def _are_chances(self) -> bool:
-        return all((chances >= 0).all() and np.allclose(chances.sum(axis=-1), 1) for chances in self.chances_)
 
     def explain(self) -> Explanation:
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""

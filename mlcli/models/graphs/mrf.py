@@ -72,10 +72,7 @@ STRUCTURES = ("star", "tree-augmented", "tree", "grid", "all")
 BETWEEN = " - "
 
 
-@register(
-    "mrf",
-    reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009, chapters 4 and 20",
-)
+@register("mrf", reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009")
 class MarkovRandomField(Classifier):
     """Edges between columns, and a potential for each."""
 

@@ -7,8 +7,7 @@ Formula:
     largest f.
 
 Assumes:
-    Classes that a plane in the space of the kernel tells apart, or nearly; columns on one scale, so they are
-    standardised unless steps are given.
+    Classes that a plane in the space of the kernel tells apart, or nearly.
 
 Cost:
     n² kernel values once, then n for each mistake; per row asked a kernel value for each row that was a mistake.
@@ -36,7 +35,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -123,10 +122,8 @@ class KernelPerceptron(KernelModel, Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
-        found = np.zeros((len(table), len(self.classes_)))
         sums = self.responses(table, self.coefficients_) + self.levels_
-        found[:, self.class_totals_ > 0] = softmax(self.slope_ * sums)
-        return found
+        return of_all_classes(softmax(self.slope_ * sums), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How the passes went, and the weights where there are any."""
@@ -167,8 +164,8 @@ class KernelPerceptron(KernelModel, Classifier):
         """A coefficient for each point and class that had rows."""
         self.check_points(self.coefficients_)
         present = int((self.class_totals_ > 0).sum())
-        if len(self.levels_) != present or not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of kernel-perceptron do not fit its classes, or are no numbers")
+        if len(self.levels_) != present:
+            raise ValueError("the coefficients of kernel-perceptron do not fit its classes")
         sides = np.isin(self.visits_[:, 2:4], np.arange(len(self.classes_)))
         if self.visits_.shape[1:] != (FIELDS + present,) or not sides.all():
             raise ValueError("the visits of kernel-perceptron do not fit its classes")

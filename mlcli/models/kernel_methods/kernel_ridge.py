@@ -6,7 +6,7 @@ Formula:
     Of classes the outputs are indicators; the class is the one with the largest f.
 
 Assumes:
-    Columns on one scale, so they are standardised unless steps are given. Large errors count by their square.
+    Large errors count by their square.
 
 Cost:
     n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different
@@ -28,7 +28,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.engines.symmetric import inverse_factor
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -87,10 +87,8 @@ class KernelRidge(KernelModel, Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the function of each class that had rows."""
-        present = np.flatnonzero(self.class_totals_)
-        found = np.zeros((len(table), len(self.classes_)))
-        found[:, present] = softmax(self.slope_ * self._outputs(table)[:, present])
-        return found
+        outputs = self._outputs(table)[:, np.flatnonzero(self.class_totals_)]
+        return of_all_classes(softmax(self.slope_ * outputs), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How far off the rows are, and the weights where there are any."""
@@ -110,5 +108,5 @@ class KernelRidge(KernelModel, Classifier, Regressor):
     def check_learned(self) -> None:
         """Numbers for each point and output."""
         self.check_points(self.coefficients_)
-        if not (np.isfinite(self.coefficients_).all() and np.isfinite(self.levels_).all()):
-            raise ValueError("the coefficients of kernel-ridge are no numbers")
+        if not np.isfinite(self.levels_).all():
+            raise ValueError("the levels of kernel-ridge are no numbers")

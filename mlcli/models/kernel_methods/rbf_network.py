@@ -7,8 +7,7 @@ Formula:
     outputs are ±1; of two the class is the sign of h, of more the one with the largest h.
 
 Assumes:
-    A smooth target, or classes in lumps; columns on one scale, so they are standardised unless steps are given.
-    Labels have no part in where centres lie.
+    A smooth target, or classes in lumps. Labels have no part in where centres lie.
 
 Cost:
     ``rounds`` times n·centres² at most; n·centres per row asked. With all rows as centres ``rounds`` times n³, up
@@ -38,9 +37,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.calibration import slope, softmax
+from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.centres import means_settled, squared_from_mean
-from mlcli.engines.kernel_functions import scale
+from mlcli.engines.kernel_functions import one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
@@ -94,10 +93,7 @@ class RadialBasisNetwork(Classifier, Regressor):
     """Bells around centres."""
 
     centres: int | None = param(
-        None,
-        "how many centres k-means places; none: 30, or up to 100 where there are many classes or rows",
-        ge=1,
-        tune=log_range(5, 200, simpler="low"),
+        None, "how many centres k-means places; none: 30 to 100", ge=1, tune=log_range(5, 200, simpler="low")
     )
     every_row: bool = param(False, "whether every training row is a centre instead")
     bias: bool = param(True, "whether a constant is added")
@@ -124,7 +120,7 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def conflicts(self) -> list[str]:
         """One width, and one number of centres."""
-        found = ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        found = one_width(self.gamma, self.sigma)
         both = self.every_row and self.centres is not None
         return found + ["with every_row there are as many centres as rows: leave centres out"] * both
 
@@ -214,10 +210,8 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
-        found = np.zeros((len(table), len(self.classes_)))
-        present = self.class_totals_ > 0
-        found[:, present] = softmax(self.slope_ * self._outputs(table)[:, present])
-        return found
+        outputs = self._outputs(table)[:, self.class_totals_ > 0]
+        return of_all_classes(softmax(self.slope_ * outputs), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How the error fell, and where the Gaussians stand."""

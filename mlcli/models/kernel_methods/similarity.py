@@ -6,8 +6,8 @@ Formula:
     landmarks; oᵢ are values, or indicators of the class, of which the shares are the probabilities.
 
 Assumes:
-    Rows that are near have similar targets; columns on one scale, so they are standardised unless steps are given.
-    Plain sums of values grow with the number of rows near, so that they suit a few landmarks.
+    Rows that are near have similar targets. Plain sums of values grow with the number of rows near, so that they
+    suit a few landmarks.
 
 Cost:
     n² distances of at most 1,500 rows to choose gamma, nothing else to fit; n·p per row asked.
@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_from_mean
-from mlcli.engines.kernel_functions import BLOCK_CELLS, scale
+from mlcli.engines.kernel_functions import BLOCK_CELLS, one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -62,10 +62,7 @@ class Similarity(Classifier, Regressor):
 
     form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)
     gamma: float | None = param(
-        None,
-        "what squared distances are multiplied by; none: what answers left-out rows best",
-        gt=0,
-        tune=(0.01, 100),
+        None, "times squared distances; none: what is best for rows that are left out", gt=0, tune=(0.01, 100)
     )
     sigma: float | None = param(None, "the width of the kernel in place of gamma = 1/(2σ²)", gt=0)
     landmarks: int | None = param(None, "how many training rows, drawn at random, give answers; none: all", ge=1)
@@ -81,7 +78,7 @@ class Similarity(Classifier, Regressor):
 
     def conflicts(self) -> list[str]:
         """One width."""
-        return ["gamma and sigma are two names of one thing: give one"] if self.gamma and self.sigma else []
+        return one_width(self.gamma, self.sigma)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Store the landmarks, and settle the width."""

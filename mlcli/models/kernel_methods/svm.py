@@ -7,8 +7,7 @@ Formula:
     signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
 
 Assumes:
-    Columns on one scale, so they are standardised unless steps are given. A C and a gamma that suit the data: try
-    some, since a grid shares the kernel matrix.
+    A C and a gamma that suit the data: try some, since a grid shares the kernel matrix.
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
@@ -43,10 +42,11 @@ from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.calibration import coupled, slope, slope_of_two, softmax, two_sided
+from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
-from mlcli.engines.smo import Solution, among, left_out, solve
+from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
+from mlcli.engines.symmetric import coupled
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 HARD = 1e7
@@ -64,11 +64,7 @@ BOUNDS = (
 )
 
 
-@register(
-    "svm",
-    reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005 for the working set",
-    revision=3,
-)
+@register("svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005", revision=3)
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 
@@ -211,18 +207,14 @@ class SupportVectorMachine(KernelModel, Classifier):
 
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities of all classes by the f of each machine."""
-        found = np.zeros((len(scores), len(self.classes_)))
-        present = np.flatnonzero(self.class_totals_)
-        sure = scores * self.slopes_
+        present, sure = np.flatnonzero(self.class_totals_), scores * self.slopes_
         if REST in self.sides_:
-            found[:, present] = softmax(sure)
-        elif len(self.sides_) == 1:
-            found[:, present] = softmax(two_sided(sure[:, 0]))
-        else:
-            pairs = np.searchsorted(present, self.sides_).astype(np.int32)
-            of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
-            found[:, present] = coupled(of_pairs, pairs, len(present))
-        return found
+            return of_all_classes(softmax(sure), self.class_totals_)
+        if len(self.sides_) == 1:
+            return of_all_classes(softmax(two_sided(sure[:, 0])), self.class_totals_)
+        pairs = np.searchsorted(present, self.sides_).astype(np.int32)
+        of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
+        return of_all_classes(coupled(of_pairs, pairs, len(present)), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""
@@ -286,11 +278,11 @@ class SupportVectorMachine(KernelModel, Classifier):
         return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), of_each),)
 
     def check_learned(self) -> None:
-        """Coefficients without gaps, sides that are classes."""
+        """Sides that are classes."""
         self.check_points(self.coefficients_)
         known = self.sides_.min(initial=0) >= REST and self.sides_.max(initial=0) < len(self.classes_)
-        if not known or not np.isfinite(self.coefficients_).all():
-            raise ValueError("the machines of svm have sides that are no classes, or no numbers")
+        if not known:
+            raise ValueError("the machines of svm have sides that are no classes")
 
 
 def _spans(y: Codes) -> dict[int, slice]:

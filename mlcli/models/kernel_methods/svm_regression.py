@@ -5,8 +5,7 @@ Formula:
     Σ yᵢβᵢ − ε Σ|βᵢ| − ½ ΣΣ βᵢβⱼ K(xᵢ, xⱼ) with −C ≤ βᵢ ≤ C and Σ βᵢ = 0, by SMO. f(x) = Σ βᵢ K(xᵢ, x) + b.
 
 Assumes:
-    Columns on one scale, so they are standardised unless steps are given. Errors below ε do not matter, and large
-    ones count by their size rather than its square.
+    Errors below ε do not matter, and large ones count by their size rather than its square.
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
@@ -32,17 +31,13 @@ from mlcli.engines.smo import left_out, solve
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
-@register(
-    "svm-regression",
-    reference="Drucker, Burges, Kaufman, Smola & Vapnik 1997, Support vector regression machines",
-    revision=2,
-)
+@register("svm-regression", reference="Drucker et al. 1997, Support vector regression machines", revision=2)
 class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""
 
     C: float = param(
         1.0,
-        "the cost of a row outside the tube, for a target of unit spread",
+        "the cost of a row outside, for a target of unit spread",
         gt=0,
         le=1e12,
         tune=log_range(0.01, 1000, simpler="low"),
@@ -106,5 +101,3 @@ class SupportVectorRegression(KernelModel, Regressor):
     def check_learned(self) -> None:
         """A number for each point."""
         self.check_points(self.coefficients_)
-        if not np.isfinite(self.coefficients_).all():
-            raise ValueError("the coefficients of svm-regression are no numbers")

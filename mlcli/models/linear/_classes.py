@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from mlcli.core import findings
 from mlcli.core.params import learned
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.calibration import softmax
-from mlcli.engines.least_squares import CarefulPlane, careful_plane
+from mlcli.engines.calibration import of_all_classes, softmax
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.engines.losses import LOGISTIC, Link
 from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import ValuedRows
 
 LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60
 """Between which logarithms the sharpness of scores of size 1 is looked for."""
@@ -54,14 +52,6 @@ def _one_score(positive: Array) -> Part:
     return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
 
 
-def _binary(y: Codes, classes: int) -> Sequence[Part]:
-    return [_one_score(y == 1)]
-
-
-def _one_against_rest(y: Codes, classes: int) -> Sequence[Part]:
-    return [_one_score(y == k) for k in range(classes)]
-
-
 def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
     """The best scores add up to 0, so they have one coordinate less than there are classes."""
     spread = contrasts(classes)
@@ -86,7 +76,7 @@ def contrasts(classes: int) -> Array:
 
 
 BINARY = Form(
-    parts=_binary,
+    parts=lambda y, classes: [_one_score(y == 1)],
     probabilities=lambda scores: softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T),
     outputs=lambda names: [f"{names[1]} against {names[0]}"],
     log_odds=True,
@@ -94,7 +84,7 @@ BINARY = Form(
 SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
 SOFTMAX_BY_CLASS = replace(SOFTMAX, parts=_each_class)
 ONE_AGAINST_REST = Form(
-    parts=_one_against_rest,
+    parts=lambda y, classes: [_one_score(y == k) for k in range(classes)],
     probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
     outputs=lambda names: [f"{name} against the rest" for name in names],
     log_odds=True,
@@ -117,16 +107,11 @@ def with_link(form: Form, link: Link) -> Form:
     """The same with probabilities of another link."""
     if link is LOGISTIC or form is SOFTMAX:
         return form
-    shares = {BINARY.outputs: _two_shares, ONE_AGAINST_REST.outputs: _normed_shares}[form.outputs]
-    return replace(form, probabilities=lambda scores: shares(link, scores), log_odds=False)
-
-
-def _two_shares(link: Link, scores: Array) -> Array:
-    return np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)]))
-
-
-def _normed_shares(link: Link, scores: Array) -> Array:
-    return softmax(link.log_share(scores))
+    shares: dict[Any, Callable[[Array], Array]] = {
+        BINARY.outputs: lambda scores: np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)])),
+        ONE_AGAINST_REST.outputs: lambda scores: softmax(link.log_share(scores)),
+    }
+    return replace(form, probabilities=shares[form.outputs], log_odds=False)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -186,9 +171,7 @@ class LinearLikelihood(LinearScores):
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = self.form.probabilities(self.scores(table))
-        return probabilities
+        return of_all_classes(self.form.probabilities(self.scores(table)), self.class_totals_)
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
@@ -225,9 +208,7 @@ class LinearMargins(LinearScores):
 
     def predict_proba(self, table: Table) -> Array:
         """Softmax of the sharpened scores; a class without training rows gets 0."""
-        probabilities = np.zeros((len(table), len(self.classes_)))
-        probabilities[:, self.present_] = softmax(self.sharpness_ * self._all_scores(table))
-        return probabilities
+        return of_all_classes(softmax(self.sharpness_ * self._all_scores(table)), self.class_totals_)
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
@@ -261,9 +242,3 @@ def sharpness(scores: Array, place: Rows, weights: Array) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if falling(middle) else (low, middle)
     return float(np.exp(low) / np.abs(scores).max())
-
-
-def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
-    """Least squares to ±1."""
-    valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
-    return careful_plane(valued, l2, intercept=True)

@@ -36,21 +36,13 @@ class ElasticNet(PenaltyPath, Regressor):
     """Squares, absolute and squared coefficients, by coordinate descent."""
 
     strength: float | None = param(
-        None,
-        "what coefficients cost, in half squared errors; chosen on the path if none",
-        gt=0,
-        tune=ByRows(simpler="high"),
+        None, "the cost of w, in half squared errors; none: by the path", gt=0, tune=ByRows(simpler="high")
     )
     share: float = param(
-        0.5,
-        "the share of the cost that is on absolute coefficients, not on squares",
-        gt=0,
-        le=1,
-        tune=Among((1.0, 0.5, 0.1)),
+        0.5, "the share of the cost that is on sizes, not on squares", gt=0, le=1, tune=Among((1.0, 0.5, 0.1))
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of strengths, then for the one that is given or chosen."""

@@ -60,7 +60,7 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
     by: tuple[str, ...] | None = param(
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
-    l2: float = param(1.0, "the cost of half a unit of squared coefficient, in log-loss", ge=0)
+    l2: float = param(1.0, "the cost of half a squared coefficient, in log-loss", ge=0)
     tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1_000, "how many steps at most", ge=1)
 

@@ -37,14 +37,10 @@ class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 
     l1: float | None = param(
-        None,
-        "the cost of a unit of |coefficient|, in half squared errors; chosen on the path if none",
-        gt=0,
-        tune=ByRows(simpler="high"),
+        None, "the cost of |w|, in half squared errors; none: by the path", gt=0, tune=ByRows(simpler="high")
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve for the path of penalties, then for the one that is given or chosen."""

@@ -28,8 +28,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_scores import LinearValues
+from mlcli.engines.linear_design import Design, LinearValues
 from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
 from mlcli.tasks.regression import Regressor, ValuedRows
 
@@ -49,7 +48,6 @@ class LeastAbsolute(LinearValues, Regressor):
     steps_: int = learned()
 
     accepts = Accepts(weights=True)
-    """Numbers and weights; it does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Solve the linear programme in standard columns, the target measured from its mean in its deviation."""

@@ -27,7 +27,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.models.linear._classes import LinearMargins, plane_of_side
+from mlcli.engines.least_squares import plane_of_side
+from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -36,10 +37,7 @@ class LinearClassifier(LinearMargins, Classifier):
     """Least squares to ±1."""
 
     l2: float = param(
-        0.0,
-        "what a unit of squared coefficient costs, in units of squared error",
-        ge=0,
-        tune=log_range(1e-4, 1e4, simpler="high"),
+        0.0, "the cost of squared coefficients, in squared error", ge=0, tune=log_range(1e-4, 1e4, simpler="high")
     )
 
     @property

@@ -42,16 +42,17 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
-from mlcli.engines.linear_design import Design
+from mlcli.engines.linear_design import Design, LinearValues
 from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
-from mlcli.engines.linear_scores import LinearValues, terms
+from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
-from mlcli.engines.solvers.table import SOLVERS
+from mlcli.engines.solvers.gradient_descent import gradient_descent, stochastic_gradient_descent
 from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
+DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_descent}
 CONFIDENCE = 0.95
 OF_INFLATION = "How many times other columns make its variance larger; above 10, they say nearly the same."
 NAMED = 12
@@ -64,9 +65,7 @@ INVOLVED = 1e-6
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
-    solver: str = param(
-        "closed-form", "how the plane is found", choices=("closed-form", "gradient-descent", "sgd")
-    )
+    solver: str = param("closed-form", "how the plane is found", choices=("closed-form", *DESCENTS))
     checks: bool = param(True, "whether the assumptions are checked on the training rows")
     tolerance: float = param(1e-8, "the gradient per row at which descent stops, in standard units", gt=0)
     max_iterations: int = param(10_000, "how many steps of descent, or passes, at most", ge=1)
@@ -84,7 +83,6 @@ class LinearRegression(LinearValues, Regressor):
     collinear_: Flags = learned("columns")
 
     accepts = Accepts(weights=True, large=True)
-    """Numbers and weights; least squares does not depend on their scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the nearest plane, and how precisely the rows determine it."""
@@ -119,8 +117,7 @@ class LinearRegression(LinearValues, Regressor):
         loss = Squared((data.y - middle)[None] / unit, data.weights / design.total)
         penalty = Penalty.of(0.0, 0.0, design.scale, design.total)
         objective = LinearObjective(design.standard, loss, penalty, np.eye(1), self.intercept)
-        solver = SOLVERS[self.solver]
-        found = solver.minimise(objective, objective.start, self.tolerance, self.max_iterations)
+        found = DESCENTS[self.solver](objective, objective.start, self.tolerance, self.max_iterations)
         if unfinished := complaint([found], self.tolerance):
             text = f"{self.id} {unfinished}; the solver closed-form, or a larger max_iterations, would help"
             warnings.warn(text, MlcliWarning, stacklevel=2)

@@ -93,17 +93,12 @@ class LinearSVM(LinearMargins, Classifier):
     """The hinge in the primal."""
 
     C: float = param(
-        1.0,
-        "what a row costs for each unit that it lacks of the margin",
-        gt=0,
-        tune=log_range(1e-3, 1e3, simpler="low"),
+        1.0, "what each unit costs that a row lacks of the margin", gt=0, tune=log_range(1e-3, 1e3, simpler="low")
     )
     loss: str = param("hinge", "how the lack of a row is counted", choices=("hinge", "squared-hinge"))
     penalty: str = param("l2", "what coefficients cost: half their squares, or their sizes", choices=("l2", "l1"))
     multiclass: str | None = param(
-        None,
-        "how more than two classes are told apart; none: weston-watkins where it goes, else one-against-rest",
-        choices=MULTICLASS,
+        None, "how several classes are told apart; none: weston-watkins, else one-against-rest", choices=MULTICLASS
     )
 
     norms_: Array = learned()
@@ -111,7 +106,6 @@ class LinearSVM(LinearMargins, Classifier):
     """For each output, the training rows on its margin or beyond."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""

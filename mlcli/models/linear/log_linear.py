@@ -57,10 +57,7 @@ class LogLinear(Classifier):
     """Conditional maximum entropy."""
 
     l2: float = param(
-        1.0,
-        "the cost of half a unit of squared weight, in log-likelihood",
-        ge=0,
-        tune=log_range(1e-3, 1e3, simpler="high"),
+        1.0, "the cost of ½ squared weight, in log-likelihood", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
     )
     conjunctions: tuple[str, ...] = param((), "columns that make features together, such as outlook*windy")
     least: float = param(0.0, "in how many training rows a feature and a class must occur together", ge=0)

@@ -78,10 +78,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
     l2: float = param(
-        1.0,
-        "the cost of half a unit of squared coefficient, in log-loss",
-        ge=0,
-        tune=log_range(1e-3, 1e3, simpler="high"),
+        1.0, "the cost of half a squared coefficient, in log-loss", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
     )
     l1: float = param(0.0, "the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0)
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
@@ -98,7 +95,6 @@ class LogisticRegression(LinearLikelihood, Classifier):
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
@@ -122,7 +118,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
         parts = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
         objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
-        minima = [self._minimum(objective) for objective in objectives]
+        until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
+        minima = [minimise(objective, objective.start, *until) for objective in objectives]
         self._warn(objectives, minima)
         w = np.concatenate([part.spread @ found.at.w for part, found in zip(parts, minima, strict=True)])
         self.centre_, self.level_ = design.centre, w[:, -1]
@@ -151,10 +148,6 @@ class LogisticRegression(LinearLikelihood, Classifier):
         own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]
         errors[:, design.varying] = np.sqrt(np.maximum(own, 0.0)) / design.scale
         return errors
-
-    def _minimum(self, objective: LinearObjective) -> Minimum:
-        """Start from the class shares: the best answer that looks at no column."""
-        return SOLVERS[self.solver].minimise(objective, objective.start, self.tolerance, self.max_iterations)
 
     def _warn(self, objectives: Sequence[LinearObjective], minima: Sequence[Minimum]) -> None:
         unfinished = complaint(minima, self.tolerance)

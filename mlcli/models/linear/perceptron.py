@@ -22,7 +22,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -35,27 +35,23 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
+from mlcli.engines.least_squares import plane_of_side
 from mlcli.engines.linear_scores import INTERCEPT
-from mlcli.models.linear._classes import LinearMargins, plane_of_side
+from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
-
-
-def _zero(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
-    return np.zeros(data.table.numbers.shape[1] + 1)
-
-
-def _random(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
-    return np.asarray(rng.normal(size=data.table.numbers.shape[1] + 1))
 
 
 def _linear(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
     plane = plane_of_side(data, side, 0.0)
     slopes = plane.design.coefficients(plane.slopes)
-    found: Array = np.append(slopes, plane.level - slopes @ plane.design.centre)
-    return found
+    return np.append(slopes, plane.level - slopes @ plane.design.centre)
 
 
-STARTS = {"zero": _zero, "random": _random, "linear": _linear}
+STARTS: dict[str, Callable[[LabelledRows, Array, np.random.Generator], Array]] = {
+    "zero": lambda data, side, rng: np.zeros(data.table.numbers.shape[1] + 1),
+    "random": lambda data, side, rng: rng.normal(size=data.table.numbers.shape[1] + 1),
+    "linear": _linear,
+}
 MOST_VISITS = 200
 """Of how many visits to rows it is told what they changed."""
 FIELDS = 8

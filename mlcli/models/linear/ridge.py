@@ -31,7 +31,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
 from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
-from mlcli.engines.linear_scores import LinearValues
+from mlcli.engines.linear_design import LinearValues
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
 
@@ -41,17 +41,13 @@ class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
-        1.0,
-        "what a unit of squared coefficient costs, in units of squared error",
-        ge=0,
-        tune=log_range(1e-3, 1e4, simpler="high"),
+        1.0, "the cost of squared coefficients, in squared error", ge=0, tune=log_range(1e-3, 1e4, simpler="high")
     )
 
     noise_: float = learned()
     """σ² of the notes: the mean squared residual of the training rows."""
 
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""

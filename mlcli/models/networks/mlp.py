@@ -6,9 +6,8 @@ Formula:
     An optimiser steps against these slopes, batch after batch; an epoch is every row once.
 
 Assumes:
-    Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2,
-    dropout and rows held aside restrain it). Columns on one scale, so they are standardised unless steps are
-    given.
+    Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2, dropout
+    and rows held aside restrain it).
 
 Cost:
     About 6 × parameters operations for each row and epoch; 2 × parameters to answer.
@@ -55,11 +54,7 @@ OF_CLASSES = ("softmax", "step")
 """Outputs that answer no value."""
 
 
-@register(
-    "mlp",
-    reference="Rumelhart, Hinton & Williams 1986, Learning representations by back-propagating errors",
-    revision=2,
-)
+@register("mlp", reference="Rumelhart, Hinton & Williams 1986, Back-propagating errors", revision=2)
 class MultiLayerPerceptron(Classifier, Regressor):
     """A fully connected feed-forward network."""
 

@@ -49,12 +49,10 @@ class FactorAnalysis(FactorModel, Projector):
         X, columns = data.table.numbers, data.table.numbers.shape[1]
         if self.factors is not None and self.factors > columns:
             raise FitError(f"{self.factors} factors of {columns} columns", hint="choose fewer factors")
-        wanted = self.factors or self._at_the_elbow(X, data.weights)
-        self.find(data, Search(wanted, self.tolerance, self.most_steps, self.floor))
-
-    def _at_the_elbow(self, X: Array, weights: Array) -> int:
-        axes = principal_axes(X, weights, by="auto", ddof=0, standardise=True)
-        return elbow(axes.variances) or 1
+        wanted = self.factors or elbow(
+            principal_axes(X, data.weights, by="auto", ddof=0, standardise=True).variances
+        )
+        self.find(data, Search(wanted or 1, self.tolerance, self.most_steps, self.floor))
 
     def project(self, table: Table) -> Array:
         """What is expected of the factors of each row."""

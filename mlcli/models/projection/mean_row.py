@@ -34,7 +34,6 @@ class MeanRow(Projector):
     deviation_: Array = learned("columns")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers on one scale, as the methods beside it see them."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Take the mean of each column, and what is lost by it."""

@@ -33,7 +33,6 @@ class RandomOrder(Ranker):
     seed_: int = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
-    """Anything: cells only tell rows apart."""
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Draw the seed."""

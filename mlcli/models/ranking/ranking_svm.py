@@ -67,7 +67,6 @@ class RankingSVM(Ranker):
     iterations_: int = learned()
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers and weights; the penalty is fair only between columns of one scale."""
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Minimise the loss of all pairs."""

@@ -58,9 +58,7 @@ class Neighbourhood(Recommender):
     k: int = param(40, "how many neighbours answer at most", ge=1, tune=(5, 100))
     similarity: str = param("residual", "how alike two are in what both have rated", choices=SIMILARITIES)
     shrinkage: float | None = param(
-        None,
-        "similarities from n common ratings are multiplied by n / (n + this); none: as chance asks for",
-        ge=0,
+        None, "similarities from n common ratings are multiplied by n / (n + this); none: as chance asks for", ge=0
     )
     damping: float = param(
         1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0

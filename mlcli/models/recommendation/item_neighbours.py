@@ -29,11 +29,7 @@ from mlcli.models.recommendation._neighbourhood import Neighbourhood
 from mlcli.tasks.recommendation import Recommender
 
 
-@register(
-    "item-neighbours",
-    reference="Sarwar, Karypis, Konstan & Riedl 2001, Item-based collaborative filtering",
-    revision=3,
-)
+@register("item-neighbours", reference="Sarwar et al. 2001, Item-based collaborative filtering", revision=3)
 class ItemNeighbours(Neighbourhood, Recommender):
     """Items are compared by the users who have rated both."""
 

@@ -60,7 +60,6 @@ class MarkovChain(Tagger):
     """How many rows each training sequence had, in ascending order."""
 
     accepts = Accepts(nominal=True, missing=True)
-    """Anything: columns are not looked at."""
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count n-grams."""

@@ -17,8 +17,7 @@ Assumes:
     single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level, in compiled loops; trees of up to 700 cells, and those
-    with a branch for every level or with gain ratios, are grown in NumPy. With ``bins``, large nodes cost less,
+    n log n per column once, then n per column and level, in compiled loops. With ``bins``, large nodes cost less,
     and less memory is worked in.
 
 Choices:
@@ -58,13 +57,12 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, WIDE, Binned, binned, every_value_binned
 from mlcli.engines.trees.candidates import Candidate, candidates, shown
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA, Criterion, Limits
+from mlcli.engines.trees.criteria import ALGORITHMS, CRITERIA, GATES, Criterion, Limits
 from mlcli.engines.trees.findings import Words, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.pruning import cut_back
-from mlcli.engines.trees.recursive import ALGORITHMS, GATES, RecursiveGrower
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, in_units, packed
+from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
 from mlcli.models.trees._pruning import PRUNINGS
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
@@ -155,14 +153,11 @@ class DecisionTree(Classifier, Regressor):
 
     def grown(self, data: SupervisedRows) -> Trees:
         """The tree of some rows before any pruning."""
-        grower = self._grower(data)
-        rows, algorithm = grower.binned, grower.algorithm
-        if self.algorithm == "c45" or (algorithm.each_level and grower.levels.any()):
-            return grower.grow()
-        words = packed(grower.targets, *in_units(data.weights))
-        return Grower(rows, grower.targets, grower.criterion, grower.limits).grow(words)
+        grower, share = self._grower(data)
+        return grower.grow(share)
 
-    def _grower(self, data: SupervisedRows) -> RecursiveGrower:
+    def _grower(self, data: SupervisedRows) -> tuple[Grower, Packed]:
+        """What grows the tree, and what rows add to its nodes."""
         limits = Limits(
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
@@ -170,15 +165,12 @@ class DecisionTree(Classifier, Regressor):
             min_gain=self.min_gain,
             purity=self.purity,
         )
-        return RecursiveGrower(
-            self._binned(data),
-            level_counts(self.columns_),
-            Targets.of(data.outputs, data.weights),
-            self._criterion(data),
-            ALGORITHMS[self.algorithm],
-            self.gate,
-            limits,
+        targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
+        gated = algorithm.by_ratio and self.gate == "mean-gain"
+        grower = Grower(
+            self._binned(data), targets, self._criterion(data), limits, algorithm=algorithm, gated=gated
         )
+        return grower, packed(targets, *in_units(data.weights))
 
     def _binned(self, data: SupervisedRows) -> Binned:
         cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
@@ -189,7 +181,7 @@ class DecisionTree(Classifier, Regressor):
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
         """What every split would gain, of all rows."""
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
-        return candidates(Words(tree, self.columns_, ()), self._grower(data), reached)
+        return candidates(Words(tree, self.columns_, ()), *self._grower(data), reached)
 
     def _criterion(self, data: SupervisedRows) -> Criterion:
         of_classes = isinstance(data, LabelledRows)

@@ -39,8 +39,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
     """A model that is chosen by inner splits of the training rows, then fitted to all of them."""
 
     inner: str | dict[str, Any] | None = param(
-        None,
-        "how the training rows are split again: a protocol; none: 5 folds, or forward-chaining where time matters",
+        None, "how training rows are split again: a protocol; none: 5 folds, or forward-chaining if time matters"
     )
     metric: str | None = param(None, "what decides; none: the first metric of the kind of task")
 

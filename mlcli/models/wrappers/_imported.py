@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +11,14 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
-from mlcli.core.params import learned, settings
-from mlcli.core.registry import Entry, ImportedEntry, register
+from mlcli.core.params import learned
+from mlcli.core.registry import Entry, ImportedEntry
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,
+    Borrowed,
     as_a_guest,
-    conflicts_in,
-    declared_fields,
-    estimator_class,
+    class_for,
     example_of,
     made,
     summary_of,
@@ -38,15 +37,16 @@ IMPORTANCES, COEFFICIENTS = "feature_importances_", "coef_"
 def entry_of(path: str) -> Entry:
     """What is known of the method at an import path."""
     bases = (_kind_of(path).__bases__[-1].__name__,)
-    return ImportedEntry(path, summary_of(path), version_of(path), "model", bases, lambda: _class_for(path))
+    return ImportedEntry(
+        path, summary_of(path), version_of(path), "model", bases, lambda: class_for(path, _kind_of(path))
+    )
 
 
 @dataclass(kw_only=True, eq=False)
-class Imported(Model):
+class Imported(Borrowed, Model):
     """What all kinds share: the estimator is made anew for each fit."""
 
-    path: ClassVar[str]
-    saved_as_code: ClassVar[bool] = True
+    ours: ClassVar[str] = "decide"
 
     estimator_: Any = learned()
 
@@ -55,16 +55,8 @@ class Imported(Model):
         """Numbers; gaps where its tags say so; weights where its fit takes them."""
         return Accepts(missing=takes_gaps(self.path), weights=takes_weights(self.path))
 
-    def conflicts(self) -> list[str]:
-        """What the package says against its parameters."""
-        return conflicts_in(self.path, self._given())
-
-    def _given(self) -> dict[str, Any]:
-        """The parameters of the estimator that were given: of others its own defaults stand."""
-        return {name: value for name, value in settings(self).items() if name != "decide"}
-
     def _fitted(self, data: Any, target: tuple[Any, ...], rng: np.random.Generator) -> Any:
-        estimator = made(self.path, self._given(), int(rng.integers(LARGEST_SEED)))
+        estimator = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
         weights = {} if data.weight is None else {"sample_weight": data.weight}
         with as_a_guest(self.path):
             return estimator.fit(data.table.numbers, *target, **weights)
@@ -185,12 +177,3 @@ def _kind_of(path: str) -> type[Imported]:
             return kind
     what = f"{path} is no classifier, regressor, clusterer or detector"
     raise UsageError(what, hint="a transformer is a step: steps: [{use: " + path + "}]")
-
-
-def _class_for(path: str) -> type:
-    """The method: its parameters, and where it comes from."""
-    name = path.rpartition(".")[2]
-    cls = make_dataclass(name, declared_fields(path), bases=(_kind_of(path),), kw_only=True, eq=False)
-    setattr(cls, "path", path)
-    setattr(cls, "__module__", estimator_class(path).__module__)
-    return register(path, reference=version_of(path))(cls)

@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
@@ -92,8 +92,7 @@ class DecisionRule(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         self._check_classes()
         base, (own, inner, dealing) = behind_steps(self.base, self.columns_), rng.spawn(3)
         self.model_ = fitted(base, data, own)

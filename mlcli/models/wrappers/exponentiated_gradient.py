@@ -44,7 +44,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, order_of_content
+from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -89,8 +89,7 @@ class ExponentiatedGradient(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find classifiers under changing prices, then mix them."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         groups = sensitive_groups((data.context, data.table), self.by, len(data))
         *rounds, lots = rng.spawn(self.rounds + 1)
         self.labels_, self.seed_ = groups.labels, int(lots.integers(2**31))

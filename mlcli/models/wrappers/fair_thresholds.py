@@ -44,7 +44,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, order_of_content
+from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.group_thresholds import Choice, Lots, Reached, alike, alike_in_both
 from mlcli.engines.inner_splits import inner_folds
@@ -100,8 +100,7 @@ class FairThresholds(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""
-        data = data.counted()
-        data = data.take(order_of_content(data))
+        data = in_content_order(data)
         base, (own, inner, dealing, lots) = behind_steps(self.base, self.columns_), rng.spawn(4)
         self.model_ = fitted(base, data, own)
         groups = sensitive_groups((data.table,), self.groups, len(data))

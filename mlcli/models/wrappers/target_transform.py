@@ -58,14 +58,12 @@ def _scale(y: Array, weights: Array) -> Numbers:
     return float(found.mean[0]), float(np.sqrt(found.variance[0])) or 1.0
 
 
-def _floor(y: Array, weights: Array) -> Numbers:
-    return max(0.0, -float(y[weights > 0].min())), 1.0
-
-
 TRANSFORMS = {
     "log": Transform(_shift, lambda y, k: np.log(np.maximum(y + k[0], 1e-300)), lambda z, k: np.exp(z) - k[0]),
     "sqrt": Transform(
-        _floor, lambda y, k: np.sqrt(np.maximum(y + k[0], 0.0)), lambda z, k: np.maximum(z, 0.0) ** 2 - k[0]
+        lambda y, weights: (max(0.0, -float(y[weights > 0].min())), 1.0),
+        lambda y, k: np.sqrt(np.maximum(y + k[0], 0.0)),
+        lambda z, k: np.maximum(z, 0.0) ** 2 - k[0],
     ),
     "standardise": Transform(_scale, lambda y, k: (y - k[0]) / k[1], lambda z, k: z * k[1] + k[0]),
 }

@@ -180,12 +180,13 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
     def choice(self) -> Sequence[tuple[str, Entry, str]]:
         """Each path with its value, and whether others beyond it might be better."""
         return [
-            (path, value if isinstance(value, int | float | str) else value_text(value), self._remark(path))
+            (
+                path,
+                value if isinstance(value, int | float | str) else value_text(value),
+                f"the {self.edges_[path]} that was tried" if path in self.edges_ else "",
+            )
             for path, value in self.values_.items()
         ]
-
-    def _remark(self, path: str) -> str:
-        return f"the {self.edges_[path]} that was tried" if path in self.edges_ else ""
 
     def explain_task(self) -> Explanation:
         """What its kind of task has noted of the chosen model; one behind steps has said it already."""

@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mlcli.core.tables import Array
-from mlcli.engines.neighbours.neighbourhoods import DistinctRows, Neighbourhoods
+from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
+from mlcli.engines.neighbours.points import DistinctRows
 
 Listed = tuple[list[float], list[list[int]]]
 CASES = {

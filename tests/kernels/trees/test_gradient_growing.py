@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Flags
 from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import Limits
+from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.gradients import GradientGrower
-from mlcli.kernels.trees.gradient_sums import PER_COLUMN, add_rows, clear, fix_points, in_blocks, subtract
+from mlcli.engines.trees.growing import Grower
+from mlcli.engines.trees.targets import Targets
 
 KNOWN = np.array([5, 40, 7, 3, 6])
 """Bins of values of each column; cells in the bin after them are missing."""
@@ -47,9 +48,11 @@ def grower(bins: Any, **changes: Any) -> GradientGrower:
     values = np.repeat(np.arange(256.0)[None], len(KNOWN), axis=0)
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
-    nothing, weights = np.zeros(len(KNOWN), np.intp), np.ones(bins.shape[1])
-    levels = np.where(NOMINAL, KNOWN + 1, 0)
-    return GradientGrower(rows, levels, level_bins, weights, Limits(**(limits | changes)), nothing, 0.5)
+    targets = Targets(np.empty(0, np.intp), np.empty(0), np.ones(bins.shape[1]), 1)
+    own = Grower(
+        rows, targets, CRITERIA["squared-error"], Limits(**(limits | changes)), 0.5, level_bins=level_bins
+    )
+    return GradientGrower(own, np.zeros(len(KNOWN), np.intp))
 
 
 def worth(toy_: Toy, rows: Flags) -> float:
@@ -144,28 +147,3 @@ def test_limits_are_kept() -> None:
     tree = grower(made.bins, max_leaves=5, max_depth=2, min_leaf=15).grow(made.gradient, made.hessian, None)
     assert 1 < len(tree.leaves) <= 4
     assert tree.tree.weight[tree.leaves].min() >= 15
-
-
-def sums_of(rows: Rows, made: Toy) -> Any:
-    """The histogram of some rows, in units of 2^-40."""
-    fixed, sums = np.empty((len(made.gradient), 2), np.int64), np.empty((8, PER_COLUMN), np.int64)
-    scales = np.array([2.0**40, 2.0**40, 1.0])
-    fix_points(made.gradient, made.hessian, np.ones(len(made.gradient)), scales, 50, fixed)
-    clear(sums, np.full(8, 256))
-    add_rows(in_blocks(made.bins), rows.astype(np.uint32), fixed, np.empty_like(fixed), sums)
-    return sums
-
-
-def test_histograms_are_sums_over_rows_and_siblings_differences() -> None:
-    made, rows = toy(), np.flatnonzero(np.arange(90) % 3 == 0)
-    sums = sums_of(rows, made)
-    for column in range(len(KNOWN)):
-        gradients = sums[column, ::2] * 2.0**-40
-        assert gradients[:41] == pytest.approx(
-            np.bincount(made.bins[column, rows], weights=made.gradient[rows], minlength=41), abs=1e-9
-        )
-        packed = sums[column, 1::2]
-        assert (packed >> 50)[:41].tolist() == np.bincount(made.bins[column, rows], minlength=41).tolist()
-    rest = sums_of(np.arange(90), made)
-    subtract(rest, sums, np.full(8, 256))
-    assert np.array_equal(rest, sums_of(np.flatnonzero(np.arange(90) % 3), made))

@@ -1,24 +1,20 @@
-"""Compiled growing beside its plain twin, which grows by recursion, and cuts by the definition."""
+"""Compiled growing beside a plain recursion, which parts rows by the definition."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mlcli.core.errors import MlcliWarning
-from mlcli.core.tables import Array
-from mlcli.engines.trees.criteria import CRITERIA
-from mlcli.engines.trees.structure import Trees
+from mlcli.core.tables import Array, Flags
+from mlcli.engines.trees.cells import ordered
 from mlcli.models.trees.decision_tree import DecisionTree
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import fitted
-from tests.golden.growing import gains_at_root
 from tests.golden.shipped import numeric
 
 CASES = ["gini", "entropy", "misclassification", "squared-error"]
@@ -36,103 +32,105 @@ def rows(criterion: str, n: int = 60, seed: int = 0, share_missing: float = 0.2,
     return LabelledRows(**common, y=y, classes=("a", "b", "c"))
 
 
-@pytest.mark.parametrize("criterion", CASES)
-@pytest.mark.parametrize("seed", range(4))
-def test_the_gain_is_the_largest_of_all_ways_to_cut(criterion: str, seed: int) -> None:
-    data = rows(criterion, n=25, seed=seed)
-    every = [max(ways_to_cut(data, column, criterion)) for column in data.table.numbers.T]
-    assert gains_at_root(data, "cart", criterion) == pytest.approx(every, abs=1e-12)
-
-
-def ways_to_cut(data: Any, cells: Array, criterion: str) -> list[float]:
-    """What each threshold gains with missing cells on either side, and what known against missing does."""
-    known, missing = ~np.isnan(cells), np.isnan(cells)
-    lefts = [
-        side | (known & (cells <= value))
-        for value in np.unique(cells[known])
-        for side in (~known & False, missing)
-    ]
-    everything = impurity(data, criterion, known | True)
-    gains = []
-    for left in lefts:
-        if 0 < left.sum() < len(left):
-            parts = [(data.weights[side].sum(), impurity(data, criterion, side)) for side in (left, ~left)]
-            gains.append(everything - sum(weight * part for weight, part in parts) / data.weights.sum())
-    return gains
-
-
 def impurity(data: Any, criterion: str, which: Any) -> float:
     """By the definition, from the rows themselves."""
     weights, outputs = data.weights[which], data.outputs[which]
     mean = weights @ outputs / weights.sum()
-    spread = weights @ ((outputs - mean) ** 2).sum(axis=1) / weights.sum()
-    return float(CRITERIA[criterion].impurity(mean[None], np.array([spread]))[0])
+    if criterion == "squared-error":
+        return float(weights @ ((outputs - mean) ** 2).sum(axis=1) / weights.sum())
+    shares = mean[mean > 0]
+    found = {
+        "gini": 1 - shares @ shares,
+        "entropy": -shares @ np.log2(shares),
+        "misclassification": 1 - max(shares),
+    }
+    return float(found[criterion])
 
 
-class ByRecursion(DecisionTree):
-    """Grown as trees of many branches are."""
-
-    def grown(self, data: Any) -> Trees:
-        """By recursion, whatever it is."""
-        return self._grower(data).grow()
-
-
-def both(data: Any, **params: Any) -> tuple[Any, Any]:
-    """The tree grown by recursion, and by compiled loops."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MlcliWarning)
-        return fitted(ByRecursion(**params), data), fitted(DecisionTree(**params), data)
+def ways_to_part(cells: Array, ordered: bool, here: Flags, each_level: bool) -> list[list[Flags]]:
+    """Thresholds with missing cells on either side, known against missing; levels against the rest, or each."""
+    known, values = ~np.isnan(cells), np.unique(cells[here & ~np.isnan(cells)])
+    if ordered:
+        lefts = [(known & (cells <= value)) | side for value in values for side in (~known & False, ~known)]
+        return [[here & left, here & ~left] for left in lefts]
+    levels = [here & (cells == value) for value in values]
+    return [levels] if each_level else [[level, here & ~level] for level in levels]
 
 
-def assert_same(plain: Any, quick: Any) -> None:
-    """The same questions in the same order, and the same sums."""
-    ours, theirs = plain.explain()[0], quick.explain()[0]
-    assert ours.conditions == theirs.conditions
-    assert ours.depths == theirs.depths
-    assert ours.rows == pytest.approx(theirs.rows)
-    for name in ("value", "weight", "impurity", "gain"):
-        one, other = (np.sort(model.nodes_[name], axis=0) for model in (plain, quick))
-        assert one == pytest.approx(other, rel=1e-9, abs=1e-9)
+class Plain:
+    """A tree by recursion, which looks at every way to part the rows of a node by the definition."""
+
+    def __init__(self, model: DecisionTree, data: Any, criterion: str) -> None:
+        self.model, self.data, self.criterion = model, data, criterion
+        self.cells, self.ordered = model.cells(data.table).T, ordered(data.table.columns)
+
+    def gain(self, parts: list[Flags]) -> tuple[float, float]:
+        """What a way takes away, by the row, and the entropy of its branches' weights."""
+        held = [self.data.weights[part].sum() for part in parts]
+        if len(parts) < 2 or min(held) <= 0 or (self.model.min_leaf > 1 and min(held) < self.model.min_leaf):
+            return -np.inf, 1.0
+        shares = np.array(held) / sum(held)
+        left = [impurity(self.data, self.criterion, part) for part in parts]
+        whole = impurity(self.data, self.criterion, np.logical_or.reduce(parts))
+        return whole - float(shares @ left), -float(shares @ np.log2(shares))
+
+    def best(self, column: int, here: Flags) -> tuple[float, float, list[Flags]]:
+        """The first of the ways by one column that gain most, but for rounding."""
+        ways = ways_to_part(self.cells[column], self.ordered[column], here, self.model.algorithm != "cart")
+        gains = [self.gain(parts) for parts in ways]
+        best = int(np.argmax([gain >= max(gains)[0] - 1e-12 for gain, _ in gains])) if gains else 0
+        return (*gains[best], ways[best]) if gains else (-np.inf, 1.0, [])
+
+    def leaves(self, here: Flags) -> list[Flags]:
+        """The rows of each leaf."""
+        found = [self.best(column, here) for column in range(len(self.cells))]
+        gains, information = np.array([one[:2] for one in found]).T
+        if self.model.algorithm == "c45":
+            few = gains < gains[gains > -np.inf].mean() - 1e-12 if (gains > -np.inf).any() else gains > 0
+            gains = np.where(few, -np.inf, gains / information)
+        best = int(np.argmax(gains >= gains.max() - 1e-12))
+        if not gains.max() > self.model.min_gain + 1e-12:
+            return [here]
+        return [leaf for part in found[best][2] for leaf in self.leaves(part)]
+
+
+def assert_same(model: DecisionTree, data: Any, criterion: str) -> None:
+    """The same rows share a leaf."""
+    leaves = fitted(model, data).tree.reached(model.cells(data.table), ordered(data.table.columns))[0]
+    plain = Plain(model, data, criterion).leaves(data.weights > 0)
+    assert len(plain) == model.tree.leaves.sum() > 3
+    assert all(len(np.unique(leaves[rows])) == 1 for rows in plain)
 
 
 @pytest.mark.parametrize("criterion", CASES)
 @pytest.mark.parametrize("share_missing", [0.0, 0.3])
-@pytest.mark.parametrize("limits", [{}, {"min_leaf": 5, "min_split": 12}, {"max_depth": 3}], ids=str)
-def test_both_grow_the_same_tree(criterion: str, share_missing: float, limits: dict[str, Any]) -> None:
-    plain, quick = both(rows(criterion, n=200, share_missing=share_missing), criterion=criterion, **limits)
-    assert_same(plain, quick)
-    assert len(plain.nodes_["feature"]) > 7
+@pytest.mark.parametrize("min_leaf", [1, 5])
+def test_trees_of_numbers_part_rows_as_the_definition_says(
+    criterion: str, share_missing: float, min_leaf: int
+) -> None:
+    data = rows(criterion, n=80, share_missing=share_missing)
+    assert_same(DecisionTree(criterion=criterion, min_leaf=min_leaf), data, criterion)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "squared-error"])
 def test_more_values_than_a_byte_can_number(criterion: str) -> None:
     """Nodes of many rows are sorted by digits, those of few by comparing each with each."""
-    plain, quick = both(rows(criterion, n=700, decimals=6), min_leaf=3)
-    assert_same(plain, quick)
+    assert_same(DecisionTree(criterion=criterion, min_leaf=20), rows(criterion, n=200, decimals=6), criterion)
 
 
-KINDS = ["classification", "regression"]
-PARAMS: list[dict[str, Any]] = [
-    {},
-    {"criterion": "squared-error", "purity": 0.9},
-    {"criterion": "misclassification"},
-    {"criterion": "entropy", "missing": "most-frequent", "purity": 0.8},
-    {"min_gain": 0.004, "bins": 20},
-]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("params", PARAMS, ids=str)
+@pytest.mark.parametrize("algorithm", ["cart", "id3", "c45"])
+@pytest.mark.parametrize("criterion", CASES)
 @pytest.mark.parametrize("weights", ["none", "whole", "any"])
-def test_columns_of_all_kinds_grow_the_same_tree(kind: str, params: dict[str, Any], weights: str) -> None:
+def test_columns_of_all_kinds_part_rows_as_the_definition_says(
+    algorithm: str, criterion: str, weights: str
+) -> None:
     """Rows like those of the contract (numbers, ranks and levels, with gaps) of which nothing can be learned."""
     rng = np.random.default_rng(4)
-    data = rows_for(kind, EVERYTHING, 250)
+    data = rows_for("regression" if criterion == "squared-error" else "classification", EVERYTHING, 90)
     data = replace(data, y=rng.permutation(data.y))
     drawn = {"none": None, "whole": rng.integers(0, 4, len(data)) * 1.0, "any": rng.random(len(data)) + 0.1}
     data = replace(data, weight=drawn[weights])
-    plain, quick = both(data, **params)
-    assert_same(plain, quick)
+    assert_same(DecisionTree(algorithm=algorithm, criterion=criterion, prune="none", min_leaf=4), data, criterion)
 
 
 def test_a_tree_does_not_depend_on_the_order_of_rows() -> None:

@@ -13,14 +13,14 @@ from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import binned
 from mlcli.engines.trees.growing import room_for
 from mlcli.engines.trees.targets import Targets, in_units, packed
-from mlcli.kernels.trees import nodes, splits, sums
-from mlcli.kernels.trees.splits import SQUARES, Chance, Whole, random_below, random_share
+from mlcli.kernels.trees import nodes, random_splits, splits, sums
+from mlcli.kernels.trees.random_splits import Chance, random_below, random_share
+from mlcli.kernels.trees.splits import SQUARES, Scale, Whole
 from mlcli.kernels.trees.sums import Columns, Here
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
-random_threshold, bin_of = splits.random_threshold, splits.bin_of
-cut_between, deal = nodes.cut_between, nodes.deal
+random_threshold, bin_of, deal = random_splits.random_threshold, random_splits.bin_of, nodes.deal
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -37,17 +37,17 @@ def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
 
 
 @njit
-def drawn_threshold(columns: Any, here: Any, whole: Any, left: Any, state: Any, chance: Any) -> Any:
-    score, low, high, side = random_threshold(columns, 0, here, whole, left, state, chance)
+def drawn_threshold(columns: Any, here: Any, whole: Any, room: Any, state: Any, chance: Any) -> Any:
+    score, low, high, side = random_threshold(columns, 0, here, whole, room, state, chance)
     if low < high < columns.known[0]:
         low = bin_of(columns.lowest[0], chance.wish[0], low, high)
         high = low + 1
-    return score, low, high, side, cut_between(columns, 0, low, high, chance.wish[0])
+    return score, low, high, side
 
 
 @njit
-def dealt(column: Any, lowest: int, low: int, known: int, missing_left: bool, rows: Any, room: Any) -> Any:
-    return deal(column, lowest, low, known, missing_left, rows, room)
+def dealt(rows: Any, goes: Any, room: Any) -> Any:
+    return deal(rows, goes, room)
 
 
 class Rows:
@@ -66,13 +66,15 @@ class Rows:
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
         share = packed(Targets(slot, output, weight.astype(float), slots), weight, 1.0)
         self.here = Here(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
-        amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[1][:, None]
+        amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.amount
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
-        self.whole = Whole(totals, share.bits, SQUARES, 4.0, TOLERANCE * (1.0 if slots > 1 else 1e30))
+        tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.amount**2)
+        scale = Scale(share.amount, 1.0, -1, 0, 0.0)
+        self.whole = Whole(totals, share.bits, SQUARES, 4, tolerance, scale, -np.inf, np.inf)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
-        self.room = room_for(self.rows, found, len(share.parts), 1)[1].room
+        self.room = room_for(found, len(share.parts))
 
     def score(self, left: Any) -> float:
         """Σ S² / W of both sides, by the definition; -inf if one is too light."""
@@ -130,21 +132,19 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
     codes, goes = np.empty((2, 30), np.uint8)
     chance, missing = Chance(codes, goes, np.array([np.nan])), node.bin == node.known
     for _ in range(20):
-        found = drawn_threshold(node.columns, node.here, node.whole, node.room.left, state, chance)
-        score, low, high, side, cut = found
+        found = drawn_threshold(node.columns, node.here, node.whole, node.room, state, chance)
+        score, low, high, side = found
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
-        assert node.columns.highest[0, low] <= cut < node.columns.lowest[0, high]
-        assert cut == chance.wish[0]
+        cut = node.binned.between(np.array([0]), np.array([low]), np.array([high]), chance.wish)
+        assert node.columns.highest[0, low] <= cut[0] < node.columns.lowest[0, high]
+        assert cut[0] == chance.wish[0]
 
 
-@pytest.mark.parametrize("missing_left", [False, True])
-def test_rows_are_dealt_in_their_order(missing_left: bool) -> None:
+def test_rows_are_dealt_in_their_order() -> None:
     node = Rows(3, 2)
-    goes = (node.bin <= 4) | ((node.bin == node.known) & missing_left)
+    goes = node.bin <= 4
     expected = [*node.rows[goes], *node.rows[~goes]]
-    room = np.empty(len(node.rows), np.uint32)
-    lefts, missing = dealt(node.columns.bins[0], 0, 4, node.known, missing_left, node.rows, room)
-    assert (lefts, missing) == (goes.sum(), (node.bin == node.known).sum())
+    assert dealt(node.rows, goes.astype(np.uint8), np.empty(len(node.rows), np.uint32)) == goes.sum()
     assert node.rows.tolist() == expected
 
 

@@ -1,4 +1,4 @@
-"""Coordinates in which the covariance that classes share is the identity, by the rows themselves.
+"""Normal classes: what is known of them, and coordinates in which the covariance that they share is the identity.
 
 Singular values show which columns follow from others; directions in which classes do not vary are left out.
 """
@@ -6,17 +6,21 @@ Singular values show which columns follow from others; directions in which class
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import ROUNDING
-from mlcli.core.tables import Array, Flags
+from mlcli.core.params import learned, param
+from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.covariances import Normal, drawn, log_density
 from mlcli.engines.linear_design import triangle
+from mlcli.engines.posteriors import logarithm, prior_conflicts, prior_table, table_by_class
 from mlcli.engines.sums import TrainingSums
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import Classifier, LabelledRows
 
 UNCERTAIN = 1e-10
 """A column that varies by less than this share of its size may vary by rounding only."""
@@ -27,6 +31,52 @@ SAME = 1e-9
 NARROW = (
     "Directions left out, since classes do not vary there (constant columns, columns that follow from others): {}."
 )
+
+
+@dataclass(kw_only=True, eq=False)
+class NormalClasses(Classifier):
+    """A normal distribution for each class."""
+
+    priors: tuple[float, ...] | None = param(
+        None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
+    )
+
+    priors_: Array = learned("classes")
+    centre_: Array = learned("columns")
+    means_: Array = learned("classes", "columns")
+    """Of each class, from the centre (classes × columns)."""
+
+    def conflicts(self) -> list[str]:
+        """Given priors add up to 1."""
+        return prior_conflicts(self.priors)
+
+    def normals(self) -> Sequence[Normal]:
+        """The covariance of each class."""
+        raise TypeError(f"{type(self).__name__} does not say what covariances it has")
+
+    def roots(self) -> list[Array]:
+        """The root of each covariance."""
+        return [normal.root for normal in self.normals()]
+
+    def log_evidence(self, table: Table) -> Array:
+        """The logarithm of the density of a row, whatever its class."""
+        return log_density(table.numbers - self.centre_, logarithm(self.priors_), self.means_, self.normals())
+
+    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
+        """A class by its prior, then a row of its normal distribution."""
+        classes, away = drawn(n, self.priors_, self.means_, self.roots(), rng)
+        return self.drawn((away + self.centre_).T, classes)
+
+    def explain(self) -> findings.Explanation:
+        """The priors and the means; then what a subclass tells of each class."""
+        return (
+            prior_table(self.target_, self.classes_, self.priors_),
+            self.by_class("Means", self.means_ + self.centre_),
+        )
+
+    def by_class(self, title: str, values: Array, note: str = "") -> findings.Table:
+        """What each class has in each column (classes × columns)."""
+        return table_by_class(title, [column.name for column in self.columns_], self.classes_, values, note)
 
 
 @dataclass(frozen=True, eq=False)

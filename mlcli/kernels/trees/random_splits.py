@@ -1,0 +1,140 @@
+"""Compiled splits of a node by one column, drawn at random."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mlcli.core.tables import Array, Rows
+from mlcli.kernels.trees.binning import Bins, Ids
+from mlcli.kernels.trees.splits import Split, Whole, fill_scores
+from mlcli.kernels.trees.sums import Bytes, Columns, Here, Room, Words, add_up
+from mlcli.kernels.without_counting import compiled, inlined
+
+
+class Chance(NamedTuple):
+    """What cuts are drawn with: room for the bins of a node's rows, and the number drawn."""
+
+    codes: Bins
+    goes: Bytes
+    """Which rows go left."""
+    wish: Array
+
+
+@compiled
+def random_below(state: Rows, end: int) -> int:
+    """A whole number from 0 to ``end - 1``, all alike; ``state[0]`` must not be 0 (xorshift, Marsaglia 2003)."""
+    x = state[0]
+    x ^= (x << 13) & 0xFFFFFFFF
+    x ^= x >> 17
+    x ^= (x << 5) & 0xFFFFFFFF
+    state[0] = x
+    drawn: int = (x * end) >> 32
+    return drawn
+
+
+@compiled
+def random_share(state: Rows) -> float:
+    """A number in [0, 1)."""
+    return random_below(state, int(np.int64(1 << 30))) / (1 << 30)
+
+
+@inlined
+def random_split(
+    columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows, chance: Chance
+) -> Split:
+    """A split of a node by one column, drawn at random."""
+    if columns.ordered[feature]:
+        return random_threshold(columns, feature, here, whole, room, state, chance)
+    return random_level(columns, feature, here, whole, room, state)
+
+
+@inlined
+def random_threshold(
+    columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows, chance: Chance
+) -> Split:
+    """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
+
+    ``wish`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
+    ``high``. A single known value is split from the missing ones.
+    """
+    known, codes, lowest = int(columns.known[feature]), chance.codes[: len(here.rows)], columns.lowest[feature]
+    first, last, missing = ends_of(columns.bins[feature], here.rows, known, codes)
+    if first >= last and not (missing and first == last):
+        return -np.inf, 0, 0, 0
+    low, high, cut = last, known, np.inf
+    if first < last:
+        low, high = first, last
+        cut = lowest[first] + random_share(state) * (columns.highest[feature, last] - lowest[first])
+    chance.wish[0] = cut
+    goes = chance.goes[: len(codes)]
+    for i in range(len(codes)):
+        goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
+    best, best_side = score_of_marked(here.parts, goes, whole, room), 0
+    if missing and first < last:
+        for i in range(len(codes)):
+            goes[i] |= codes[i] == known
+        score = score_of_marked(here.parts, goes, whole, room)
+        if score > best + whole.tolerance:
+            best, best_side = score, 1
+    return best, low, high, best_side
+
+
+@inlined
+def ends_of(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
+    """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
+
+    Without known values the last comes before the first.
+    """
+    for i in range(len(codes)):
+        codes[i] = column[rows[i]]
+    first, last = codes[0], codes[0]
+    for i in range(len(codes)):
+        first = codes[i] if codes[i] < first else first
+        last = codes[i] if codes[i] > last else last
+    if last < known:
+        return int(first), int(last), False
+    highest = -1
+    for i in range(len(codes)):
+        highest = max(highest, int(codes[i]) if codes[i] < known else -1)
+    return int(first), highest, True
+
+
+@inlined
+def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
+    """The last bin before ``last`` that begins at or below the cut."""
+    low, high = first, last - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if lowest[middle] <= cut:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@inlined
+def score_of_marked(parts: Words, goes: Bytes, whole: Whole, room: Room) -> float:
+    """What both sides score where marked rows go left."""
+    for w in range(len(room.along)):
+        total, own = np.int64(0), parts[w]
+        for i in range(len(goes)):
+            total += own[i] * goes[i]
+        room.along[w, 0] = total
+    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0])
+    return float(room.scores[0, 0])
+
+
+@inlined
+def random_level(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows) -> Split:
+    """One of the levels in a node, all alike, against the rest."""
+    sums, level, held = room.sums, 0, False
+    add_up(columns, feature, here, sums)
+    while not held:
+        level = random_below(state, columns.known[feature] + 1)
+        for w in range(len(sums)):
+            room.along[w, 0] = sums[w, level]
+            held |= sums[w, level] != 0
+    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0])
+    return room.scores[0, 0], level, level, 0
