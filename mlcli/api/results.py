@@ -103,9 +103,8 @@ class Results(Report):
         fitting = [one for one in fitting if dataset in (None, one.cell.dataset.name)]
         if len(fitting) != 1:
             known = ", ".join(f"{one.cell.dataset.name}: {one.cell.label}" for one in self.scored)
-            what = (
-                f"{len(fitting)} cells are of the model '{model}'" if fitting else f"there is no model '{model}'"
-            )
+            many = f"{len(fitting)} cells are of the model '{model}'"
+            what = many if fitting else f"there is no model '{model}'"
             raise UsageError(what, hint=f"name one of these: {known}")
         return answers_of(fitting[0])
 

@@ -56,9 +56,8 @@ def answered(
 
     source = None if experiment.source is None else str(experiment.source)
     with Store.open(place) as store:
-        number = store.runs.begin(
-            RunFacts(experiment.title, source, experiment.seed, experiment.metrics), len(cells)
-        )
+        about = RunFacts(experiment.title, source, experiment.seed, experiment.metrics)
+        number = store.runs.begin(about, len(cells))
         results = run(cells, store=store, **asked)
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]

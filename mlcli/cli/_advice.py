@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mlcli.core.names import meant
@@ -115,7 +116,6 @@ def on_command(typed: str, rest: Sequence[str], known: Sequence[str]) -> str:
 
 
 def _command_on(typed: str, rest: Sequence[str]) -> str:
-    """The command for a dataset, an experiment or a model that stands in its place."""
     from mlcli.core.registry import MODELS
     from mlcli.data.shipped import find_or_none, is_path
 
@@ -152,13 +152,8 @@ def _advice_on(word: str, words_of: Mapping[str, str]) -> str:
 
 
 def _filled(advice: str, value: str, name: str) -> str:
-    return (
-        advice.replace("{{", "\0")
-        .replace(VALUE, value)
-        .replace("{name}", name)
-        .replace("\0", "{")
-        .replace("}}", "}")
-    )
+    filled = advice.replace("{{", "\0").replace(VALUE, value).replace("{name}", name)
+    return filled.replace("\0", "{").replace("}}", "}")
 
 
 def _value_behind(option: str, words: Sequence[str]) -> str:
@@ -166,17 +161,15 @@ def _value_behind(option: str, words: Sequence[str]) -> str:
     for place, word in enumerate(words):
         name, sign, value = word.partition("=")
         if name == option:
-            behind = words[place + 1] if place + 1 < len(words) else ""
-            return (
-                shlex.quote(value if sign else behind)
-                if (sign or not behind.startswith("-")) and (value or behind)
-                else "..."
-            )
+            behind = "".join(words[place + 1 : place + 2])
+            given = value if sign else "" if behind.startswith("-") else behind
+            return shlex.quote(given) if given else "..."
     return "..."
 
 
 def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
     """The parameter of a model on the command line that is called so, or so elsewhere."""
+    from mlcli.core.aliases import other_names
     from mlcli.core.errors import MlcliError
     from mlcli.core.params import by_name
     from mlcli.core.registry import MODELS
@@ -185,16 +178,7 @@ def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
     for word in words:
         use = word.removeprefix("--model=").removeprefix("-m")
         if use in MODELS:
-            try:
+            with suppress(MlcliError):
                 known |= by_name(MODELS.load(use))
-            except MlcliError:
-                continue
-    plain = name.replace("-", "_")
-    exact = [one for one in known if one == plain] or _by_alias(name, known)
-    return f"-p {exact[0]}={value}" if exact else ""
-
-
-def _by_alias(name: str, known: Sequence[str] | dict[str, Any]) -> list[str]:
-    from mlcli.core.aliases import other_names
-
-    return [other for other in other_names(name) if other in known]
+    called = [one for one in (name.replace("-", "_"), *other_names(name)) if one in known]
+    return f"-p {called[0]}={value}" if called else ""

@@ -93,15 +93,12 @@ def _reported_as_bug(error: Exception) -> int:
 
 
 def _written(trace: str) -> Path:
-    """A file that holds all that a report of a bug needs."""
     import platform
     import shlex
     import tempfile
 
     handle, name = tempfile.mkstemp(prefix="mlcli-bug-", suffix=".txt")
+    made_by = f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}"
     with open(handle, "w", encoding="utf-8") as file:
-        file.write(
-            f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-            f"command: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}"
-        )
+        file.write(f"{made_by}\ncommand: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}")
     return Path(name)

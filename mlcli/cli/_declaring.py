@@ -1,17 +1,20 @@
-"""How options are declared, in a line each, and the signature that Typer reads of a command that takes them."""
+"""How options are declared, in a line each, how a command reads what was typed, and how its help is laid out."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 Completion = Callable[..., Any] | None
+TYPES = {str: "text", int: "a whole number", float: "a number", Path: "a path"}
 
 
 def shared(names: str, metavar: str | None, help: str, completion: Completion = None, **more: Any) -> Any:
@@ -71,3 +74,122 @@ def _options_of(declared: Parameter) -> Iterator[Parameter]:
     hints = get_type_hints(declared.annotation, include_extras=True)
     for field in fields(declared.annotation):
         yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+
+
+class Verb(TyperCommand):
+    """A command whose help says DATA, not {DATA} <list[str]>: types of arguments are words for programmers."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, reading their values without pydantic."""
+        return read_plainly(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, ``--json`` written out."""
+        has_format = any(parameter.name == "format" for parameter in self.params)
+        words = ["--format=json" if word == "--json" and has_format else word for word in args]
+        with advised(self, ctx, args):
+            return list(super().parse_args(ctx, words))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The lists of arguments and options."""
+        records: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                records[parameter.param_type_name].append((record[0].partition(" <")[0], record[1]))
+        for kind, of_kind in records.items():
+            if of_kind:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(of_kind)
+
+
+class VerbOfParts(TyperGroup):
+    """A verb with verbs below it; what is no name of one is meant for the first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed, the name of the first put in where none stands."""
+        from mlcli.core.names import did_you_mean
+
+        first, *others = self.list_commands(ctx)
+        if args and not set(args[0]) & set("-.0123456789") and args[0] not in (first, *others):
+            ctx.fail(f"there is no command '{args[0]}'\n  {did_you_mean(args[0], (first, *others), 'commands')}")
+        if not args or args[0] not in (first, *others, "--help"):
+            args = [first, *args]
+        return list(super().parse_args(ctx, args))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line."""
+        return ["[COMMAND] ..."]
+
+
+@contextmanager
+def advised(command: Verb, ctx: Any, words: list[str]) -> Iterator[None]:
+    """Run the body; a usage error of it says what to type instead."""
+    from mlcli.cli import _advice as advice
+    from mlcli.cli._verbs import examples_of, verbs_with
+
+    verb, typed = str(ctx.info_name), list(words)
+    own = [option for parameter in command.params for option in getattr(parameter, "opts", ())]
+    if not ctx.resilient_parsing:
+        for wrong, right in advice.single_dashes(typed, own):
+            ctx.fail(f"there is no option '{wrong}'\n  did you mean {right}? Two hyphens stand before a word")
+        for parameter in command.params:
+            if not getattr(parameter, "multiple", True) and not getattr(parameter, "is_flag", True):
+                given = [word for word in typed if word.partition("=")[0] in parameter.opts]
+                if len(given) > 1:
+                    ctx.fail(f"{given[-1]} stands here twice, and mlcli {verb} takes one\n  leave one of them out")
+    try:
+        yield
+    except typer.TyperException as error:
+        option = getattr(error, "option_name", "")
+        if type(error).__name__ == "NoSuchOption":
+            ctx.fail(f"there is no option '{option}'\n  {advice.on_option(option, typed, verb, own, verbs_with)}")
+        elif type(error).__name__ == "MissingParameter":
+            asked = error.format_message().removesuffix(".")
+            ctx.fail(f"{asked}\n  {advice.on_missing(verb, asked, typed, examples_of(verb))}")
+        raise
+
+
+def read_plainly(parameters: list[Any]) -> list[Any]:
+    """The same parameters of a command, those of plain types reading their values by themselves.
+
+    Typer would build a pydantic adapter for each parameter; importing pydantic for that takes a sixth of the time
+    of a short command. A Typer that asks for values in another way is not hindered: it reads them as ever.
+    """
+    for parameter in parameters:
+        if _type_of(parameter) in TYPES or _type_of(parameter) is bool:
+            setattr(parameter, "get_runtime_param", lambda: PlainReader)
+    return parameters
+
+
+class PlainReader:
+    """Reads what was typed for one parameter."""
+
+    @staticmethod
+    def coerce(value: Any, param: Any, ctx: Any) -> Any:
+        """The value in the declared type, a tuple where many are allowed, or a usage error."""
+        if param.multiple or param.nargs == -1:
+            return tuple(_read(one, param, ctx) for one in value or ())
+        return None if value is None else _read(value, param, ctx)
+
+
+def _type_of(parameter: Any) -> Any:
+    annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    return next(iter(get_args(annotation)), annotation)
+
+
+def _read(value: Any, parameter: Any, ctx: Any) -> Any:
+    kind = _type_of(parameter)
+    if isinstance(value, kind):
+        return value
+    try:
+        read = kind(value)
+    except ValueError:
+        problem = f"{value!r} is not {TYPES.get(kind, 'true or false')}"
+        raise typer.BadParameter(problem, ctx=ctx, param=parameter) from None
+    if parameter.min is not None and read < parameter.min:
+        raise typer.BadParameter(f"{value} is less than {parameter.min}", ctx=ctx, param=parameter)
+    return read

@@ -13,40 +13,15 @@ from typer.core import TyperCommand, TyperGroup
 
 from mlcli import __version__
 from mlcli.cli._boundary import print_system_error, reported
-from mlcli.cli._commands import Verb, VerbOfParts, read_plainly
+from mlcli.cli._declaring import Verb, VerbOfParts, for_typer, read_plainly
 
 VERBS = (
-    "eval",
-    "train",
-    "predict",
-    "sample",
-    "run",
-    "curve",
-    "diagnose",
-    "plan",
-    "check",
-    "runs",
-    "report",
-    "compare",
-    "verify",
-    "rerun",
-    "explain",
-    "models",
-    "data",
-    "join",
-    "audit",
-    "schema",
-    "new",
-    "init",
-    "doctor",
-)
+    "eval", "train", "predict", "sample", "run", "curve", "diagnose", "plan", "check", "runs", "report", "compare",
+    "verify", "rerun", "explain", "models", "data", "join", "audit", "schema", "new", "init", "doctor",
+)  # fmt: skip
 """In the order of ``mlcli --help``: what answers the first question stands first."""
-
-WITH_METHODS = (
-    *("eval", "train", "predict", "sample", "run", "curve", "diagnose", "plan", "check", "rerun"),
-    *("explain", "models", "audit", "schema"),
-)
-"""The verbs that look methods up, and take ``--plugin``."""
+WITHOUT_METHODS = ("runs", "report", "compare", "verify", "data", "join", "new", "init", "doctor")
+"""The verbs that look no methods up, and take no ``--plugin``."""
 
 AS_WRITTEN = "\b"
 """Before a paragraph of help: its lines are not to be joined."""
@@ -65,8 +40,6 @@ def examples_of(verb: str) -> tuple[str, ...]:
 
 def command_of(verb: str) -> Any:
     """The command of a verb: the function of its file that is named like it."""
-    from mlcli.cli._declaring import for_typer
-
     app = typer.Typer(name=verb, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     examples = "\n".join([AS_WRITTEN, "Examples:", *(f"  {example}" for example in examples_of(verb))])
     module = _module(verb)
@@ -77,7 +50,7 @@ def command_of(verb: str) -> Any:
             app.command(name=part, cls=Verb)(for_typer(getattr(module, f"{part}_command")))
     else:
         command = getattr(module, f"{verb}_command")
-        wrapped = for_typer(command, with_plugins=verb in WITH_METHODS)
+        wrapped = for_typer(command, with_plugins=verb not in WITHOUT_METHODS)
         app.command(name=verb, cls=Verb, epilog=examples)(wrapped)
     return typer.main.get_command(app)
 

@@ -44,13 +44,9 @@ def diagnose_command(
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
 
-    experiment = Experiment(
-        data=(columns.of(data),),
-        models=models_from_text([model], params or []),
-        protocol=protocol_from_text(protocol),
-        metrics=(metric,) if metric else (),
-        seed=seed,
-    )
+    models, splits = models_from_text([model], params or []), protocol_from_text(protocol)
+    metrics = (metric,) if metric else ()
+    experiment = Experiment((columns.of(data),), models, splits, metrics=metrics, seed=seed)
     cells = cells_of_trial(experiment)
     with watched(cells) as progress:
         trial = tried(experiment, cells, jobs=jobs, on_progress=progress)

@@ -51,7 +51,6 @@ def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], fo
 
 
 def _reference(words: list[str]) -> str | dict[str, str]:
-    """A file, or the cells of one row."""
     if len(words) == 1 and ("=" not in words[0] or exists(words[0])):
         return words[0]
     cells = {}

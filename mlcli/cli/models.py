@@ -22,23 +22,12 @@ def models_command(
     from mlcli.report import catalogue
 
     if name is None:
-        known = {"models": MODELS, "steps": STEPS}
-        show_as(
-            format,
-            lambda: catalogue.listing(MODELS.entries(), STEPS.entries()),
-            lambda: {key: [catalogue.as_json(entry) for entry in one.entries()] for key, one in known.items()},
-        )
+        show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
     else:
-        found = _entries(name)
-        show_as(
-            format,
-            lambda: tuple(block for entry in found for block in catalogue.page_of(entry)),
-            lambda: {"models": [catalogue.page_as_json(entry) for entry in found]},
-        )
+        show_as(format, catalogue.pages_of, catalogue.pages_as_json, _entries(name))
 
 
 def _entries(name: str) -> list[Entry]:
-    """The method, the step, or both of one id; at an import path the one that it is."""
     if IMPORT_PATH.fullmatch(name):
         return [_imported(name)]
     found = [known.entry(name) for known in (MODELS, STEPS) if name in known]

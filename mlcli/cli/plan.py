@@ -39,7 +39,6 @@ def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> 
 
 
 def _estimates(cells: Sequence[Cell], place: Path) -> Sequence[Estimate | None]:
-    """What each cell may take; None where there is no store that could know."""
     if not place.exists():
         return [None] * len(cells)
     from mlcli.experiment.store.estimates import estimates

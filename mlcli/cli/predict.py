@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ def predict_command(
         raise UsageError(f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {file}")
     saved = load_model(file)
     rows = saved.new_rows(data)
-    for warning in (*_unlike_training(rows), *_not_there(rows, saved.optional - saved.hidden)):
+    for warning in _unlike_training(rows, saved.optional - saved.hidden):
         remark(f"Warning: {warning}")
     if explain:
         with asking(file):
@@ -72,18 +72,15 @@ def predict_command(
     for name in rows.extra:
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
-    give(_with_input_columns(rows, answers), output, format)
+    copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
+    give({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
 
 
-def _with_input_columns(rows: NewRows, answers: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Row numbers and the columns that the model does not use, then its answers; no name stands twice."""
-    columns: dict[str, Sequence[str]] = {ROW: [str(number + 1) for number in range(len(rows))]}
-    columns |= {name: rows.text(name) for name in rows.extra if name not in answers and name != ROW}
-    return columns | dict(answers)
-
-
-def _unlike_training(rows: NewRows) -> Iterator[str]:
-    for column, unseen in _by_column(rows.unseen).items():
+def _unlike_training(rows: NewRows, optional: Set[str]) -> Iterator[str]:
+    by_column: dict[str, list[Unseen]] = {}
+    for one in rows.unseen:
+        by_column.setdefault(one.column, []).append(one)
+    for column, unseen in by_column.items():
         values = listed([f"'{one.value}'" for one in unseen])
         were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
         cells = sum(one.count for one in unseen)
@@ -97,16 +94,5 @@ def _unlike_training(rows: NewRows) -> Iterator[str]:
     more = [outside.column for outside in rows.outside[MOST_LISTED:]]
     if more:
         yield f"cells outside the training range in {counted(len(more), 'more column')}: {listed(more)}"
-
-
-def _not_there(rows: NewRows, optional: Set[str]) -> Iterator[str]:
-    absent_features = [name for name in rows.absent_features if name in optional]
-    if absent_features:
-        yield f"columns that the file lacks count as not there: {listed(absent_features)}"
-
-
-def _by_column(unseen: Sequence[Unseen]) -> dict[str, list[Unseen]]:
-    found: dict[str, list[Unseen]] = {}
-    for one in unseen:
-        found.setdefault(one.column, []).append(one)
-    return found
+    if absent := [name for name in rows.absent_features if name in optional]:
+        yield f"columns that the file lacks count as not there: {listed(absent)}"

@@ -160,9 +160,7 @@ METHODS_OF_KINDS = {
         "logistic-regression": "elastic-net lasso least-absolute linear-regression ridge",
         "svm": "kernel-ridge one-class-svm svm-regression",
     },
-    "anomaly": {
-        "one-class-svm": "svm",
-    },
+    "anomaly": {"one-class-svm": "svm"},
 }
 """By kind of task, what does it in the way of a method that does another."""
 ENDINGS = ("classifier", "regressor", "clusterer", "cv")

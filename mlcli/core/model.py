@@ -253,6 +253,15 @@ class Model:
         return {part: ask(getattr(split, part)) for part in parts}
 
 
+def one_number(method: str, name: str) -> tuple[Any, Any]:
+    """``outputs_of`` and ``output_names`` of a base whose models answer each row with a number of this name."""
+
+    def outputs_of(model: Any, table: Table) -> Array:
+        return np.asarray(getattr(model, method)(table)[:, None])
+
+    return staticmethod(outputs_of), staticmethod(lambda model: (name,))
+
+
 def _size(learned: Any) -> int:
     """How many numbers some learned arrays hold."""
     return sum(map(_size, learned)) if isinstance(learned, tuple) else int(np.size(learned))
@@ -265,9 +274,8 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
         raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
         bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        raise ImpossibleAnswerError(
-            f"{model.name} answered something that is not a number for {bad} of {len(values)} rows"
-        )
+        what = "something that is not a number"
+        raise ImpossibleAnswerError(f"{model.name} answered {what} for {bad} of {len(values)} rows")
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:

@@ -39,9 +39,8 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
     close = meant(name, names)
     if close:
         setting = setting_for(name) if close == list(other_names(name)) else ""
-        return (
-            "did you mean " + " or ".join(f"'{one}'" for one in close) + f" with {setting}" * bool(setting) + "?"
-        )
+        meant_by = " or ".join(f"'{one}'" for one in close)
+        return f"did you mean {meant_by}{f' with {setting}' if setting else ''}?"
     return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
 
 

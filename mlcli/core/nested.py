@@ -47,9 +47,8 @@ class ModelParameter(Parameter):
         """Everything that is wrong with nested models as they are written."""
         if value is None and self.optional:
             for path in inside:
-                yield Problem(
-                    f"{whose}: {self.name} names no model that '{path}' is of", place(f"{self.name}.{path}")
-                )
+                what = f"{whose}: {self.name} names no model that '{path}' is of"
+                yield Problem(what, place(f"{self.name}.{path}"))
             return
         if self.many and not isinstance(value, list | tuple):
             yield Problem(f"{whose}: {self.name} takes a list, was given {value!r}", place(self.name), self.help)
@@ -142,12 +141,8 @@ def can_do(model: Model, base: type[Model]) -> bool:
     A wrapper that takes no models of this base has its own way to turn them to the kind.
     """
     final = model.final
-    inside = [
-        one
-        for declared in parameters(type(final))
-        if isinstance(declared, ModelParameter) and base in declared.of
-        for one in declared.models(declared.value_in(final))
-    ]
+    nested = (one for one in parameters(type(final)) if isinstance(one, ModelParameter) and base in one.of)
+    inside = [model for declared in nested for model in declared.models(declared.value_in(final))]
     return isinstance(final, base) and all(can_do(one, base) for one in inside)
 
 

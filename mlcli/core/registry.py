@@ -58,12 +58,9 @@ class Entry:
         if isinstance(named := getattr(module, self.attribute, None), type):
             return named
         for value in vars(module).values():
-            if (
-                isinstance(value, type)
-                and value.__module__ == self.module
-                and getattr(value, "id", "") == self.name
-            ):
-                return value
+            own = isinstance(value, type) and value.__module__ == self.module
+            if own and getattr(value, "id", "") == self.name:
+                return value  # type: ignore[no-any-return]
         raise UsageError(f"{self.module} registers nothing named '{self.name}'")
 
 
@@ -124,15 +121,9 @@ class Catalogue:
 
         found = {}
         for point in entry_points(group=self.package):
-            found[point.name] = Entry(
-                name=point.name,
-                module=point.module,
-                summary="",
-                distribution=point.dist.name if point.dist else "unknown",
-                version=point.dist.version if point.dist else "",
-                attribute=point.attr or "",
-                noun=self.noun,
-            )
+            whose, version = (point.dist.name, point.dist.version) if point.dist else ("unknown", "")
+            about: dict[str, Any] = {"distribution": whose, "version": version, "noun": self.noun}
+            found[point.name] = Entry(point.name, point.module, summary="", attribute=point.attr or "", **about)
         return found
 
     @property

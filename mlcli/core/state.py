@@ -106,16 +106,10 @@ def _read_column(value: Any, arrays: Mapping[str, Any]) -> Column:
     described = value["column"]
     if described["kind"] not in COLUMN_KINDS:
         raise ValueError(f"unknown kind of column {described['kind']!r}")
-    return Column(
-        str(described["name"]),
-        str(described["kind"]),
-        tuple(map(str, described["levels"])),
-        bool(described["missing"]),
-        bool(described.get("often_missing", False)),
-        bool(described.get("sensitive", False)),
-        bool(described.get("context", False)),
-        tuple(map(float, described.get("bands", ()))),
-    )
+    levels, bands = tuple(map(str, described["levels"])), tuple(map(float, described.get("bands", ())))
+    marks: dict[str, Any] = {name: bool(described.get(name)) for name in ("often_missing", "sensitive", "context")}
+    name, kind, missing = str(described["name"]), str(described["kind"]), bool(described["missing"])
+    return Column(name, kind, levels, missing, bands=bands, **marks)
 
 
 def _read_table(value: Any, arrays: Mapping[str, Any]) -> Table:

@@ -205,11 +205,9 @@ def _refuse_unknown(whose: str, columns: Sequence[Column], wanted: Sequence[str]
     names = [column.name for column in columns]
     unknown = [word for word in wanted if word not in COLUMN_KINDS and not _meant_by(word, columns)]
     if unknown:
-        hints = (did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown)
-        what = f"{whose}: there is no column '{{}}' before it"
-        raise UsageError(
-            *(Problem(what.format(word), hint=hint) for word, hint in zip(unknown, hints, strict=True))
-        )
+        hints = {word: did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown}
+        found = {f"{whose}: there is no column '{word}' before it": hint for word, hint in hints.items()}
+        raise UsageError(*(Problem(what, hint=hint) for what, hint in found.items()))
 
 
 def put_back(parts: Iterable[Part], seen: Sequence[Column], made: Iterable[Part]) -> Iterator[Part]:

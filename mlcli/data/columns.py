@@ -62,9 +62,8 @@ def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Type
         return of_plain(text.name, plain, False, ALL_NUMBERS)
     values = present(text, declaration)
     if not values:
-        return Typed(
-            Column(text.name, missing=True), np.full(len(text.which), np.nan), False, "every cell is empty"
-        )
+        nothing = np.full(len(text.which), np.nan)
+        return Typed(Column(text.name, missing=True), nothing, False, "every cell is empty")
     found = None if text.in_words else read_as_numbers(values, delimiter)
     if found is None:
         return _inferred_levels(text, values)
@@ -161,12 +160,10 @@ def boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
 
 def _decorated(text: TextColumn, values: Sequence[str]) -> tuple[str, ...]:
     """A word on a column that people would read as numbers."""
-    example = decorated_among(values)
-    if example is None:
+    if (example := decorated_among(values)) is None:
         return ()
-    return (
-        f"column '{text.name}' holds numbers such as '{example[:40]}', which were read as text: {WRITE_PLAINLY}",
-    )
+    what = f"column '{text.name}' holds numbers such as '{example[:40]}', which were read as text"
+    return (f"{what}: {WRITE_PLAINLY}",)
 
 
 def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
@@ -174,9 +171,8 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     counts = dict(zip(text.values, text.counts.tolist(), strict=True))
     mostly_numbers = len(others) < len(values) and len(others) <= SHOWN_VALUES
     if mostly_numbers and all(value.lower() in SEEMS_MISSING for value in others):
-        return tuple(
-            _asks_missing(text.name, value, counts[value], ", and then it is numeric") for value in others
-        )
+        then = ", and then it is numeric"
+        return tuple(_asks_missing(text.name, value, counts[value], then) for value in others)
     asked = [value for value in others if value.lower() in NEVER_A_LEVEL]
     notes = [_asks_missing(text.name, value, counts[value], "") for value in asked[:SHOWN_VALUES]]
     if mostly_numbers and not asked:

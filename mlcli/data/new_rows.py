@@ -176,10 +176,8 @@ def _absent_optional(
     columns: Sequence[Column], header: Sequence[str], optional: Collection[str]
 ) -> tuple[str, ...]:
     """The optional columns that a file lacks; a file that lacks all columns is another file."""
-    present = set(header)
-    absent_columns = tuple(
-        column.name for column in columns if column.name in optional and column.name not in present
-    )
+    absent = {column.name for column in columns}.difference(header).intersection(optional)
+    absent_columns = tuple(column.name for column in columns if column.name in absent)
     return absent_columns if len(absent_columns) < len(columns) else ()
 
 

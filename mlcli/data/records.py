@@ -6,7 +6,7 @@ Plain numbers of a large file are there as numbers at once; their text is looked
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -104,10 +104,10 @@ class Records:
     notes: tuple[str, ...]
     has_lines: bool = True
     """Whether the file is made of lines; else they are counted as rows."""
-    _by_name: dict[str, TextColumn] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_name", {column.name: column for column in self.columns})
+    @cached_property
+    def _by_name(self) -> dict[str, TextColumn]:
+        return {column.name: column for column in self.columns}
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -66,9 +66,8 @@ def assigned_roles(
         roles |= {name: Role(role) for name in names}
     if guess_target and wanted is None and not sidecar.target_is_settled:
         guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
-        _refuse_target(
-            (*asked.sensitive, *asked.drop), {guess.name: Role("target")}, records, "dropped or sensitive"
-        )
+        unwanted = (*asked.sensitive, *asked.drop)
+        _refuse_target(unwanted, {guess.name: Role("target")}, records, "dropped or sensitive")
         roles[guess.name] = Role("target", guess.why, guess.note, guess.others)
     return roles
 
@@ -114,9 +113,8 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
         return Role("part", why, note)
     why = "" if column.declared else _why_an_id(name, column)
-    return (
-        Role("id", why, f"column '{name}' is taken as an identifier ({why}); {KEEP}") if why else Role("feature")
-    )
+    note = f"column '{name}' is taken as an identifier ({why}); {KEEP}"
+    return Role("id", why, note) if why else Role("feature")
 
 
 def _why_an_id(name: str, column: Typed) -> str:

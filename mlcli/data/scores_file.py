@@ -18,9 +18,8 @@ FORM = "such as dataset,model,score on its first line"
 def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str, float]]]:
     """The name of the score, and (dataset, model, score) of each row; ``metric`` names the column of scores."""
     if not path.is_file():
-        raise DataError(
-            f"there is no file '{path}'", hint=f"a CSV file with a row for each dataset and model, {FORM}"
-        )
+        hint = f"a CSV file with a row for each dataset and model, {FORM}"
+        raise DataError(f"there is no file '{path}'", hint=hint)
     records = read_file(path)
     for needed in (DATASET, MODEL):
         if needed not in records.header:

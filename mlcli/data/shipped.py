@@ -29,9 +29,8 @@ DASHES = ("–", "—", "−")
 def find(reference: str, base: Path | None = None) -> Path:
     """The CSV file that a reference means; relative paths begin at ``base``, or where the user is."""
     if not reference.strip():
-        raise DataError(
-            "no dataset is named", hint="give the name of a shipped dataset, or the path of a CSV file"
-        )
+        hint = "give the name of a shipped dataset, or the path of a CSV file"
+        raise DataError("no dataset is named", hint=hint)
     path = Path(reference).expanduser()
     path = base / path if base is not None else path
     if path.suffix.lower() in NO_TABLES:
@@ -43,9 +42,8 @@ def find(reference: str, base: Path | None = None) -> Path:
     shipped = None if is_path(reference) else shipped_path(reference)
     if shipped is not None:
         return shipped
-    raise DataError(
-        f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'", hint=_hint(path, reference)
-    )
+    what = f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'"
+    raise DataError(what, hint=_hint(path, reference))
 
 
 def find_or_none(reference: str) -> Path | None:

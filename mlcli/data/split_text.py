@@ -147,9 +147,8 @@ def _check_names(header: list[str], name: str, line: int, declared: bool | None)
     numbers = sum(is_number(heading) for heading in header)
     if declared is not True and numbers and 2 * numbers >= len(header):
         hint = "put a line of column names above it; if these are names, say 'header: true' in the sidecar"
-        raise DataError(
-            f"the first line looks like a row, not like names: {', '.join(header)}", where=where, hint=hint
-        )
+        what = f"the first line looks like a row, not like names: {', '.join(header)}"
+        raise DataError(what, where=where, hint=hint)
     nameless = partial(Problem, where=where, hint="name it in the first line, or remove the column")
     empty = [nameless(f"column {place} has no name") for place, heading in enumerate(header, 1) if not heading]
     doubled = [

@@ -167,9 +167,8 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
 def _a_numeric(records: Records, target: str) -> str:
     """A column that could be a target of numbers."""
     others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
-    return next(
-        (one.name for one in others if as_numbers([text for text in one.values if text]) is not None), "COLUMN"
-    )
+    numeric = (one.name for one in others if as_numbers([text for text in one.values if text]) is not None)
+    return next(numeric, "COLUMN")
 
 
 def _looks_like_classes(target: Typed, records: Records) -> bool:

@@ -27,9 +27,8 @@ LEVELS_WRITTEN = 20
 
 def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool = False) -> Path:
     """Write the sidecar of a dataset, beside its CSV file if no path is given; it loads as the same dataset."""
-    dataset = (
-        dataset if dataset.in_file is None else replace(dataset.in_file, path=dataset.path, name=dataset.name)
-    )
+    if dataset.in_file is not None:
+        dataset = replace(dataset.in_file, path=dataset.path, name=dataset.name)
     if path is None:
         if dataset.path is None:
             raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")

@@ -8,7 +8,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.blocks import less_row
-from mlcli.core.findings import Entry
 from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table
@@ -37,7 +36,7 @@ def terms(
     return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
 
 
-Term = tuple[str, Entry, Array]
+Term = tuple[str, findings.Entry, Array]
 """What is added, the cell or count that it is a multiple of, and what it adds to each output."""
 MOST_TERMS = 20
 """Of more terms the largest are shown one by one, and the others as one."""
@@ -64,7 +63,7 @@ def sum_of_terms(
 ) -> findings.Table:
     """A line for each term, the largest of many, and their sum."""
     shown, others = _largest(terms)
-    lines: list[tuple[Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
+    lines: list[tuple[findings.Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
     if others:
         rest = np.sum([added for _, _, added in others], axis=0)
         lines.append((f"{len(others)} smaller terms", None, *rest.tolist()))

@@ -134,19 +134,16 @@ def _with_new(column: Column) -> Column:
 
 def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnLikeness:
     if column.coded:
-        counts = np.array(
-            [np.bincount(side.astype(np.intp) + 1, minlength=len(column.levels) + 1) for side in (a, b)]
-        )
         names = (EMPTY, *column.levels)
+        counts = np.array([np.bincount(side.astype(np.intp) + 1, minlength=len(names)) for side in (a, b)])
         v, p = cramers_v(counts)
         shown = [_most_frequent(names, line) for line in counts]
         return ColumnLikeness(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
     d, p = kolmogorov_smirnov(a[~np.isnan(a)], b[~np.isnan(b)])
     edges = np.unique(np.nanquantile(a, TENTHS)) if (~np.isnan(a)).any() else np.empty(0)
     counts = np.array([_binned(side, edges) for side in (a, b)])
-    return ColumnLikeness(
-        column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), _spread(a), _spread(b)
-    )
+    shown = [_spread(side) for side in (a, b)]
+    return ColumnLikeness(column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), *shown)
 
 
 def _binned(cells: Array, edges: Array) -> Codes:

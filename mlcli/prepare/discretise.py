@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -101,7 +100,7 @@ class Discretise(Step):
         if np.shape(self.cuts_) != (numeric, self._count() - 1):
             raise ValueError("boundaries that do not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The boundaries of each column."""
         names = (column.name for column in self.columns_ if not column.coded)
         rows = tuple((name, *cuts) for name, cuts in zip(names, self.cuts_.tolist(), strict=True))

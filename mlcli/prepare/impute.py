@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Entry, Explanation
 from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -182,7 +181,7 @@ class Impute(Step):
             if column.coded and not 0 <= fill < len(next(self._after(column)).levels):
                 raise ValueError(f"'{column.name}' is filled with a level that it does not have")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What fills the columns with gaps."""
         fills = zip(self.columns_, self.fills_, strict=True)
         rows = tuple(
@@ -206,5 +205,5 @@ def _without_own_level(column: Column, cells: Cells) -> Cells:
     return np.where(cells >= len(column.levels), MISSING_CODE, cells) if column.coded else cells
 
 
-def _shown(column: Column, fill: float) -> Entry:
+def _shown(column: Column, fill: float) -> findings.Entry:
     return column.levels[int(fill)] if column.coded else float(fill)

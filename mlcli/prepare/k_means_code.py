@@ -24,7 +24,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Explanation
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -77,7 +76,7 @@ class KMeansCode(Step):
         if not 1 <= len(self.centres_) <= self.k:
             raise ValueError("there are not as many centres")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The centres."""
         header = ("group", *(column.name for column in self.columns_))
         centres = (self.centres_ + self.middle_).tolist()

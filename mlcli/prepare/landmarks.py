@@ -23,7 +23,6 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -68,7 +67,7 @@ class Landmarks(Projection):
         if len(self.rows_) > self.landmarks:
             raise ValueError("there are not as many landmarks")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The landmarks."""
         header = ("landmark", *(column.name for column in self.columns_))
         rows = tuple((place, *row) for place, row in enumerate(self.rows_.tolist(), start=1))

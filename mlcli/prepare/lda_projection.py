@@ -23,7 +23,6 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.findings import Bars, Explanation
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -74,11 +73,11 @@ class DiscriminantProjection(Projection):
         """The table along the directions."""
         return column_by_column(table.numbers - self.middle_, self.directions_)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How far classes are apart along each direction, and what the columns have to do with it."""
         labels = tuple(map(str, range(1, len(self.ratios_) + 1)))
         total = self.ratios_.sum() or 1.0
-        bars = Bars(
+        bars = findings.Bars(
             "Discriminant directions",
             ("direction", "between / within", "share"),
             labels,

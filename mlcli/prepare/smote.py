@@ -27,7 +27,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
@@ -77,7 +76,7 @@ class Smote(RowStep):
         codes = [_most_frequent(cells[near[start]]) for cells in own.codes.T]
         return Table(own.columns, numbers, np.array(codes, np.int32).reshape(-1, count).T.copy())
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How many rows were added."""
         if self.added_ is None:
             return ()

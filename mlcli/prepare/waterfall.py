@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -85,7 +84,7 @@ class Waterfall(Step):
         if np.shape(self.edges_) != (numeric, self._count() - 1):
             raise ValueError("edges that do not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The edges of each column."""
         names = (column.name for column in self.columns_ if not column.coded)
         rows = tuple((name, *edges) for name, edges in zip(names, self.edges_.tolist(), strict=True))

@@ -120,17 +120,15 @@ class ActiveLearning(Protocol):
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer than two rows, or strategies that need probabilities of classes where there are none."""
         misplaced = [name for name in self._strategies(strata) if strata.strata is None and name in UNSURE]
-        what = (
-            f"{self.id}: {', '.join(misplaced)} ranks rows by probabilities of classes, and the target has values"
-        )
+        named = f"{self.id}: {', '.join(misplaced)}"
+        what = f"{named} ranks rows by probabilities of classes, and the target has values"
         hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
         return [*super().problems_with_rows(strata), *([Problem(what, hint=hint)] if misplaced else [])]
 
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """For each repeat a split of every strategy."""
-        holdout = (Holdout if strata.strata is None else StratifiedHoldout)(
-            test_share=self.test_share, repeats=self.repeats
-        )
+        held_out = Holdout if strata.strata is None else StratifiedHoldout
+        holdout = held_out(test_share=self.test_share, repeats=self.repeats)
         found: list[Split] = []
         for place, fold in enumerate(holdout.splits(strata, rng), start=1):
             known, pool = _first_labels(fold.train, strata, self.start, rng)

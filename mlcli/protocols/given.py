@@ -52,10 +52,8 @@ class Given(Protocol):
         present = _present(strata)
         words = [PART_WORDS.get(name.lower()) for name in present]
         if any(words) and not ("train" in words and "test" in words and all(words)):
-            what = f"{self.id}: the parts are {', '.join(present)}"
-            return [
-                Problem(what, hint="they are train, test and perhaps validation, or none of these words: folds")
-            ]
+            hint = "they are train, test and perhaps validation, or none of these words: folds"
+            return [Problem(f"{self.id}: the parts are {', '.join(present)}", hint=hint)]
         if not any(words) and (len(present) < 2):
             return [Problem(f"{self.id} needs at least 2 folds, and there is only {', '.join(present)}")]
         return []

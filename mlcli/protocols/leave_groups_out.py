@@ -49,12 +49,9 @@ class LeaveGroupsOut(Protocol):
             return [Problem(what, hint=hint)]
         count = len(all_alike(strata))
         if count <= self.left_out:
-            what = (
-                f"{self.id}: {self.left_out} left out need at least {self.left_out + 1} groups, there are {count}"
-            )
-            return [
-                Problem(what, hint=f"{count - 1} or fewer would work" if count > 1 else "check the group column")
-            ]
+            needed = f"{self.left_out} left out need at least {self.left_out + 1} groups"
+            hint = f"{count - 1} or fewer would work" if count > 1 else "check the group column"
+            return [Problem(f"{self.id}: {needed}, there are {count}", hint=hint)]
         splits = math.comb(count, self.left_out)
         if splits > max(MOST_SPLITS, count):
             what = f"{self.id}: {self.left_out} of {count} groups make {splits:,} splits, over {MOST_SPLITS:,}"

@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.report.differences import best_in
+from mlcli.report.distributions import histogram_of
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.scored import Group, Scored, judged, metrics_in
@@ -87,12 +88,10 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
 
 
 def _histogram(answers: ScoreAnswers) -> Histogram:
-    """Rows by score, those of each label for themselves."""
     edges = _edges(answers.score)
     place = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
     counts = {name: np.bincount(place[of], minlength=len(edges) - 1) for name, of in _by_label(answers).items()}
-    found = tuple((name, tuple(one.tolist())) for name, one in counts.items())
-    return Histogram("", "score", tuple(edges.tolist()), found)
+    return histogram_of("", "score", edges, counts)
 
 
 def _edges(score: Array) -> Array:
@@ -144,10 +143,8 @@ def _flagging(answers: ScoreAnswers) -> str:
         return "no threshold was chosen, so no row is flagged"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
     known = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
-    return (
-        f"threshold {_limit(answers.threshold)}, {answers.threshold_from}; it flags "
-        f"{answers.flagged.sum()} of {len(answers)} judged rows{known}"
-    )
+    flags = f"it flags {answers.flagged.sum()} of {len(answers)} judged rows{known}"
+    return f"threshold {_limit(answers.threshold)}, {answers.threshold_from}; {flags}"
 
 
 def _limit(threshold: Array) -> str:
@@ -175,10 +172,8 @@ def _oddest(answers: ScoreAnswers) -> Element:
 
 def _because(answers: ScoreAnswers, row: int) -> str:
     """The columns that add most to the score of a row, with the direction and the share of each."""
-    return ", ".join(
-        f"{column} {'↑' if share > 0 else '↓'} {abs(share):.0%}".replace("%", " %")
-        for column, share in _named(answers, row)
-    )
+    named = _named(answers, row)
+    return ", ".join(f"{column} {'↑' if share > 0 else '↓'} {100 * abs(share):.0f} %" for column, share in named)
 
 
 def _named(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
@@ -187,8 +182,5 @@ def _named(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
 
 def worth_naming(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
     """The columns that make a row odd with their shares, below 0 where the cell is lower than usual."""
-    return [
-        (columns[column], share)
-        for column, share in zip(reasons.tolist(), shares.tolist(), strict=True)
-        if column != NO_REASON and abs(share) >= WORTH_NAMING
-    ]
+    found = zip(reasons.tolist(), shares.tolist(), strict=True)
+    return [(columns[at], share) for at, share in found if at != NO_REASON and abs(share) >= WORTH_NAMING]

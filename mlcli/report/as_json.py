@@ -29,7 +29,9 @@ ABOUT = ("dataset", "kind", "model", "parameters", "steps", "protocol", "seed", 
 
 def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: bool = False) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
-    also = [add for asked, add in ((curves, _curves), (fair, _fair)) if asked]
+    from mlcli.report.fairness import fairness_as_json
+
+    also = [add for asked, add in ((curves, _curves), (fair, fairness_as_json)) if asked]
     return {
         "version": __version__,
         "cells": [{**_result(one), **dict(item for add in also for item in add(one).items())} for one in scored],
@@ -114,13 +116,6 @@ def _curves(one: Scored) -> dict[str, Any]:
     from mlcli.report.probabilities import curves_as_findings
 
     return given({"curves": [plain(as_json(finding)) for finding in curves_as_findings(one)]})
-
-
-def _fair(one: Scored) -> dict[str, Any]:
-    """Rates by group and how far these lie apart, where there are sensitive columns."""
-    from mlcli.report.fairness import fairness_as_json
-
-    return fairness_as_json(one)
 
 
 def _series(one: Scored) -> dict[str, Any]:

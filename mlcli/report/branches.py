@@ -36,10 +36,8 @@ def dendrogram(picture: Dendrogram) -> Figure:
         axes.plot(x, (place[first], place[first], place[second], place[second]), color=COLOURS[0], linewidth=1.2)
         place.append((place[first] + place[second]) / 2)
         end.append(height)
-    if leaves <= MOST_LEAVES:
-        axes.set_yticks(range(leaves), list(map(cut, picture.leaves)))
-    else:
-        axes.set_yticks([])
+    named = picture.leaves if leaves <= MOST_LEAVES else ()
+    axes.set_yticks(range(len(named)), list(map(cut, named)))
     axes.invert_yaxis()
     axes.set_xlabel("height")
     return figure
@@ -85,7 +83,9 @@ def tree(picture: Tree) -> Figure:
             axes.plot((above[0], above[0] + 0.12, x), (above[1], y, y), color=FAINT, linewidth=1, zorder=0)
             axes.annotate(cut(picture.conditions[node], CONDITION), (x - 0.05, y - 0.1), ha="right", fontsize=7)
         if leaves[node]:
-            axes.annotate(_answer(picture, node), (x + 0.08, y), va="center", fontsize=8)
+            share = f" {picture.shares[node]:.0%}" if picture.shares[node] < 1 else ""
+            answer = f"{cut(picture.answers[node])}{share} ({short(picture.rows[node])})"
+            axes.annotate(answer, (x + 0.08, y), va="center", fontsize=8)
         axes.plot(x, y, "o", color=colours[picture.answers[node]], markersize=6)
     axes.set_xlim(-0.2, max(picture.depths) + 1.1)
     axes.set_ylim(sum(leaves) - 0.4, -0.7)
@@ -94,7 +94,6 @@ def tree(picture: Tree) -> Figure:
 
 
 def _deepest_drawn(picture: Tree) -> int:
-    """The depth to which a tree is drawn."""
     steps = list(pairwise([*picture.depths, 0]))
 
     def ends(most: int) -> int:
@@ -126,12 +125,6 @@ def _colours(answers: Sequence[str]) -> dict[str, str]:
     return {answer: colours[bare[answer]] for answer in answers}
 
 
-def _answer(picture: Tree, node: int) -> str:
-    """The answer of a leaf, its share where it is not certain, and the weight of its rows."""
-    share = f" {picture.shares[node]:.0%}" if picture.shares[node] < 1 else ""
-    return f"{cut(picture.answers[node])}{share} ({short(picture.rows[node])})"
-
-
 def _parents(depths: Sequence[int]) -> Iterator[int | None]:
     path: list[int] = []
     for node, depth in enumerate(depths):
@@ -150,15 +143,15 @@ def _heights_of_nodes(depths: Sequence[int], leaves: Sequence[bool]) -> list[flo
             heights[node], place = place, place - 1
         else:
             heights[node] = (below[node][0] + below[node][-1]) / 2
-        parent = parents[node]
-        if parent is not None:
+        if (parent := parents[node]) is not None:
             below.setdefault(parent, []).append(heights[node])
     return heights
 
 
 def graph(picture: Graph) -> Figure:
     """Nodes below those that lead to them; where edges have no direction, in a circle."""
-    places = _layered(picture) if picture.directed else _in_a_circle(len(picture.nodes))
+    angles = (2 * math.pi * node / len(picture.nodes) for node in range(len(picture.nodes)))
+    places = _layered(picture) if picture.directed else [(math.sin(angle), math.cos(angle)) for angle in angles]
     layers = len({y for _, y in places}) if picture.directed else 4
     figure, axes = axes_of(max(1.6, 0.8 * layers))
     style = {"arrowstyle": "->" if picture.directed else "-", "color": FAINT, "shrinkA": 12, "shrinkB": 12}
@@ -185,8 +178,3 @@ def _layered(picture: Graph) -> list[tuple[float, float]]:
         seen[at] += 1
         places.append((seen[at] / (sizes[at] + 1) + ASIDE * (at % 3 - 1), -float(at)))
     return places
-
-
-def _in_a_circle(count: int) -> list[tuple[float, float]]:
-    angles = (2 * math.pi * node / max(count, 1) for node in range(count))
-    return [(math.sin(angle), math.cos(angle)) for angle in angles]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Any
 
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
-from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Sentence, grid, notes, strong
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -27,24 +26,24 @@ INDENTED = " " * 8
 
 def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     """Every method by family, with the kinds of task it can do, and every step."""
-    by_family = sorted(entries, key=lambda entry: entry.family)
-    families = [
-        element
-        for family, members in groupby(by_family, key=lambda entry: entry.family)
-        for element in (Heading(family.replace("_", " ") or "plugins"), grid(["", "", ""], map(_row, members)))
-    ]
-    families += [Heading(STEPS_FAMILY), grid(["", "", ""], map(_row, steps))]
-    return (*families, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
+    families: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.family):
+        families.setdefault(_family_of(entry).replace("_", " ") or "plugins", []).append(entry)
+    every = {**families, STEPS_FAMILY: steps}
+    tables: Document = ()
+    for family, members in every.items():
+        tables += (Heading(family), grid(["", "", ""], map(_row, members)))
+    return (*tables, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
 
 def _family_of(entry: Entry) -> str:
     """The folder of a method; steps are one family."""
-    return STEPS_FAMILY if entry.noun == "step" else entry.family.replace("_", " ")
+    return STEPS_FAMILY if entry.noun == "step" else entry.family
 
 
 def _row(entry: Entry) -> list[Content]:
     kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
-    return [Field(entry.name, "strong"), summary_of(entry), Field(kinds, "weak")]
+    return [strong(entry.name), summary_of(entry), Field(kinds, "weak")]
 
 
 def summary_of(entry: Entry) -> str:
@@ -55,19 +54,27 @@ def summary_of(entry: Entry) -> str:
     return rest if colon else entry.summary
 
 
-def as_json(entry: Entry) -> dict[str, Any]:
-    """A method as plain values."""
+def listing_as_json(entries: Iterable[Entry], steps: Iterable[Entry]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {"models": list(map(_as_json, entries)), "steps": list(map(_as_json, steps))}
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.name,
         "summary": summary_of(entry),
-        "family": STEPS_FAMILY if entry.noun == "step" else entry.family,
+        "family": _family_of(entry),
         "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
         "from": entry.distribution,
     }
 
 
-def page_as_json(entry: Entry) -> dict[str, Any]:
-    """One method with its parameters; its module is imported for it."""
+def pages_as_json(entries: Iterable[Entry]) -> dict[str, Any]:
+    """Methods with their parameters; their modules are imported for it."""
+    return {"models": list(map(_page_as_json, entries))}
+
+
+def _page_as_json(entry: Entry) -> dict[str, Any]:
     cls = entry.load()
     params = [
         {
@@ -80,16 +87,20 @@ def page_as_json(entry: Entry) -> dict[str, Any]:
         for one in parameters(cls)
     ]
     known = {"stages": getattr(cls, "stage_name", ""), "reference": getattr(cls, "reference", "")}
-    return {**as_json(entry), "params": params, **known}
+    return {**_as_json(entry), "params": params, **known}
 
 
-def page_of(entry: Entry) -> Document:
-    """All that is known of one method; its module is imported for it."""
+def pages_of(entries: Iterable[Entry]) -> Document:
+    """All that is known of some methods; their modules are imported for it."""
+    return tuple(element for entry in entries for element in _page(entry))
+
+
+def _page(entry: Entry) -> Document:
     cls = entry.load()
-    first, rest = _docstring(cls)
+    first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
     facts = {
         "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
-        "family": _family_of(entry),
+        "family": _family_of(entry).replace("_", " "),
         "accepts": _accepts(build(cls, {}).accepts),
         "stages": getattr(cls, "stage_name", ""),
         "reference": getattr(cls, "reference", ""),
@@ -100,13 +111,11 @@ def page_of(entry: Entry) -> Document:
         Sentence(first),
         grid(["", ""], [fact for fact in facts.items() if fact[1]]),
         *_parameters(parameters(cls)),
-        *_tuned(parameters(cls)),
         *_sections(rest),
     )
 
 
 def _accepts(accepts: Any) -> str:
-    """What the method takes with its default parameters, and what it would rather have."""
     taken = [word for name, word in TAKEN.items() if getattr(accepts, name)]
     wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
     return ", ".join(taken) + wish
@@ -117,11 +126,8 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
         yield Sentence("It has no parameters.")
         return
     yield Heading("Parameters")
-    rows = [(Field(one.name, "strong"), _default(one.default), _takes(one), one.help) for one in declared]
+    rows = ((strong(one.name), _default(one.default), _takes(one), one.help) for one in declared)
     yield grid(["name", "default", "takes", "meaning"], rows)
-
-
-def _tuned(declared: tuple[Parameter, ...]) -> Iterator[Element]:
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
         yield Heading("What --tune tries")
@@ -141,14 +147,7 @@ def _default(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _docstring(cls: type) -> tuple[str, str]:
-    """The first line of the module, and the rest as it stands."""
-    first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
-    return first, rest
-
-
 def _sections(text: str) -> Iterator[Element]:
-    """Paragraphs, and titles with their indented paragraphs."""
     for paragraph in filter(None, map(str.rstrip, text.split("\n\n"))):
         lines = paragraph.strip("\n").splitlines()
         if not lines[0].startswith(" ") and lines[0].endswith(":"):

@@ -41,12 +41,8 @@ def choices_as_json(one: Scored) -> dict[str, Any]:
 def _tables(one: Scored) -> list[tuple[SplitResult, Table]]:
     """The splits that were fitted, each with what it chose; none of a model that chooses nothing."""
     splits = one.result.splits if one.cell.model.use in (TUNED, SELECTED) else ()
-    return [
-        (split, finding)
-        for split in splits
-        for finding in split.explanation[:1]
-        if isinstance(finding, Table) and finding.title == CHOSEN
-    ]
+    first = ((split, finding) for split in splits for finding in split.explanation[:1])
+    return [(split, one) for split, one in first if isinstance(one, Table) and one.title == CHOSEN]
 
 
 def _choices(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[Element]:
@@ -61,7 +57,6 @@ def _choices(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator
 
 
 def _how_often(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
-    """Each choice with the number of splits that made it, the most frequent first."""
     made = [tuple((row[0], _text(row[1])) for row in table.rows[:-1]) for _, table in tables]
     counts = Counter(made).most_common()
     if len(tables) > 1 and counts[0][1] > 1:

@@ -16,7 +16,7 @@ from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.differences import best_in, best_of
 from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
-from mlcli.report.numbers import counted, fixed, short
+from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.report.scored import Group, Scored, judged
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
@@ -101,9 +101,8 @@ def _matrix(answers: ClusterAnswers) -> Grid:
 
 
 def _share(counts: Array, group: int) -> str:
-    total = counts.sum()
-    share = f" ({counts[group] / total:.0%})".replace("%", " %") if total > 0 and counts[group] > 0 else ""
-    return f"{short(counts[group])}{share}"
+    count = counts[group]
+    return f"{short(count)} ({share(count, counts.sum())})" if count > 0 else short(count)
 
 
 def _elbows(group: Iterable[Scored]) -> list[Elbow]:

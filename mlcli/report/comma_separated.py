@@ -44,14 +44,12 @@ def _remarks(lines: Iterable[str], page: Page) -> Iterator[str]:
 
 
 def _records(grid: Grid, page: Page) -> Iterator[str]:
-    columns = [
-        column
-        for place, header in enumerate(grid.header)
-        for column in _columns(header, [row[place] for row in grid.rows])
-    ]
-    heads, *rows = zip(*columns, strict=True)
+    by_title = ((title, [row[place] for row in grid.rows]) for place, title in enumerate(grid.header))
+    heads, *rows = zip(*(column for title, cells in by_title for column in _columns(title, cells)), strict=True)
     for cells in [heads, *rows] if any(grid.header) else rows:
-        yield _record(map(page.shown, cells))
+        line = StringIO()
+        csv.writer(line, lineterminator="").writerow(map(page.shown, cells))
+        yield line.getvalue()
 
 
 def _columns(header: str, fields: Sequence[Field]) -> Iterator[list[str]]:
@@ -61,9 +59,3 @@ def _columns(header: str, fields: Sequence[Field]) -> Iterator[list[str]]:
     yield [header, *(number for number, _, _ in parts)]
     if any(reach for _, reach, _ in parts):
         yield [header + REACH, *(width for _, _, width in parts)]
-
-
-def _record(cells: Iterable[str]) -> str:
-    line = StringIO()
-    csv.writer(line, lineterminator="").writerow(cells)
-    return line.getvalue()

@@ -147,26 +147,24 @@ def compared_models(group: Group, name: str = "", against: str = "", test: str =
     means = {one: one.summaries[metric.name].mean for one in done if metric.name in one.summaries}
     fair = {one: mean for one, mean in means.items() if mean is not None and not one.contaminated}
     ranked = sorted(fair, key=lambda one: badness(metric, fair[one]))
-    pairs = [
-        (first, second)
-        for first, second in combinations(ranked, 2)
-        if not against or against in (group[first], group[second])
-    ]
+    every = combinations(ranked, 2)
+    pairs = [(one, other) for one, other in every if not against or against in (group[one], group[other])]
     tests = holm([difference_between(*pair, metric, test) for pair in pairs])
-    compared = (
-        ComparedPair(group[first], group[second], found)
-        for (first, second), found in zip(pairs, tests, strict=True)
-    )
+    of_pairs = zip(pairs, tests, strict=True)
+    compared = tuple(ComparedPair(group[one], group[other], test) for (one, other), test in of_pairs)
     unscored = tuple(name for one, name in group.items() if one not in fair)
-    return ComparedModels(group, metric, tuple(compared), group[ranked[0]] if ranked else "", unscored)
+    return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
 
 
 def comparison_of(comparison: Comparison) -> Document:
     """The pairs of each dataset, then what holds over datasets."""
-    return (*(element for one in comparison.datasets for element in _dataset(one)), *_over(comparison))
+    return tuple(_elements(comparison))
 
 
-def _over(comparison: Comparison) -> Iterator[Element]:
+def _elements(comparison: Comparison) -> Iterator[Element]:
+    for one in comparison.datasets:
+        yield from opening([each.cell for each in one.group])
+        yield from pairs_of(one)
     for table in comparison.tables:
         beaten = Counter(pair for one in comparison.datasets for pair in _beaten(one, table))
         over = compared_over(table, comparison.rope, comparison.against)
@@ -178,11 +176,6 @@ def _beaten(compared: ComparedModels, table: ScoreTable) -> Iterator[tuple[str, 
     """The pairs of one dataset of a table of which the first is better, and not by chance."""
     if cell_of(compared.group).dataset.name in table.datasets and compared.metric.name == table.metric:
         yield from ((pair.first, pair.second) for pair in compared.pairs if pair.difference.distinguishable)
-
-
-def _dataset(compared: ComparedModels) -> Iterator[Element]:
-    yield from opening([one.cell for one in compared.group])
-    yield from pairs_of(compared)
 
 
 def pairs_of(compared: ComparedModels) -> Iterator[Element]:

@@ -83,7 +83,6 @@ def _shares(row: Sequence[float], true: int) -> Iterator[Field]:
 
 
 def _largest(labels: Sequence[str], counts: Counts) -> Grid:
-    """The confusions of most rows, with their share of the rows of the true class."""
     found = [(-count, true, at) for true, row in enumerate(counts) for at, count in enumerate(row) if at != true]
     rows: list[list[Content]] = [
         [strong(labels[true]), labels[place], short(-count), share(-count, sum(counts[true]))]

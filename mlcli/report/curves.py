@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlcli.core.findings import Curve, as_json
-from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.declaring import defined_values
-from mlcli.report.as_json import plain, summary_as_json
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes
+from mlcli.report.as_json import given, plain, summary_as_json
+from mlcli.report.document import Content, Element, Field, Heading, grid, notes, strong
 from mlcli.report.numbers import fixed, short
 from mlcli.report.scored import Scored, training_answers
 from mlcli.report.scores import BEST, badness, decimals_of, score_cell
-from mlcli.report.series import Series, band, series_of
+from mlcli.report.series import band, series_of, summaries_of
 
 READING = "±: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
@@ -28,6 +27,8 @@ class Point:
 
     value: float
     judged: Summary
+    every: Mapping[str, Summary]
+    """All metrics there."""
     training: float | None
     training_spread: float | None
     label: str = ""
@@ -49,8 +50,6 @@ class ScoreCurve:
     metric: Metric
     points: tuple[Point, ...]
     baseline: float | None = None
-    summaries: Mapping[float, Mapping[str, Summary]] | None = None
-    """All metrics at each value, for scripts."""
 
     @property
     def best(self) -> Point | None:
@@ -75,9 +74,11 @@ def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = Non
     metric = one.metrics[0]
     for series in series_of(one):
         if series.kind == kind:
-            points = tuple(_point_of(series, metric, value) for value in series.answers)
-            every = {value: {m.name: series.summary(m, value) for m in one.metrics} for value in series.answers}
-            yield ScoreCurve(series.named(name), series.over, metric, points, _mean_of(baseline, metric), every)
+            points = tuple(
+                Point(value, every[metric.name], every, *_of_training(metric, series.training.get(value, ())))
+                for value, every in summaries_of(series).items()
+            )
+            yield ScoreCurve(series.named(name), series.over, metric, points, _mean_of(baseline, metric))
 
 
 def validation_curve(
@@ -85,13 +86,14 @@ def validation_curve(
 ) -> ScoreCurve:
     """The curve of cells that differ in one parameter."""
     metric = cells[0].metrics[0]
-    places = _places(values)
+    numeric = all(map(_is_number, values))
     points = []
-    for one, place, value in zip(cells, places, values, strict=True):
-        found = defined_values(metric, training_answers(one.result))
-        points.append(Point(place, one.summaries[metric.name], *_mean_and_spread(found), _written(value)))
-    every = {place: one.summaries for place, one in zip(places, cells, strict=True)}
-    return ScoreCurve(name, over, metric, tuple(points), _mean_of(baseline, metric), every)
+    for number, (one, value) in enumerate(zip(cells, values, strict=True), 1):
+        found = _of_training(metric, training_answers(one.result))
+        label = short(float(value)) if _is_number(value) else str(value)
+        place = float(value) if numeric else float(number)
+        points.append(Point(place, one.summaries[metric.name], one.summaries, *found, label))
+    return ScoreCurve(name, over, metric, tuple(points), _mean_of(baseline, metric))
 
 
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
@@ -133,11 +135,8 @@ def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
     points = [
         {
             "value": point.value,
-            **({"label": point.label} if point.label else {}),
-            "metrics": {
-                name: summary_as_json(summary)
-                for name, summary in ((curve.summaries or {}).get(point.value) or {}).items()
-            },
+            **given({"label": point.label}),
+            "metrics": {name: summary_as_json(summary) for name, summary in point.every.items()},
             "training": plain({"mean": point.training, "std": point.training_spread}),
         }
         for point in curve.points
@@ -155,12 +154,8 @@ def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
     }
 
 
-def _point_of(series: Series, metric: Metric, value: float) -> Point:
-    found = defined_values(metric, series.training.get(value, ()))
-    return Point(value, series.summary(metric, value), *_mean_and_spread(found))
-
-
-def _mean_and_spread(found: Array) -> tuple[float | None, float | None]:
+def _of_training(metric: Metric, answers: Sequence[Any]) -> tuple[float | None, float | None]:
+    found = defined_values(metric, answers)
     if not len(found) or not math.isfinite(found.mean()):
         return None, None
     return float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else None
@@ -171,28 +166,19 @@ def _mean_of(one: Scored | None, metric: Metric) -> float | None:
     return None if known is None else known.mean
 
 
-def _places(values: Sequence[Any]) -> list[float]:
-    """The values as numbers; where one is none, their places in the list."""
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return [float(value) for value in values]
-    return [float(place) for place in range(1, len(values) + 1)]
-
-
-def _written(value: Any) -> str:
-    return short(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _line(curve: ScoreCurve, point: Point, decimals: int | None, with_training: bool) -> Iterator[Content]:
-    yield Field(point.label or short(point.value), "strong")
-    marked = point is curve.best
-    mean = point.judged.mean
-    yield score_cell(point.judged, decimals, fixed(mean, decimals) if marked and mean is not None else None)
+    yield strong(point.label or short(point.value))
+    best = fixed(point.judged.mean or 0.0, decimals) if point is curve.best else None
+    yield score_cell(point.judged, decimals, best)
     for number in (point.judged.std, *((point.training, point.gap(curve.metric)) if with_training else ())):
         yield Field("-" if number is None else fixed(number, decimals), "weak")
 
 
 def _said(curve: ScoreCurve) -> Iterator[str]:
-    """What a reader would see in the curve."""
     decimals = decimals_of(curve.metric, [point.judged for point in curve.points])
     if curve.baseline is not None:
         yield f"the baseline has {fixed(curve.baseline, decimals)}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.findings import Boxplots, Histogram
 from mlcli.core.tables import Array
@@ -19,8 +21,13 @@ Parts = Sequence[tuple[str, Array]]
 def histogram(title: str, measure: str, parts: Parts, bins: int = BINS) -> Histogram:
     """How many numbers of each part lie where."""
     edges = np.histogram_bin_edges(np.concatenate([part for _, part in parts]), bins)
-    counts = tuple((name, tuple(map(float, np.histogram(part, edges)[0]))) for name, part in parts)
-    return Histogram(title, measure, tuple(edges.tolist()), counts)
+    return histogram_of(title, measure, edges, {name: np.histogram(part, edges)[0] for name, part in parts})
+
+
+def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, NDArray[Any]]) -> Histogram:
+    """A histogram of what was counted between some edges."""
+    found = tuple((name, tuple(map(float, of_part))) for name, of_part in counts.items())
+    return Histogram(title, measure, tuple(edges.tolist()), found)
 
 
 def boxplots(title: str, measure: str, parts: Parts) -> Boxplots:

@@ -92,22 +92,14 @@ def _explained(saved: SavedModel, rows: NewRows, what: str, places: Rows) -> Exp
     base: Any = kind_named(saved.kind).base
     names = base.output_names(model)
     if not names:
-        return ExplainedAnswer(what, _in_words(saved, rows, places), own)
+        answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
+        return ExplainedAnswer(what, " ".join(answers[place] for place in places.tolist()), own)
 
     def outputs_of(asked: Table) -> Array:
         found: Array = base.outputs_of(model, saved.pipeline.prepared(asked))
         return found
 
     outputs = outputs_of(table)[0]
-    return ExplainedAnswer(what, _largest(names, outputs), (*own, changes(outputs_of, table, saved.usual, names)))
-
-
-def _largest(names: Sequence[str], outputs: Array) -> str:
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
-    return ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
-
-
-def _in_words(saved: SavedModel, rows: NewRows, places: Rows) -> str:
-    """The first of the columns that predictions are written as, which is the answer."""
-    answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
-    return " ".join(answers[place] for place in places.tolist())
+    largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
+    return ExplainedAnswer(what, largest, (*own, changes(outputs_of, table, saved.usual, names)))

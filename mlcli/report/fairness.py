@@ -138,10 +138,10 @@ def by_groups(one: Scored) -> list[OfGroups]:
     context = answers.header.context
     names = sensitive_names(context)
     makers = [(name,) for name in names] + [names] * (len(names) > 1)
+    classes = answers.classes
+    every = ((columns, code) for columns in makers for code in favourable_codes(classes))
     return [
-        OfGroups(columns, answers.classes[code], rates_by_group(answers, groups_by(context, columns), code))
-        for columns in makers
-        for code in favourable_codes(answers.classes)
+        OfGroups(by, classes[code], rates_by_group(answers, groups_by(context, by), code)) for by, code in every
     ]
 
 
@@ -216,7 +216,6 @@ def _rate(rate: Rate, sign: str = "") -> Content:
 
 
 def _gaps(found: Mapping[str, Sequence[OfGroups]]) -> Iterator[Element]:
-    """A line for each model and set of groups."""
     several = any(len({one.label for one in by}) > 1 for by in found.values())
     rows = (
         [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap, one.gaps.values())]
@@ -239,15 +238,10 @@ def _gap(found: Gap) -> Content:
 def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:
     if not found:
         return
-    rows = (
-        [
-            name,
-            _share(one.consistency),
-            str(one.pairs),
-            *map(_share, (one.decided_differently, one.probability_difference)),
-        ]
-        for name, one in found.items()
-    )
+    rows = []
+    for name, one in found.items():
+        apart = map(_share, (one.decided_differently, one.probability_difference))
+        rows.append([name, _share(one.consistency), str(one.pairs), *apart])
     yield Heading("Similar rows, similar answers")
     yield grid_of_numbers(HEADER_ALIKE, rows)
     yield notes(*READING_ALIKE)
@@ -283,11 +277,10 @@ def _position(one: Scored, by: Sequence[OfGroups], name: str) -> Position:
     answers, model = distinct(one.answers), one.cell.model
     accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
     gaps = [each.gaps for each in by if len(each.columns) == 1]
-    differences = {criterion: [of[criterion].difference for of in gaps] for criterion in CRITERIA}
-    apart = {
-        criterion: max((value for value in values if value is not None), default=None)
-        for criterion, values in differences.items()
-    }
+    apart: dict[str, float | None] = {}
+    for criterion in CRITERIA:
+        known = [of[criterion].difference for of in gaps]
+        apart[criterion] = max((value for value in known if value is not None), default=None)
     return Position(name, " → ".join([*(step.use for step in model.steps or ()), model.use]), accuracy, apart)
 
 

@@ -53,12 +53,15 @@ def _split(points: Sequence[tuple[float, float]]) -> list[list[float]]:
     return [[point[side] for point in points] for side in (0, 1)]
 
 
-def _name_groups(axes: Axes) -> None:
-    """Names above the plane, where there are several and not too many."""
+def _labelled(figure: Figure, axes: Axes, across: str, upwards: str) -> Figure:
+    """With what its axes are, and names above the plane, where there are several and not too many."""
+    axes.set_xlabel(across)
+    axes.set_ylabel(upwards)
     names = axes.get_legend_handles_labels()[1]
     side_by_side = 2 if max(map(len, names), default=0) > LONGEST_NAME else 3
     if 1 < len(names) <= NAMED_GROUPS:
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=side_by_side, borderaxespad=0.2)
+    return figure
 
 
 def _is_straight(points: Sequence[tuple[float, float]]) -> bool:
@@ -93,11 +96,8 @@ def curve(picture: Curve) -> Figure:
         if name in bands:
             low, high = zip(*((math.nan, math.nan) if ends is None else ends for ends in bands[name]), strict=True)
             axes.fill_between(picture.points, low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.set_xlabel(picture.over)
-    if len(picture.series) == 1:
-        axes.set_ylabel(cut(picture.series[0][0]))
-    _name_groups(axes)
-    return figure
+    alone = cut(picture.series[0][0]) if len(picture.series) == 1 else ""
+    return _labelled(figure, axes, picture.over, alone)
 
 
 def histogram(picture: Histogram) -> Figure:
@@ -106,10 +106,7 @@ def histogram(picture: Histogram) -> Figure:
     for (name, counts), colour in zip(picture.counts, cycle(COLOURS), strict=False):
         axes.stairs(counts, picture.edges, fill=True, color=colour, alpha=0.3)
         axes.stairs(counts, picture.edges, color=colour, label=cut(name))
-    axes.set_xlabel(picture.measure)
-    axes.set_ylabel("rows")
-    _name_groups(axes)
-    return figure
+    return _labelled(figure, axes, picture.measure, "rows")
 
 
 def boxplots(picture: Boxplots) -> Figure:
@@ -118,17 +115,9 @@ def boxplots(picture: Boxplots) -> Figure:
     ends = ("whislo", "q1", "med", "q3", "whishi")
     described = [{"label": cut(name), **dict(zip(ends, box, strict=True))} for name, box in picture.boxes]
     lines = {"color": INK, "linewidth": 1.0}
-    axes.bxp(
-        described,
-        orientation="horizontal",
-        showfliers=False,
-        patch_artist=True,
-        widths=0.6,
-        boxprops={"facecolor": COLOURS[0], "alpha": 0.45, "edgecolor": INK},
-        medianprops={"color": COLOURS[1], "linewidth": 2},
-        whiskerprops=lines,
-        capprops=lines,
-    )
+    box, middle = {"facecolor": COLOURS[0], "alpha": 0.45, "edgecolor": INK}, {"color": COLOURS[1], "linewidth": 2}
+    style: Any = {"boxprops": box, "medianprops": middle, "whiskerprops": lines, "capprops": lines, "widths": 0.6}
+    axes.bxp(described, orientation="horizontal", showfliers=False, patch_artist=True, **style)
     axes.invert_yaxis()
     axes.set_xlabel(picture.measure)
     return figure
@@ -145,10 +134,7 @@ def points(picture: Points) -> Figure:
             axes.plot(x, y, color=colour, label=cut(name))
         else:
             axes.scatter(x, y, s=14, color=colour, alpha=0.75, linewidths=0, label=cut(name))
-    axes.set_xlabel(picture.across)
-    axes.set_ylabel(picture.upwards)
-    _name_groups(axes)
-    return figure
+    return _labelled(figure, axes, picture.across, picture.upwards)
 
 
 def cloud(picture: Cloud) -> Figure:
@@ -159,11 +145,10 @@ def cloud(picture: Cloud) -> Figure:
         x, y, z = ([point[side] for point in group] for side in range(3))
         axes.scatter(x, y, z, s=10, color=colour, alpha=0.75, linewidths=0, label=cut(name), depthshade=False)
     across, upwards, deep = map(cut, picture.axes)
-    axes.set(xlabel=across, ylabel=upwards, zlabel=deep)
+    axes.set_zlabel(deep)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((0, 0, 0, 0))
-    _name_groups(axes)
-    return figure
+    return _labelled(figure, axes, across, upwards)
 
 
 def regions(picture: Regions) -> Figure:
@@ -180,10 +165,7 @@ def regions(picture: Regions) -> Figure:
     for name, group in picture.groups:
         x, y = _split(group)
         axes.scatter(x, y, s=12, color=colours.get(name, INK), alpha=0.85, linewidths=0, label=cut(name))
-    axes.set_xlabel(picture.across)
-    axes.set_ylabel(picture.upwards)
-    _name_groups(axes)
-    return figure
+    return _labelled(figure, axes, picture.across, picture.upwards)
 
 
 def shaded(picture: Grid) -> Figure:
@@ -219,6 +201,4 @@ def _heat_map(
     axes.set_xticks([place + 0.5 for place in range(len(columns))], columns)
     axes.set_yticks([place + 0.5 for place in range(len(rows))], rows)
     axes.invert_yaxis()
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("true")
-    return figure, axes
+    return _labelled(figure, axes, "predicted", "true"), axes

@@ -102,7 +102,6 @@ def _bound(expectation: Bound, judged: Judged) -> Gate | None:
 
 
 def _with_metric(one: Scored, name: str) -> Scored | None:
-    """The cell scored by a metric too, where its kind of task has it."""
     if name in one.summaries:
         return one
     again = scored(one.result, (name,))

@@ -67,11 +67,9 @@ def refuse_without_extra() -> None:
 def _template(name: str) -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    blocks: Any = {"trim_blocks": True, "lstrip_blocks": True}
     loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template(name)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks).get_template(name)
 
 
 def _rendered(template: str, page: Page, **values: Any) -> str:
@@ -89,14 +87,10 @@ def _parts(document: Document, name: str) -> Iterator[Part]:
             part = Part(element)
         elif isinstance(element, Picture) and has_pictures:
             title = part.heading.text if part.heading else PICTURE
-            part.elements.append((PICTURE, Drawing(title, _svg(element, f"{name}{place}"))))
+            from mlcli.report.pictures import svg_of
+
+            part.elements.append((PICTURE, Drawing(title, svg_of(element, f"{name}{place}"))))
         else:
             known = drawn(element, None) if isinstance(element, Picture) else element
             part.elements.append((KINDS[type(known)], known))
     yield part
-
-
-def _svg(picture: Picture, name: str) -> str:
-    from mlcli.report.pictures import svg_of
-
-    return svg_of(picture, name)

@@ -41,6 +41,5 @@ def _elements(issue: Issue) -> Iterator[Element]:
 
 
 def _lines(repair: Repair, word: str) -> Iterator[str]:
-    """What is to be pasted, below where it belongs."""
     yield f"{word} {PLACES[repair.place]}:"
     yield from (f"    {line}" for line in repair.text.splitlines())

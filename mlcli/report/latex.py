@@ -75,7 +75,8 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
         case Sentence(text, style):
             yield _strong(_plain(text, page), style in STRONG)
         case Lines(lines):
-            yield from (r"\begin{verbatim}", *(_drawn(line, page) for line in lines), r"\end{verbatim}")
+            plain = ("".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line)) for line in lines)
+            yield from (r"\begin{verbatim}", *plain, r"\end{verbatim}")
         case Notes(items):
             yield from _notes([f"{mark} {text}" if mark.strip("-") else text for mark, text in items], page)
         case Grid():
@@ -113,10 +114,6 @@ def _cell(cell: Field, page: Page) -> str:
 
 def _strong(text: str, wanted: bool) -> str:
     return rf"\textbf{{{text}}}" if wanted and text else text
-
-
-def _drawn(line: str, page: Page) -> str:
-    return "".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line))
 
 
 def _plain(text: str, page: Page) -> str:

@@ -20,21 +20,17 @@ STRONGER = (0.1, 0.5)
 Tone = str
 """A style, and after it how strongly it is shaded where it is: "best 2"."""
 
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a laid-out grid: padded texts with their tones, one per column."""
-
-    cells: tuple[tuple[str, Tone], ...]
+Line = Sequence[tuple[str, Tone]]
+"""One line of a laid-out grid: padded texts with their tones, one per column."""
 
 
 @dataclass(frozen=True)
 class LaidGrid:
     """A grid that fits: header lines, then the lines of each row."""
 
-    header: tuple[Line, ...]
-    body: tuple[Line, ...]
-    widths: tuple[int, ...]
+    header: Sequence[Line]
+    body: Sequence[Line]
+    widths: Sequence[int]
 
 
 def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
@@ -43,7 +39,7 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
         widths = _squeezed(_widths(piece, page.width), piece, page.width)
         header = _header_lines(piece, widths) if any(piece.header) else ()
         body = [line for row in piece.rows for line in _row_lines(row, piece.sides, widths)]
-        yield LaidGrid(tuple(header), tuple(body), widths)
+        yield LaidGrid(header, body, widths)
 
 
 def _shown(grid: Grid, page: Page) -> Grid:
@@ -123,27 +119,18 @@ def _header_lines(grid: Grid, widths: tuple[int, ...]) -> list[Line]:
 
 def _row_lines(row: tuple[Field, ...], sides: tuple[Side, ...], widths: tuple[int, ...]) -> list[Line]:
     texts = [folded(cell.text, width) for cell, width in zip(row, widths, strict=True)]
-    return _side_by_side(texts, list(map(_tone, row)), sides, widths)
-
-
-def _tone(cell: Field) -> Tone:
-    """The style of a field; of one that is shaded, how strongly."""
-    return cell.style if cell.shade is None else f"{cell.style} {sum(cell.shade >= at for at in STRONGER)}"
+    tones = [
+        cell.style if cell.shade is None else f"{cell.style} {sum(cell.shade >= at for at in STRONGER)}"
+        for cell in row
+    ]
+    return _side_by_side(texts, tones, sides, widths)
 
 
 def _side_by_side(
-    texts: list[list[str]], styles: Sequence[Tone], sides: tuple[Side, ...], widths: tuple[int, ...]
+    texts: list[list[str]], tones: Sequence[Tone], sides: Sequence[Side], widths: Sequence[int]
 ) -> list[Line]:
-    columns = list(zip(styles, sides, widths, strict=True))
-    return [
-        Line(
-            tuple(
-                (padded(text, width, side), style)
-                for text, (style, side, width) in zip(level, columns, strict=True)
-            )
-        )
-        for level in zip_longest(*texts, fillvalue="")
-    ]
+    levels = (zip(level, tones, sides, widths, strict=True) for level in zip_longest(*texts, fillvalue=""))
+    return [[(padded(text, width, side), tone) for text, tone, side, width in level] for level in levels]
 
 
 def _title_lines(title: str, width: int) -> list[str]:

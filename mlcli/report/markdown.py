@@ -26,7 +26,8 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
         case Heading(text, level):
             yield f"{'#' * level} {_plain(text, page)}"
         case Sentence(text, style):
-            yield _strong(_paragraph(text, page), style in STRONG)
+            # Not to be taken for a list or a title by the way it begins.
+            yield _strong(OPENS_A_BLOCK.sub(r"\\", _plain(text, page)), style in STRONG)
         case Lines(lines):
             yield from ("```text", *map(page.shown, lines), "```")
         case Notes(items):
@@ -54,11 +55,6 @@ def _cell(cell: Field, page: Page) -> str:
 
 def _strong(text: str, wanted: bool) -> str:
     return f"**{text}**" if wanted and text else text
-
-
-def _paragraph(text: str, page: Page) -> str:
-    """Text that is not taken for a list or a title by the way it begins."""
-    return OPENS_A_BLOCK.sub(r"\\", _plain(text, page))
 
 
 def _plain(text: str, page: Page) -> str:

@@ -101,10 +101,3 @@ def as_equation(p: float | None) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 row, 2 rows."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def seconds(duration: float) -> str:
-    """A duration as a person says it."""
-    if duration < 0.9995:
-        return f"{1000 * duration:.0f} ms"
-    return f"{duration:.1f} s" if duration < 60 else f"{int(duration) // 60} min {int(duration) % 60:02d} s"

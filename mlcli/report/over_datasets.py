@@ -49,11 +49,8 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
     metric = next((one for one in shared if name in ("", one.name)), None)
     if metric is None:
         return None
-    rows = (
-        (one.cell.dataset.name, one.cell.label, mean)
-        for one in ranked
-        if one.done and (mean := one.summaries[metric.name].mean) is not None
-    )
+    means = ((one.cell, one.summaries[metric.name].mean) for one in ranked if one.done)
+    rows = ((cell.dataset.name, cell.label, mean) for cell, mean in means if mean is not None)
     return score_table(rows, metric.name, metric.better, by_factors=metric.better == "low" and metric.high is None)
 
 
@@ -90,7 +87,6 @@ def _scores(over: OverDatasets) -> Grid:
 
 
 def _row(table: ScoreTable, place: int) -> list[Field]:
-    """The scores of one dataset, the best marked."""
     scores = table.scores[place].tolist()
     whole = table.scores if not table.by_factors else table.scores[place]
     decimals = UNIT_DECIMALS if abs(whole).max() <= 1 else decimals_for(map(float, whole.ravel()))

@@ -20,7 +20,7 @@ MARKS = ".ox+*#%@&"
 ACROSS, DOWN = "─", "│"
 
 
-def points_drawn(picture: Points, width: int | None) -> Lines:
+def points(picture: Points, width: int | None) -> Lines:
     """A plane with its ends written beside it, and what the marks of several groups mean below."""
     known = [point for _, group in picture.groups for point in group if all(map(math.isfinite, point))]
     if not known:
@@ -28,7 +28,7 @@ def points_drawn(picture: Points, width: int | None) -> Lines:
     (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
     labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
     margin = max(map(columns_of, labels.values()))
-    across = WIDEST if width is None else max(SHORTEST, min(WIDEST, width - margin - 1))
+    across = room(width, margin + 1)
     canvas = [[" "] * across for _ in range(HIGHEST)]
     for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
         for x, y in group:
@@ -43,13 +43,13 @@ def points_drawn(picture: Points, width: int | None) -> Lines:
     return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
 
 
-def cloud_drawn(picture: Cloud, width: int | None) -> Lines:
+def cloud(picture: Cloud, width: int | None) -> Lines:
     """From the two sides that the plane of its first two axes, which stands before it, does not show."""
-    across, upwards = (points_drawn(picture.seen_along(side), width).lines for side in (1, 0))
+    across, upwards = (points(picture.seen_along(side), width).lines for side in (1, 0))
     return Lines((*across, "", *upwards))
 
 
-def regions_drawn(picture: Regions, width: int | None) -> Lines:
+def regions(picture: Regions, width: int | None) -> Lines:
     """The plane with a mark for each class, or higher signs for larger numbers; its points are left out."""
     known = [value for line in picture.answers for value in line]
     low, high = min(known), max(known)
@@ -70,8 +70,12 @@ def regions_drawn(picture: Regions, width: int | None) -> Lines:
 
 
 def _sign(value: float, low: float, high: float, marks: Sequence[str]) -> str:
-    """The mark of a class, or a sign as high as a number."""
     return marks[int(value)] if marks else height((value - low) / ((high - low) or 1.0))
+
+
+def room(width: int | None, taken: int) -> int:
+    """How wide a picture is drawn on a page of which so much is taken."""
+    return WIDEST if width is None else max(SHORTEST, min(WIDEST, width - taken))
 
 
 def place_of(value: float, first: float, last: float, places: int) -> int:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Bars, Entry, Finding, Histogram, Points, Table
+from mlcli.core.findings import Bars, Entry, Finding, Points, Table
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.data.dataset import Dataset
+from mlcli.report.distributions import histogram_of, pairs
 
 BINS = 20
 MOST_POINTS = 1_000
@@ -26,23 +27,21 @@ def plot_of(dataset: Dataset, names: Sequence[str]) -> Finding:
     if not 1 <= len(names) <= 3:
         raise UsageError("a picture is of one, two or three columns", hint="such as --plot age --plot income")
     columns = [_column(dataset, name) for name in names]
-    rows = _sample(dataset)
+    rows, every = _sample(dataset), np.arange(len(dataset))
     by = columns[2] if len(columns) == 3 else dataset.schema.the("target")
     by = by if by is not None and by.name not in names[:2] else None
-    groups, every = _groups(dataset, by, rows), np.arange(len(dataset))
     note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random" if len(rows) < len(dataset) else ""
     if len(columns) == 1:
         return _one(dataset, columns[0], _groups(dataset, by, every))
-    return _two(dataset, columns[0], columns[1], rows, groups, note)
+    return _two(dataset, columns[0], columns[1], rows, _groups(dataset, by, rows), note)
 
 
 def _column(dataset: Dataset, name: str) -> Column:
-    known = [field.column for field in dataset.schema]
-    for column in known:
-        if column.name == name:
-            return column
-    hint = did_you_mean(name, [column.name for column in known], "columns")
-    raise DataError(f"there is no column '{name}'", where=dataset.name, hint=hint)
+    known = {field.column.name: field.column for field in dataset.schema}
+    if name not in known:
+        hint = did_you_mean(name, list(known), "columns")
+        raise DataError(f"there is no column '{name}'", where=dataset.name, hint=hint)
+    return known[name]
 
 
 def _sample(dataset: Dataset) -> Rows:
@@ -63,11 +62,8 @@ def _groups(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]
     cells = _cells(dataset, by)[rows]
     if not by.coded:
         low, high = np.nanquantile(cells, [1 / 3, 2 / 3])
-        return {
-            f"{by.name} to {low:.4g}": cells <= low,
-            f"to {high:.4g}": (cells > low) & (cells <= high),
-            "above": cells > high,
-        }
+        middle = (cells > low) & (cells <= high)
+        return {f"{by.name} to {low:.4g}": cells <= low, f"to {high:.4g}": middle, "above": cells > high}
     codes, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     shown = np.sort(codes[np.argsort(-counts, kind="stable")][:MOST_GROUPS])
     found = {by.levels[int(code)]: cells == code for code in shown}
@@ -87,11 +83,8 @@ def _one(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
     if not len(known) or not np.isfinite(np.ptp(known)):
         raise DataError(f"column '{column.name}' holds nothing to draw", where=dataset.name)
     edges = np.histogram_bin_edges(known, bins=min(BINS, max(1, len(np.unique(known)))))
-    counted = tuple(
-        (name, tuple(map(float, np.histogram(cells[met & ~np.isnan(cells)], edges)[0])))
-        for name, met in groups.items()
-    )
-    return Histogram(title, column.name, tuple(edges.tolist()), counted)
+    counts = {name: np.histogram(cells[met & ~np.isnan(cells)], edges)[0] for name, met in groups.items()}
+    return histogram_of(title, column.name, edges, counts)
 
 
 def _two(
@@ -104,21 +97,14 @@ def _two(
         numeric, coded = (upwards, across) if across.coded else (across, upwards)
         return _one(dataset, numeric, _groups(dataset, coded, np.arange(len(dataset))))
     x, y = (_cells(dataset, column)[rows] for column in (across, upwards))
-    known = ~(np.isnan(x) | np.isnan(y))
-    points = tuple(
-        (name, tuple(zip(x[met & known].tolist(), y[met & known].tolist(), strict=True)))
-        for name, met in groups.items()
-    )
+    points = tuple((name, pairs(x[met], y[met])) for name, met in groups.items())
     return Points(f"{upwards.name} by {across.name}", across.name, upwards.name, points, note=note)
 
 
 def _crossed(dataset: Dataset, first: Column, second: Column) -> Table:
-    """How many rows have each level of one with each of the other."""
     a, b = (_cells(dataset, column) for column in (first, second))
     known = ~(np.isnan(a) | np.isnan(b))
     counts = np.zeros((len(first.levels), len(second.levels)), np.intp)
     np.add.at(counts, (a[known].astype(np.intp), b[known].astype(np.intp)), 1)
-    rows: tuple[tuple[Entry, ...], ...] = tuple(
-        (level, *line) for level, line in zip(first.levels, counts.tolist(), strict=True)
-    )
-    return Table(f"{first.name} and {second.name}", (first.name, *second.levels), rows)
+    lines: Iterator[tuple[Entry, ...]] = zip(first.levels, *counts.T.tolist(), strict=True)
+    return Table(f"{first.name} and {second.name}", (first.name, *second.levels), tuple(lines))

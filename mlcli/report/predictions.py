@@ -127,21 +127,22 @@ def group_columns(model: Any, request: Request) -> Columns:
     """The cluster of each row."""
     names = model.group_names()
     columns = {"cluster": [names[group] for group in model.cluster_of(request.table)]}
+    return columns | _group_shares(model, request, "groups have no probabilities")
+
+
+def _group_shares(model: Any, request: Request, why: str) -> Columns:
+    """How probable each group is, where the model says so; without it they may not be wanted."""
     shares = model.responsibilities(request.table)
     if shares is None:
-        request.refuse_probabilities("groups have no probabilities")
-        return columns
-    return columns | _share_columns(shares, names)
+        request.refuse_probabilities(why)
+        return {}
+    return _share_columns(shares, model.group_names())
 
 
 def density_columns(model: Any, request: Request) -> Columns:
     """The logarithm of the density at each row."""
     columns = {"log_density": _numbers(model.log_density_in_file(request.table))}
-    shares = model.responsibilities(request.table)
-    if shares is None:
-        request.refuse_probabilities("a density is no probability")
-        return columns
-    return columns | _share_columns(shares, model.group_names())
+    return columns | _group_shares(model, request, "a density is no probability")
 
 
 def component_columns(model: Any, request: Request) -> Columns:
@@ -199,14 +200,13 @@ def score_columns(model: Any, request: Request) -> Columns:
 def _flags(asked: Asked, threshold: float) -> Columns:
     flagged = asked.score >= threshold
     names, reasons, shares = asked.top_reasons(int(flagged.sum()))
-    because = [
-        ", ".join(
-            f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
-            for column, share in worth_naming(names, reasons[row], shares[row])
-        )
-        for row in range(len(flagged))
-    ]
+    named = (worth_naming(names, *of_row) for of_row in zip(reasons, shares, strict=True))
+    because = [", ".join(_reason(*one) for one in of_row) for of_row in named]
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
+
+
+def _reason(column: str, share: float) -> str:
+    return f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
 
 
 def place_columns(model: Any, request: Request) -> Columns:
@@ -232,7 +232,6 @@ def rule_columns(model: Any, request: Request) -> Columns:
 
 
 def _numbers(answers: Array) -> list[str]:
-    """Answers with every digit; one that is no number is refused."""
     _refuse_gaps(answers)
     return [repr(float(answer)) for answer in answers]
 

@@ -128,7 +128,6 @@ def _plane(
 
 
 def _dense(x: Array, y: Array) -> Line:
-    """Points along a line at equal distances."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     at = np.linspace(0.0, along[-1], DENSE)
     return np.interp(at, along, x), np.interp(at, along, y)

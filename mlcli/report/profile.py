@@ -7,19 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlcli.core.findings import Bars, Finding
-from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, NumberSummary, Profile
+from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, Profile
 from mlcli.report.document import (
     Content,
     Document,
     Element,
     Field,
-    Grid,
     Heading,
-    Notes,
     Sentence,
     explained,
     grid,
     notes,
+    strong,
 )
 from mlcli.report.numbers import counted, lined_up, share, short
 
@@ -33,7 +32,7 @@ def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
 
 def datasets_of(shipped: Mapping[str, str]) -> Document:
     """The shipped datasets, one line each."""
-    table = grid(["", ""], [[Field(name, "strong"), summary] for name, summary in shipped.items()])
+    table = grid(["", ""], ([strong(name), summary] for name, summary in shipped.items()))
     return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")
 
 
@@ -41,7 +40,8 @@ def _elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
     task = " of ".join(part for part in (profile.task, profile.target) if part) or "no target"
     yield Heading(profile.name, 1)
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
-    yield _columns(profile.columns)
+    rows = ([*_described(column), *_content(column)] for column in profile.columns)
+    yield grid(["column", "role", "kind", "missing", "values", "distribution"], rows, right=[3])
     if profile.classes:
         yield from explained([_classes(str(profile.target), profile.classes)])
     yield from _listed("How kinds and roles were found", _found(profile.columns))
@@ -51,27 +51,18 @@ def _elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
     yield from _about(profile.about)
 
 
-def _columns(columns: Sequence[ColumnProfile]) -> Grid:
-    rows: list[list[Content]] = [[*_described(column), *_content(column)] for column in columns]
-    return grid(["column", "role", "kind", "missing", "values", "distribution"], rows, right=[3])
-
-
 def _described(column: ColumnProfile) -> list[Content]:
     missing = f"{column.missing} ({100 * column.missing_share:.1f} %)" if column.missing else "0"
     role: Field | str = Field(column.role, "best") if column.role == "target" else column.role
-    return [Field(column.name, "strong"), role, column.kind, missing]
+    return [strong(column.name), role, column.kind, missing]
 
 
 def _content(column: ColumnProfile) -> list[Content]:
-    if column.numbers is not None:
-        return _numbers(column.numbers)
+    if (numbers := column.numbers) is not None:
+        kind = "whole numbers, " if numbers.discrete else ""
+        values = f"{kind}{short(numbers.low)} to {short(numbers.high)}, mean {short(numbers.mean)}"
+        return [values, _histogram(numbers.counts)]
     return _levels(column.levels) if column.levels is not None and column.levels.used else ["none", ""]
-
-
-def _numbers(numbers: NumberSummary) -> list[Content]:
-    kind = "whole numbers, " if numbers.discrete else ""
-    values = f"{kind}{short(numbers.low)} to {short(numbers.high)}, mean {short(numbers.mean)}"
-    return [values, histogram(numbers.counts)]
 
 
 def _levels(levels: LevelSummary) -> list[Content]:
@@ -79,11 +70,10 @@ def _levels(levels: LevelSummary) -> list[Content]:
     more = levels.used - LEVELS_SHOWN
     unused = levels.levels - levels.used
     text = shown + (f" and {counted(more, 'more level')}" if more > 0 else "")
-    return [text + (f" ({unused} unused)" if unused else ""), histogram([top.count for top in levels.top])]
+    return [text + (f" ({unused} unused)" if unused else ""), _histogram([top.count for top in levels.top])]
 
 
-def histogram(counts: Sequence[int]) -> Field:
-    """Counts as a picture in a line; none where nothing was counted."""
+def _histogram(counts: Sequence[int]) -> Field:
     highest = max(counts, default=0)
     return Field("", heights=tuple(count / highest if count else math.nan for count in counts))
 
@@ -101,19 +91,15 @@ def _found(columns: Sequence[ColumnProfile]) -> list[str]:
 
 def _classes(target: str, classes: Sequence[LevelCount]) -> Bars:
     total = sum(one.count for one in classes)
-    return Bars(
-        f"Classes of {target}",
-        ("class", "rows", "share"),
-        tuple(one.level for one in classes),
-        tuple(one.count for one in classes),
-        (tuple(share(one.count, total) for one in classes),),
-    )
+    labels, counts = zip(*((one.level, one.count) for one in classes), strict=True)
+    shares = tuple(share(count, total) for count in counts)
+    return Bars(f"Classes of {target}", ("class", "rows", "share"), labels, counts, (shares,))
 
 
 def _listed(title: str, sentences: Sequence[str]) -> Iterator[Element]:
     if sentences:
         yield Heading(title)
-        yield Notes(tuple(("-", sentence) for sentence in sentences))
+        yield notes(*sentences, mark="-")
 
 
 def _about(about: Mapping[str, Any]) -> Iterator[Element]:

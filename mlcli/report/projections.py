@@ -70,7 +70,6 @@ def _axes(one: Scored) -> Axes | None:
 
 
 def _narrow(loadings: findings.Table) -> findings.Table:
-    """The loadings on the first components."""
     beyond = len(loadings.header) - 1 - MOST_COMPONENTS
     if beyond <= 0:
         return loadings

@@ -112,7 +112,6 @@ def _best_row_first(answers: RankAnswers) -> Array:
 
 
 def _values(name: str, answers: RankAnswers) -> Array:
-    """A metric of each group; NaN where it is not defined for any."""
     metric = metric_named(name, RankAnswers)
     assert metric.per_unit is not None
     defined = isinstance(metric.compute(answers), float)

@@ -79,7 +79,6 @@ def _examples(answers: RatingAnswers) -> list[Rows]:
 
 
 def _list(answers: RatingAnswers, rows: Rows) -> list[Content]:
-    """A user with the names of what it was recommended."""
     liked = dict(zip(answers.item[rows].tolist(), answers.liked[rows].tolist(), strict=True))
     marks = {True: " +", False: " -"}
     top = [item for item in answers.top[rows[0]].tolist() if item >= 0]

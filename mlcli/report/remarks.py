@@ -36,11 +36,8 @@ def steps_of(cell: Cell) -> str:
     """The steps of a cell in order, then those before the models inside its model; or nothing."""
     known = not cell.skipped and cell.model.use in MODELS and any(nested_models(cell.model.params))
     run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
-    inside = (
-        f"{ARROW.join(map(_step, one.steps))} in {one.start[:-1]}"
-        for one in nested_models(run.params)
-        if one.steps
-    )
+    nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
+    inside = (f"{ARROW.join(map(_step, steps))} in {where}" for steps, where in nested if steps)
     return "; ".join(filter(None, (ARROW.join(map(_step, cell.steps)), *inside)))
 
 

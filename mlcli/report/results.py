@@ -79,7 +79,6 @@ def results_of_group(group: Group, parts: Parts) -> Iterator[Element]:
 
 
 def _answers(group: Group, parts: Parts, best: Scored | None) -> Iterator[Element]:
-    """What models have answered: all of them, or the best."""
     models = worth_drawing(group)
     shown = best if best in models else next(iter(models), None)
     drawn = models if parts.every or parts.classes or shown is None else only_of(models, [shown])

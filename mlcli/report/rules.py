@@ -39,15 +39,13 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
 
 def rules_in_plane(group: Group) -> Iterator[Element]:
     """A point for each rule of each model, by what the judged rows say of it."""
-    found = {name: one.answers for one, name in group.items()}
-    points = tuple((name, tuple(_places(answers))) for name, answers in found.items() if answers.when)
+    found = ((name, zip(*_judged(one.answers), strict=True)) for one, name in group.items() if one.answers.when)
+    points = tuple(
+        (name, tuple((support, support / when) for support, when, _ in rules if when > 0)) for name, rules in found
+    )
     if points:
         yield Heading("Rules by support and confidence")
         yield Points("", "support in judged rows", "confidence in judged rows", points)
-
-
-def _places(answers: RuleAnswers) -> Iterator[tuple[float, float]]:
-    return ((support, support / when) for support, when, _ in zip(*_judged(answers), strict=True) if when > 0)
 
 
 def as_json(scored: Scored) -> dict[str, Any]:

@@ -45,11 +45,8 @@ def _text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:
     if column.coded:
         names = [*column.levels, ""]  # the code of an empty cell is -1
         return [names[code] for code in cells]
-    return ["" if np.isnan(number) else _number(float(number), decimals) for number in cells]
-
-
-def _number(number: float, decimals: int) -> str:
-    return repr(number) if decimals > MOST_DECIMALS else f"{number + 0.0:.{decimals}f}"
+    write = repr if decimals > MOST_DECIMALS else f"{{:.{decimals}f}}".format
+    return ["" if np.isnan(number) else write(float(number) + 0.0) for number in cells]
 
 
 def _decimals(usual: Table, column: Column) -> int:

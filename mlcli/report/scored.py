@@ -103,10 +103,8 @@ def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
     summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
-        summaries = {
-            metric.name: corrected(summaries[metric.name], metric, answers, learned, estimate)
-            for metric in metrics
-        }
+        for one in metrics:
+            summaries[one.name] = corrected(summaries[one.name], one, answers, learned, estimate)
     of_training = training_answers(result)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}

@@ -120,7 +120,6 @@ def _width(reach: float, decimals: int | None) -> str:
 
 
 def _legend(table: Grid, done: Group) -> str:
-    """What the signs in a table mean, of those that stand there."""
     texts = [cell.text for row in table.rows for cell in row[table.keys :]]
     signs = {
         LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),

@@ -58,11 +58,8 @@ def described(trained: Trained) -> findings.Explanation:
 
 def _densities(trained: Trained) -> Iterator[findings.Finding]:
     table: Table = trained.rows.table
-    names = [
-        column.name
-        for column in table.columns
-        if not column.coded and len(np.unique(table.cells(column.name))) > 1
-    ]
+    numeric = (column.name for column in table.columns if not column.coded)
+    names = [name for name in numeric if len(np.unique(table.cells(name))) > 1]
     if len(names) > 1:
         yield _over_two(trained, *_most_alike(table, names))
     elif names:
@@ -80,7 +77,6 @@ def _over_two(trained: Trained, across: str, upwards: str) -> findings.Regions:
 
 
 def _most_alike(table: Table, names: Sequence[str]) -> tuple[str, str]:
-    """The two columns that go together most."""
     cells = [np.asarray(table.cells(name), np.float64) for name in names]
     alike = np.abs(np.corrcoef([np.where(np.isnan(column), np.nanmean(column), column) for column in cells]))
     one, other = np.unravel_index(np.argmax(np.triu(alike, 1)), alike.shape)

@@ -86,7 +86,6 @@ def _decomposed(cells: Group) -> dict[str, Decomposition]:
 
 
 def _decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:
-    """A line for each model."""
     first = next(iter(models.values()))
     titles = [(paper, term) for paper, terms in first.terms.items() for term in terms]
     columns = [[one.error for one in models.values()]]

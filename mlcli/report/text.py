@@ -31,13 +31,12 @@ def coloured(text: str, style: Tone) -> str:
 
 def text_of(document: Document, page: Page, paint: Paint = unpainted) -> str:
     """The whole document."""
-    elements = ((element, "\n".join(_lines(element, page, paint))) for element in document)
-    return "".join(text + _gap_after(element) for element, text in elements if text).rstrip("\n") + "\n"
-
-
-def _gap_after(element: Element) -> str:
-    """One empty line stands between elements; a small title belongs to what follows."""
-    return "\n" if isinstance(element, Heading) and element.level > 1 else "\n\n"
+    written = ""
+    for element in document:
+        text = "\n".join(_lines(element, page, paint))
+        belongs_to_next = isinstance(element, Heading) and element.level > 1
+        written += (text + ("\n" if belongs_to_next else "\n\n")) if text else ""
+    return written.rstrip("\n") + "\n"
 
 
 def _lines(element: Element, page: Page, paint: Paint) -> Iterator[str]:
@@ -109,5 +108,5 @@ def _piece(piece: LaidGrid, page: Page, paint: Paint) -> Iterator[str]:
 
 def _joined(line: Line, paint: Paint) -> str:
     """The cells of a line; the spaces after the last are left away."""
-    *cells, (last, style) = line.cells
+    *cells, (last, style) = line
     return (" " * GAP).join([*(paint(text, style) for text, style in cells), paint(last.rstrip(), style)]).rstrip()

@@ -49,7 +49,6 @@ def residuals_of(group: Group) -> Iterator[Element]:
 
 
 def _step(rows: int) -> int:
-    """One row of how many is drawn."""
     return -(-rows // MOST_POINTS)
 
 

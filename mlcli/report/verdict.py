@@ -116,7 +116,6 @@ def _with_score(one: Scored, names: Group, metric: Metric) -> str:
 
 
 def _gain(best: Scored, baseline: Scored, found: Differences, names: Group) -> str:
-    """How far the best is from the baseline, and whether that may be chance."""
     metric, difference = found.metric, found.to_baseline[best]
     if difference.mean is None:
         return f"the baseline being {_with_score(baseline, names, metric)}"

@@ -141,7 +141,6 @@ def _behaviour(group: Group, source: Path | None) -> Iterator[Element]:
 
 
 def _comparison(group: Group) -> Iterator[Element]:
-    """Every pair of models, where there are more than the table has beside the best."""
     compared = compared_models(group)
     if compared is not None and len(compared.pairs) > 1:
         yield Heading(f"Pairs of models by {compared.metric.name}")

@@ -58,11 +58,9 @@ class Worth:
                 score = self.metric.compute(ask(pipeline, self.held.with_table(self.held.table.select(kept))))
         except MlcliError:
             return math.inf
-        return (
-            badness(self.metric, score) - badness(self.metric, self.score)
-            if isinstance(score, float)
-            else math.inf
-        )
+        if not isinstance(score, float):
+            return math.inf
+        return badness(self.metric, score) - badness(self.metric, self.score)
 
 
 def worth_of_columns(cell: Cell, metric: Metric, repeats: int = REPEATS) -> Worth | None:
@@ -84,10 +82,8 @@ def worth_of_columns(cell: Cell, metric: Metric, repeats: int = REPEATS) -> Wort
     if not isinstance(score, float) or not all(isinstance(one, float) for one in chain(*shuffled)):
         return None
     best = badness(metric, score)
-    lost = {
-        name: tuple(badness(metric, one) - best for one in some)
-        for name, some in zip(names, shuffled, strict=True)
-    }
+    losses = (tuple(badness(metric, one) - best for one in some) for some in shuffled)
+    lost = dict(zip(names, losses, strict=True))
     return Worth(cell, metric, learner, train, held, pipeline, score, lost)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model, refuse_impossible
+from mlcli.core.model import Model, one_number, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
@@ -183,15 +183,7 @@ class Detector(Unsupervised):
         if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
             raise ValueError("the threshold of the model is no number")
 
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """The score of each row."""
-        return np.asarray(model.score_rows(table)[:, None])
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """One number."""
-        return ("score",)
+    outputs_of, output_names = one_number("score_rows", "score")
 
     def score_rows(self, table: Table) -> Array:
         """How odd each row is."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import refuse_impossible
+from mlcli.core.model import one_number, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
@@ -60,15 +60,7 @@ class DensityEstimator(Grouping):
             fit_rows=model.fit_rows_,
         )
 
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """The logarithm of the density at each row."""
-        return np.asarray(model.log_density_in_file(table)[:, None])
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """One number."""
-        return ("log density",)
+    outputs_of, output_names = one_number("log_density_in_file", "log density")
 
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""

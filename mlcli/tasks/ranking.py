@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.model import Model, refuse_impossible
+from mlcli.core.model import Model, one_number, refuse_impossible
 from mlcli.core.pair_sums import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
@@ -75,15 +75,7 @@ class Ranker(Model):
             names=tuple(data.names[code] for code in present.tolist()),
         )
 
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """The score of each row."""
-        return np.asarray(model.score_rows(table)[:, None])
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """One number."""
-        return ("score",)
+    outputs_of, output_names = one_number("score_rows", "score")
 
     def score_rows(self, table: Table) -> Array:
         """One number per row; it means something only beside those of the same group."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Entry, Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes
@@ -46,7 +45,7 @@ class Graph:
         return [self.columns[place].levels[code] for place, code in codes.items()]
 
 
-def answer(graph: Graph, question: str) -> Explanation:
+def answer(graph: Graph, question: str) -> findings.Explanation:
     """What the graph says."""
     text = question.strip()
     if SEPARATE.search(text):
@@ -106,7 +105,7 @@ def _probability(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int
     factors, _ = _given(graph, evidence)
     joint = marginal(factors, tuple(wanted))
     chances = np.exp(joint.logs[0] - log_sum(joint.logs, tuple(range(1, joint.logs.ndim)))[0])
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[findings.Entry, ...]] = []
     for codes in np.ndindex(*(len(graph.columns[place].levels) for place in wanted)):
         combination = dict(zip(wanted, codes, strict=True))
         if all(level in (None, combination[place]) for place, level in wanted.items()):

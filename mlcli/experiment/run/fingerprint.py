@@ -82,14 +82,10 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _distance(before: SplitResult, after: SplitResult) -> float:
     """The largest difference of a number in both; NaN where they hold no numbers that can be compared."""
-    known = dict(_parts(before))
-    found = [
-        float(np.nanmax(np.abs(array - other), initial=0.0))
-        for name, answers in _parts(after)
-        if name in known
-        for key, array in answers.arrays().items()
-        if array.dtype.kind == "f"
-        and (other := known[name].arrays().get(key)) is not None
-        and other.shape == array.shape
-    ]
+    one, other = (
+        {(name, key): array for name, answers in _parts(split) for key, array in answers.arrays().items()}
+        for split in (before, after)
+    )
+    floats = ((one[key], other[key]) for key in one.keys() & other.keys() if other[key].dtype.kind == "f")
+    found = (float(np.nanmax(np.abs(a - b), initial=0.0)) for a, b in floats if a.shape == b.shape)
     return max(found, default=math.nan)

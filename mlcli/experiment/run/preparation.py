@@ -121,9 +121,8 @@ class Preparation:
             return _ready_saved(cell.model.saved, dataset)
         rows = self._rows_of(dataset, cell.kind)
         model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
-        learner = Learner(
-            dataset.content, model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training
-        )
+        asked = cell.shortcuts, cell.stages, cell.training
+        learner = Learner(dataset.content, model, cell.steps, cell.seed, *asked)
         return ReadyCell(learner, rows, *self._splits_of(cell, rows))
 
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:

@@ -50,9 +50,8 @@ class Bound(Expectation):
     end: End | None = None
 
     def __str__(self) -> str:
-        return (
-            f"{self.metric}{f'.{self.end}' if self.end else ''} {self.relation or 'no worse than'} {self.value:g}"
-        )
+        measured = f"{self.metric}.{self.end}" if self.end else self.metric
+        return f"{measured} {self.relation or 'no worse than'} {self.value:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,15 +118,9 @@ def _bound(written: Written, only: dict[str, str], found: list[Problem]) -> Boun
     if match is None or value is None:
         found.append(written.problem(f"this is no bound of a score: {written.given}", FORMS))
         return None
-    relation = match["relation"]
-    return Bound(
-        metric=match["metric"],
-        relation=relation,
-        value=value,
-        end=_end(match["end"]) or CAUTIOUS[relation[0]],
-        where=written.where,
-        **only,
-    )
+    metric, relation = match["metric"], match["relation"]
+    end = _end(match["end"]) or CAUTIOUS[relation[0]]
+    return Bound(metric=metric, relation=relation, value=value, end=end, where=written.where, **only)
 
 
 def _beats(written: Written, only: dict[str, str], found: list[Problem]) -> Beats | None:
@@ -143,9 +136,8 @@ def _not_worse(written: Written, only: dict[str, str], found: list[Problem]) -> 
     fits = type(run) in (int, str) and type(by) in (int, float) and by >= 0 and value.keys() <= {"run", "by"}
     if not fits:
         hint = "such as {run: 3, by: 0.01}: a run by its number or experiment file, and a margin"
-        found.append(
-            written.problem(f"'not-worse-than' takes a run and a margin, was given {written.given}", hint)
-        )
+        what = f"'not-worse-than' takes a run and a margin, was given {written.given}"
+        found.append(written.problem(what, hint))
         return None
     return NotWorse(run=str(run), by=float(by), where=written.where, **only)
 

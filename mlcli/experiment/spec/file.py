@@ -151,9 +151,8 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
     before = len(found)
     parts = legal_parts(DATASET, written, found)
     if len(written.value.keys() & {"path", "name"}) != 1:
-        found.append(
-            written.problem("a dataset takes one of 'path' and 'name'", "such as {path: mine.csv, target: y}")
-        )
+        example = "such as {path: mine.csv, target: y}"
+        found.append(written.problem("a dataset takes one of 'path' and 'name'", example))
     own_task = _task(parts, found) or task
     sensitive, drop = (_names(parts[key], found) if key in parts else () for key in ("sensitive", "drop"))
     if len(found) > before:

@@ -136,9 +136,8 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
 def _decide() -> Schema:
     """What stands in the place of the likeliest class: a rule by name, or with its parameters."""
     declared = [one for one in parameters(MODELS.load(RULE)) if not isinstance(one, ModelParameter)]
-    values = _values(declared) | {
-        "cost": {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
-    }
+    costs = {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
+    values = _values(declared) | {"cost": costs}
     fair = [one for one in parameters(MODELS.load(FAIR_RULE)) if not isinstance(one, ModelParameter)]
     names = [*values["by"]["enum"], *CRITERIA]
     by = {"enum": names, "description": values["by"]["description"]}

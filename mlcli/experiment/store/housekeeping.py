@@ -106,11 +106,10 @@ def _of_the_file(store: Store) -> Iterator[str]:
 def _of_blocks(store: Store) -> Iterator[str]:
     """Blocks whose answers cannot be used; their splits run again by themselves."""
     kinds = "SELECT id, json_extract(facts, '$.kind') FROM cells"
+    blocks = "SELECT first, payload, checksum FROM blocks WHERE cell = ?"
     try:
         for cell, kind in store.database.all(kinds):
-            for first, payload, expected in store.database.all(
-                "SELECT first, payload, checksum FROM blocks WHERE cell = ?", cell
-            ):
+            for first, payload, expected in store.database.all(blocks, cell):
                 if (wrong := _wrong_with(payload, expected, kind)) is not None:
                     yield f"cell {cell}, splits from {first + 1}: {wrong}; they will be run again"
     except StoreError as problem:

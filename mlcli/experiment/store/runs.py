@@ -75,9 +75,8 @@ class RunLog:
 
     def newest_of(self, file: Path) -> int:
         """The newest finished run of an experiment file of this name."""
-        known = [
-            run.id for run in self.all() if run.finished and run.source and Path(run.source).name == file.name
-        ]
+        finished = ((run.id, run.source) for run in self.all() if run.finished and run.source)
+        known = [number for number, source in finished if Path(source).name == file.name]
         if not known:
             hint = f"mlcli run {file} makes one"
             raise UsageError(f"there is no finished run of {file} in {self.database.path}", hint=hint)

@@ -29,7 +29,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -115,7 +114,7 @@ class Collective(Detector):
             found[:, place] = mean_over_windows(np.abs(added[:, mine]).sum(axis=1), self.window, len(table))
         return found
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What is seen of a window, then what the detector has learned."""
         line = f"windows of {self.window} consecutive rows, seen by their {self.of}"
         return (findings.Lines("Collective", (line,)), *self.base_.explain())

@@ -30,7 +30,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
@@ -126,7 +125,7 @@ class Contextual(Detector):
         found: tuple[tuple[str, ...], Array] = self.base_.final.reasons(seen)
         return found
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The context, then what the detector has learned."""
         given = dict.fromkeys(column.name.partition("=")[0] for column in self.columns_ if column.context)
         context = ", ".join(self.context or given) or "none: each row is compared with all others"

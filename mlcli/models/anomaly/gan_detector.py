@@ -30,7 +30,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -131,7 +130,7 @@ class GanDetector(Detector):
         apart = table.numbers - self.forged(table)
         return np.asarray(apart * np.abs(apart))
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The layers of the generator, and the losses of both networks."""
         names = ["tanh"] * len(self.hidden) + ["identity"]
         lines = zip(("discriminator", "generator"), self.losses_.T, strict=True)

@@ -33,7 +33,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
@@ -198,7 +197,7 @@ class PredictionError(Detector):
         found[:, self.places_] = errors * np.abs(errors)
         return found
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How well each column is predicted."""
         names = [model.target_ for model in self.models_]
         rows = tuple(zip(names, self.units_.tolist(), strict=True))

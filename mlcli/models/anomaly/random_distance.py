@@ -31,7 +31,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -146,7 +145,7 @@ class RandomDistance(Detector):
 
         return occlusion(score, table.numbers, self.drawn_.mean(axis=0))
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The suspects, the layer, and the hinge over the steps."""
         rows = ((self.base.final.id, self.suspects_),)
         suspects = findings.Table("Suspects", ("by", "training rows"), rows)

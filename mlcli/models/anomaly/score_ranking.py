@@ -26,7 +26,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -83,7 +82,7 @@ class ScoreRanking(LabelledDetector, Detector):
         seen = self.base_.prepared(self._seen(table))
         return np.asarray(self.base_.final.score_rows(seen))
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The pairs, then the ranking model."""
         line = f"{self.base_.final.id} has learned from {self.pairs_:,} pairs of an anomaly and a good row"
         return (findings.Lines("Score ranking", (line,)), *self.base_.explain())

@@ -30,7 +30,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -99,7 +98,7 @@ class SupervisedDetector(LabelledDetector, Detector):
         """The probability of an anomaly."""
         return np.asarray(outputs(self.base_, table, Classifier)[:, 1])
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What was learned from, then the classifier."""
         names = ("good rows", "known anomalies", "artificial anomalies")
         rows = tuple(zip(names, self.counts_.tolist(), strict=True))

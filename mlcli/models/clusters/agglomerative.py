@@ -28,7 +28,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Dendrogram, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
@@ -86,7 +85,7 @@ class Agglomerative(PlacedRows, Clusterer):
             raise ValueError("merges that make no tree")
         super().check_learned()
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The last merges as a dendrogram, and as a table."""
         if len(self.heights_) == 0:
             return (findings.Lines("One row", ("there is nothing to merge",)),)
@@ -117,14 +116,14 @@ def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
     )
 
 
-def dendrogram(title: str, merges: Merges, group: Codes, note: str) -> Dendrogram:
+def dendrogram(title: str, merges: Merges, group: Codes, note: str) -> findings.Dendrogram:
     """The last merges of some rows that are cut into groups."""
     rows = len(merges.heights) + 1
     first = max(rows, 2 * rows - 1 - (LEAVES - 1))
     leaves = _leaves(merges, first)
     numbers = {part: number for number, part in enumerate([*leaves, *range(first, 2 * rows - 1)])}
     joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.groups[first - rows :]]
-    return Dendrogram(
+    return findings.Dendrogram(
         title,
         tuple(_name(merges, leaf, group) for leaf in leaves),
         tuple((min(pair), max(pair)) for pair in joined),

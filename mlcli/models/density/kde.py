@@ -27,7 +27,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -134,7 +133,7 @@ class KernelDensity(OfVaryingColumns, DensityEstimator):
         """Every number that it keeps."""
         return int(self.rows_.size)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How wide the Gaussians are."""
         widths = self.h_ * COVARIANCE_TYPES[self.covariance].deviations(self.covariance_)
         rows = tuple(zip(self.varying_names(), widths.tolist(), strict=True))

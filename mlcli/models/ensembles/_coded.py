@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned
@@ -75,7 +74,7 @@ class Coded(Classifier):
         if not np.isin(self.code_, (-1, 0, 1)).all() or any(_classes_of(one) != SIDES for one in self.models_):
             raise ValueError("binary problems that are none")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The code."""
         rows: list[tuple[findings.Entry, ...]] = []
         for number, column in enumerate(self.code_.T, start=1):

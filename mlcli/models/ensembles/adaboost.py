@@ -32,7 +32,6 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -150,7 +149,7 @@ class AdaBoost(Classifier):
             raise ValueError("votes that are worth nothing")
         refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """Errors by round, with the bound where there is one, and how the fit ended."""
         points = tuple(range(1, len(self.models_) + 1))
         series = {"error of the round, weighted": self.errors_, "training error so far": self.training_}

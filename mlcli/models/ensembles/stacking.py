@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param, models_param
 from mlcli.core.params import learned, param
@@ -124,7 +123,7 @@ class Stacking(Classifier, Regressor):
         for member, asked in zip(self.models_, self.models, strict=True):
             refuse_strangers([member], behind_steps(asked, self.columns_), self)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The models, then what the meta model has learned of their answers."""
         names = ", ".join(model.final.id for model in self.models)
         lines = (f"{self.meta_.final.id} learns from what {names} say of rows in {self.folds} folds",)

@@ -30,7 +30,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import learned, param
@@ -127,7 +126,7 @@ class Voting(Classifier, Regressor):
         for member, asked in zip(self.models_, self._behind_steps(), strict=True):
             refuse_strangers([member], asked, self)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The models with the share that each has in the answer."""
         shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Entry
 from mlcli.core.names import did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import Inference, log_marginals
-from mlcli.engines.posteriors import posterior
+from mlcli.engines.graphs.questions import Graph, answer
+from mlcli.engines.posteriors import logarithm, posterior
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 MOST_DRAWN = 40
@@ -28,45 +28,53 @@ ACCEPTS = Accepts(numbers=False, nominal=True, missing=True, weights=True, level
 """Levels and gaps; numbers are cut into bins."""
 
 
-def variables_of(model: Classifier) -> tuple[Column, ...]:
-    """The columns, then the target."""
-    return (*model.columns_, Column(model.target_, "nominal", model.classes_))
+class OverGraph(Classifier):
+    """The distribution of columns and target together, as a product of factors."""
 
+    inference: str
+    sweeps: int
+    seed_: int
 
-def level_counts(model: Classifier) -> tuple[int, ...]:
-    """How many levels each variable has; a column without any has one that is never met."""
-    return tuple(max(1, len(column.levels)) for column in variables_of(model))
+    def factors(self) -> tuple[Factor, ...]:
+        """Those whose product is the distribution."""
+        raise TypeError(f"{type(self).__name__} does not say what factors it has")
 
+    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+        """Whether the graph says that two sets of variables are independent, given a third."""
+        raise TypeError(f"{type(self).__name__} does not say what its graph separates")
 
-def codes_of(table: Table) -> Codes:
-    """The codes of columns, with an unknown target behind them."""
-    return np.hstack([table.codes, np.full((len(table), 1), -1, np.int32)])
+    def variables(self) -> tuple[Column, ...]:
+        """The columns, then the target."""
+        return (*self.columns_, Column(self.target_, "nominal", self.classes_))
+
+    def level_counts(self) -> tuple[int, ...]:
+        """How many levels each variable has; a column without any has one that is never met."""
+        return tuple(max(1, len(column.levels)) for column in self.variables())
+
+    def log_joint(self, table: Table, how: Inference | None = None) -> Array:
+        """The logarithm of P(class, known cells); but for a constant of the row where inference is not exact."""
+        how = how or Inference(self.inference, self.sweeps, self.seed_)
+        codes = np.hstack([table.codes, np.full((len(table), 1), -1, np.int32)])
+        return log_marginals(self.factors(), codes, len(self.columns_), len(self.classes_), how)
+
+    def predict_proba(self, table: Table) -> Array:
+        """P(class | known cells); a class never met has none, and an impossible row has the shares of training."""
+        logs = np.where(self.class_totals_ > 0, self.log_joint(table), -np.inf)
+        impossible = np.isneginf(logs).all(axis=1)
+        if impossible.any():
+            text = f"{impossible.sum()} rows are impossible by what was learned"
+            warnings.warn(f"{text}: they have the class shares of training", MlcliWarning, stacklevel=2)
+            logs[impossible] = logarithm(self.class_totals_)
+        return posterior(logs)
+
+    def answer_to(self, question: str) -> findings.Explanation:
+        """Probabilities, the most probable levels, or separation."""
+        return answer(Graph(self.variables(), self.factors(), self.separated), question)
 
 
 def labelled_codes(data: LabelledRows) -> Codes:
     """The codes of columns, with the target behind them."""
     return np.hstack([data.table.codes, data.y[:, None].astype(np.int32)])
-
-
-def log_joint(model: Classifier, factors: Sequence[Factor], table: Table, how: Inference) -> Array:
-    """The logarithm of P(class, known cells) of each class; but for a constant where it is not exact."""
-    classes = len(model.classes_)
-    return log_marginals(factors, codes_of(table), len(model.columns_), classes, how)
-
-
-def class_shares(model: Classifier, logs: Array) -> Array:
-    """Probabilities of classes; those never met have none, and an impossible row has the shares of training."""
-    met = model.class_totals_ > 0
-    logs = np.where(met, logs, -np.inf)
-    impossible = np.isneginf(logs).all(axis=1)
-    if impossible.any():
-        text = (
-            f"{impossible.sum()} rows are impossible by what was learned: they have the class shares of training"
-        )
-        warnings.warn(text, MlcliWarning, stacklevel=2)
-        with np.errstate(divide="ignore"):
-            logs[impossible] = np.log(model.class_totals_)
-    return posterior(logs)
 
 
 def place_of(name: object, columns: Sequence[Column], where: str) -> int:
@@ -129,7 +137,7 @@ def chance_tables(
     """The conditional probabilities of each variable, where they are not too many; the first with a note."""
     for *parents, child in families:
         table = chances[child]
-        lines: list[tuple[Entry, ...]] = []
+        lines: list[tuple[findings.Entry, ...]] = []
         for place in np.ndindex(table.shape[:-1]):
             known = (columns[one].levels[code] for one, code in zip(parents, place, strict=True))
             lines.append((*known, *table[place].tolist()))

@@ -33,8 +33,8 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -50,25 +49,21 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.graphs.chances import Families
 from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import INFERENCES, Inference
-from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.structures import SCORES, climbed_arrows, cycle_in, d_separated, in_order, tree_among
 from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._columns import (
     ACCEPTS,
+    OverGraph,
     are_names,
     arrow_table,
     chance_tables,
-    class_shares,
     ends,
     factorisation,
     joined_by,
     labelled_codes,
-    level_counts,
     listed_names,
-    log_joint,
     picture,
     place_of,
-    variables_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -85,7 +80,7 @@ MOST_CHANCES = 10_000_000
 
 
 @register("bayes-net", reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers")
-class BayesNet(Classifier):
+class BayesNet(OverGraph, Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(
@@ -147,7 +142,7 @@ class BayesNet(Classifier):
         self.path_ = np.array(path)
 
     def _arrows(self, codes: Codes, weights: Array) -> Flags:
-        columns = variables_of(self)
+        columns = self.variables()
         if self.edges:
             return self._given_arrows(joined_by(self.edges, ARROW, columns))
         if not isinstance(self.structure, str):
@@ -156,8 +151,8 @@ class BayesNet(Classifier):
             places = {name: place_of(name, columns, "structure") for name in named}
             return self._given_arrows([(places[parent], places[child]) for parent, child in pairs])
         if self.structure == "hill-climbing":
-            return climbed_arrows(codes, level_counts(self), weights, SCORES[self.score], self.max_parents)
-        levels, target = level_counts(self), len(self.columns_)
+            return climbed_arrows(codes, self.level_counts(), weights, SCORES[self.score], self.max_parents)
+        levels, target = self.level_counts(), len(self.columns_)
         arrows = np.zeros((target + 1, target + 1), bool)
         if self.structure == "tree-augmented":
             arrows = tree_among(codes, levels, range(target), (target,), weights)
@@ -165,7 +160,7 @@ class BayesNet(Classifier):
         return arrows
 
     def _given_arrows(self, pairs: list[tuple[int, int]]) -> Flags:
-        columns = variables_of(self)
+        columns = self.variables()
         arrows = np.zeros((len(columns), len(columns)), bool)
         for one, other in pairs:
             arrows[one, other] = True
@@ -177,11 +172,11 @@ class BayesNet(Classifier):
 
     def _families(self) -> Families:
         """Each variable behind its parents; tables that are too large are refused."""
-        levels = level_counts(self)
+        levels = self.level_counts()
         members = tuple((*self._parents(child), child) for child in range(len(levels)))
         for family in members:
             if np.prod([float(levels[one]) for one in family]) > MOST_CHANCES:
-                columns = variables_of(self)
+                columns = self.variables()
                 what = f"'{columns[family[-1]].name}' has too many parents: {listed_names(columns, family[:-1])}"
                 raise FitError(what, hint="give it fewer, or fewer levels")
         return Families(members, levels, self.alpha, self.smoothing)
@@ -193,17 +188,9 @@ class BayesNet(Classifier):
         """The conditional probabilities of each variable as a factor."""
         return self._families().factors(self.chances_)
 
-    def log_joint(self, table: Table) -> Array:
-        """The logarithm of P(class, known cells); but for a constant of the row where inference is not exact."""
-        return log_joint(self, self.factors(), table, Inference(self.inference, self.sweeps, self.seed_))
-
-    def predict_proba(self, table: Table) -> Array:
-        """P(class | known cells)."""
-        return class_shares(self, self.log_joint(table))
-
     def log_evidence(self, table: Table) -> Array:
         """The logarithm of P(known cells), always exact."""
-        return log_sum(log_joint(self, self.factors(), table, Inference()), 1)
+        return log_sum(self.log_joint(table, Inference()), 1)
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Each variable drawn after its parents (ancestral sampling); the target is the last column."""
@@ -212,27 +199,26 @@ class BayesNet(Classifier):
             chances = self.chances_[child][tuple(codes[:, parent] for parent in self._parents(child))]
             up_to = np.cumsum(np.broadcast_to(chances, (n, chances.shape[-1])), axis=1)
             codes[:, child] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
-        return Table.of(zip(variables_of(self), codes.T, strict=True), n)
+        return Table.of(zip(self.variables(), codes.T, strict=True), n)
 
-    def answer_to(self, question: str) -> Explanation:
-        """Probabilities, the most probable levels, or d-separation."""
-        graph = Graph(variables_of(self), self.factors(), partial(d_separated, self.arrows_))
-        return answer(graph, question)
+    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+        """D-separation."""
+        return d_separated(self.arrows_, one, other, given)
 
     def check_learned(self) -> None:
         """Arrows without cycles, and tables that fit them."""
         count = len(self.columns_) + 1
         if self.arrows_.shape != (count, count) or self.arrows_.dtype != bool or cycle_in(self.arrows_):
             raise ValueError("arrows that do not fit the columns, or go in a circle")
-        levels = level_counts(self)
+        levels = self.level_counts()
         shapes = [tuple(levels[one] for one in (*self._parents(child), child)) for child in range(count)]
         sum_to_1 = (np.allclose(chances.sum(axis=-1), 1) and (chances >= 0).all() for chances in self.chances_)
         if [chances.shape for chances in self.chances_] != shapes or not all(sum_to_1):
             raise ValueError("conditional probabilities that do not fit the arrows")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""
-        columns, order = variables_of(self), in_order(self.arrows_)
+        columns, order = self.variables(), in_order(self.arrows_)
         pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]
         families = [(*self._parents(child), child) for child in order]
         how = HOW_SMOOTHED[self.smoothing] if self.alpha else "The chances are as counted, not smoothed."

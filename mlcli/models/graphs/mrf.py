@@ -32,15 +32,13 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -48,23 +46,19 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals, marginal
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
-from mlcli.engines.graphs.questions import Graph, answer
 from mlcli.engines.graphs.structures import grid_of, separated, tree_among
 from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._columns import (
     ACCEPTS,
-    class_shares,
+    OverGraph,
     edge_table,
     ends,
     joined_by,
     labelled_codes,
-    level_counts,
     listed_names,
-    log_joint,
     logs_of,
     picture,
     place_of,
-    variables_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -73,7 +67,7 @@ BETWEEN = " - "
 
 
 @register("mrf", reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009")
-class MarkovRandomField(Classifier):
+class MarkovRandomField(OverGraph, Classifier):
     """Edges between columns, and a potential for each."""
 
     structure: str = param("tree-augmented", "which edges there are", choices=STRUCTURES)
@@ -115,16 +109,16 @@ class MarkovRandomField(Classifier):
         if self.potentials is not None:
             self._take(self.potentials)
             return
-        codes, levels = labelled_codes(data), level_counts(self)
+        codes, levels = labelled_codes(data), self.level_counts()
         self.edges_ = self._edges(codes, data.weights)
         objective = PseudoLikelihood.of(codes, levels, self.edges_, data.weights, self.l2)
         self.alone_, self.pairs_ = objective.learned()
 
     def _edges(self, codes: Codes, weights: Array) -> Flags:
-        levels, target = level_counts(self), len(self.columns_)
+        levels, target = self.level_counts(), len(self.columns_)
         edges = np.zeros((target + 1, target + 1), bool)
         if self.edges:
-            for one, other in joined_by(self.edges, BETWEEN, variables_of(self)):
+            for one, other in joined_by(self.edges, BETWEEN, self.variables()):
                 edges[one, other] = edges[other, one] = one != other
             return edges
         if self.structure == "all":
@@ -142,7 +136,7 @@ class MarkovRandomField(Classifier):
 
     def _take(self, potentials: dict[str, Any]) -> None:
         """Fill in what is given; everything else is 1."""
-        columns, places = variables_of(self), self._entries()
+        columns, places = self.variables(), self._entries()
         count, size = len(columns), places[-1].stop
         self.edges_, self.alone_ = np.zeros((count, count), bool), np.zeros(size)
         self.pairs_ = np.zeros((size, size))
@@ -164,7 +158,7 @@ class MarkovRandomField(Classifier):
 
     def _entries(self) -> list[slice]:
         """Where the levels of each variable stand."""
-        ends = np.cumsum(level_counts(self)).tolist()
+        ends = np.cumsum(self.level_counts()).tolist()
         return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
     def _joined(self) -> list[tuple[int, int]]:
@@ -181,32 +175,26 @@ class MarkovRandomField(Classifier):
         places = self._entries()
         return self.pairs_[places[one], places[other]]
 
-    def predict_proba(self, table: Table) -> Array:
-        """P(class | known cells)."""
-        how = Inference(self.inference, self.sweeps, self.seed_)
-        return class_shares(self, log_joint(self, self.factors(), table, how))
-
     def log_evidence(self, table: Table) -> Array:
         """The logarithm of P(known cells), always exact: Z is found by elimination."""
-        factors = self.factors()
-        return log_sum(log_joint(self, factors, table, Inference()), 1) - marginal(factors, ()).logs
+        return log_sum(self.log_joint(table, Inference()), 1) - marginal(self.factors(), ()).logs
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Each variable drawn given those before it, the later ones summed out; the target is the last column."""
         codes, factors = np.full((n, len(self.edges_)), -1, np.int32), self.factors()
-        for variable, levels in enumerate(level_counts(self)):
+        for variable, levels in enumerate(self.level_counts()):
             logs = log_marginals(factors, codes, variable, levels, Inference())
             up_to = np.cumsum(np.exp(logs - log_sum(logs, 1)[:, None]), axis=1)
             codes[:, variable] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
-        return Table.of(zip(variables_of(self), codes.T, strict=True), n)
+        return Table.of(zip(self.variables(), codes.T, strict=True), n)
 
-    def answer_to(self, question: str) -> Explanation:
-        """Probabilities, the most probable levels, or separation."""
-        return answer(Graph(variables_of(self), self.factors(), partial(separated, self.edges_)), question)
+    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+        """Separation by the given variables."""
+        return separated(self.edges_, one, other, given)
 
     def check_learned(self) -> None:
         """Edges and potentials that fit the columns."""
-        count, size = len(self.columns_) + 1, sum(level_counts(self))
+        count, size = len(self.columns_) + 1, sum(self.level_counts())
         shapes = (self.edges_.shape, self.alone_.shape, self.pairs_.shape)
         if shapes != ((count, count), (size,), (size, size)) or self.edges_.dtype != bool:
             raise ValueError("potentials that do not fit the columns")
@@ -215,15 +203,15 @@ class MarkovRandomField(Classifier):
         if np.isnan(self.alone_).any() or np.isnan(self.pairs_).any():
             raise ValueError("potentials that are no numbers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The factorisation, the graph, the edges, and the potentials of those of the target."""
-        columns = variables_of(self)
+        columns = self.variables()
         drawn = picture(columns, range(len(columns)), self._joined(), directed=False)
         strengths = edge_table(columns, [(pair, self._pair(*pair)) for pair in self._joined()])
         return (self._factorisation(), *drawn, strengths, *self._target_tables())
 
     def _factorisation(self) -> findings.Lines:
-        columns = variables_of(self)
+        columns = self.variables()
         scopes = [(one,) for one in range(len(columns))] + self._joined()
         lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
         return findings.Lines(
@@ -231,7 +219,7 @@ class MarkovRandomField(Classifier):
         )
 
     def _target_tables(self) -> Iterator[findings.Table]:
-        columns, target = variables_of(self), len(self.columns_)
+        columns, target = self.variables(), len(self.columns_)
         for one, other in self._joined():
             if other == target:
                 rows = zip(columns[one].levels, np.exp(self._pair(one, other)).tolist(), strict=True)

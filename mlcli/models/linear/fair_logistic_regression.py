@@ -32,7 +32,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -116,7 +115,7 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
             text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """Coefficients of each output, and the mean score that they give each group."""
         means = tuple((label, *line) for label, line in zip(self.labels_, self.means_.tolist(), strict=True))
         alone = len(self.labels_) < 2

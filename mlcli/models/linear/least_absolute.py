@@ -25,7 +25,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.engines.linear_design import Design, LinearValues
@@ -69,7 +68,7 @@ class LeastAbsolute(LinearValues, Regressor):
         self.steps_ = found.iterations
         self.deviation_ = design.mean(np.abs(data.y - self.predict_values(data.table)))
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The coefficients, and how far rows are from the plane."""
         note = f"Mean absolute residual {self.deviation_:.6g}, after {self.steps_} steps."
         lines = (f"{100 * self.quantile:g} % of the weight of training rows lies below, but for rows on it.",)

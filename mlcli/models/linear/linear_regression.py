@@ -33,7 +33,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Entry, Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -167,7 +166,7 @@ class LinearRegression(LinearValues, Regressor):
         if len(self.standard_errors_) != len(self.columns_) + 1:
             raise ValueError("standard errors that do not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """Coefficients with their precision, the noise, and the checks of what is assumed."""
         coefficients = findings.Table(
             "Coefficients",
@@ -190,13 +189,13 @@ class LinearRegression(LinearValues, Regressor):
         values = tuple(float(self.inflation_[j]) for j in known[:NAMED])
         return findings.Bars("Variance inflation", ("column", "times"), labels, values, note=OF_INFLATION)
 
-    def _coefficient_rows(self) -> Iterator[tuple[Entry, ...]]:
+    def _coefficient_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         errors = self.standard_errors_[0 if self.intercept else 1 :]
         for (name, value), error in zip(named, errors, strict=True):
             yield (name, float(value), *_precision(float(value), float(error), self.total_ - self.rank_))
 
-    def _noise_rows(self) -> tuple[tuple[Entry, ...], ...]:
+    def _noise_rows(self) -> tuple[tuple[findings.Entry, ...], ...]:
         freedom = self.total_ - self.rank_
         return (
             ("variance, maximum likelihood RSS / N", self.residual_sum_ / self.total_),
@@ -225,7 +224,7 @@ def _collinear(plane: CarefulPlane) -> Flags:
     return collinear
 
 
-def _precision(value: float, error: float, freedom: float) -> tuple[Entry, ...]:
+def _precision(value: float, error: float, freedom: float) -> tuple[findings.Entry, ...]:
     """Standard error, t, two-sided p and the interval; nothing where there is no error to speak of."""
     if not error > 0:
         return (None,) * 5

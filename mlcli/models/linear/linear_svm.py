@@ -30,7 +30,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -183,7 +182,7 @@ class LinearSVM(LinearMargins, Classifier):
         text = f"{self.id} stopped {how}; columns of one scale or a smaller C would help"
         warnings.warn(text, MlcliWarning, stacklevel=2)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The coefficients, and the margin of each output with its support vectors."""
         table = self.coefficient_table("Intercept + coefficients × columns is 1 on the margin.")
         return table, findings.Table(

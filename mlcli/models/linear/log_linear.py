@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -122,7 +121,7 @@ class LogLinear(Classifier):
         if self.weights_.shape != (len(self.classes_), len(names)):
             raise ValueError("weights that do not fit the classes and features")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The features that say most, with their class."""
         names, _ = self._features(_no_rows(self.columns_))
         order = np.argsort(-np.abs(self.weights_), axis=None, kind="stable")[:SHOWN]

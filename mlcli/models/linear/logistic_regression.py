@@ -38,7 +38,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -161,7 +160,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
         """The coefficients that are not 0, and a level for each score."""
         return float(np.count_nonzero(self.coefficients_) + len(self.level_) * self.intercept)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
         coefficients = self.coefficient_table(" ".join(self._notes()), self.intercept)
         ends = zip(self.iterations_, self.steepness_, strict=True)

@@ -30,7 +30,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.rooms import shuffled
@@ -136,7 +135,7 @@ class Perceptron(LinearMargins, Classifier):
                 left = float(np.count_nonzero(side * (X @ w) <= 0))
                 yield number, row + 1, float(side[row]), score, float(wrong), *w.tolist(), left
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The coefficients, how many rows each pass has corrected, and what single visits did, if wanted."""
         most = max(map(len, self.errors_), default=0)
         points = tuple(float(k + 1) for k in range(most))

@@ -22,7 +22,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -73,7 +72,7 @@ class Ridge(LinearValues, Regressor):
         spread = np.linalg.svd(table.numbers - self.centre_, compute_uv=False) ** 2
         return float((spread[spread > 0] / (spread[spread > 0] + self.l2)).sum()) + self.intercept
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The coefficients, and the prior under which they are the most probable ones."""
         precision = self.l2 / self.noise_ if self.noise_ > 0 else np.inf
         reading = (("noise σ", np.sqrt(self.noise_)), ("prior precision α = l2/σ²", precision))

@@ -35,7 +35,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -114,7 +113,7 @@ class RankingSVM(Ranker):
         ):
             raise ValueError("weights that do not fit the columns")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The weight of each column, and how the training pairs lie."""
         note = "What one unit more (a standard deviation, if standardised) adds to the score of a row."
         lines = (

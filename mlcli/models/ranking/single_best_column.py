@@ -24,7 +24,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned
 from mlcli.core.registry import register
@@ -66,7 +65,7 @@ class SingleBestColumn(Ranker):
         if self.direction_ not in DIRECTIONS or self.place_ not in range(len(self.columns_)):
             raise ValueError("a column that is not there")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The column, and how well every column does, the better way round."""
         name = self.columns_[self.place_].name
         rows = [

@@ -18,7 +18,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Explanation
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -129,7 +128,7 @@ class LogLinearTagger(Tagger):
         """The probability of each tag at each row, whatever the others are."""
         return tag_probabilities(*self.chain(table, sequence), sequence, False)
 
-    def explain_answer(self, table: Table) -> Explanation:
+    def explain_answer(self, table: Table) -> findings.Explanation:
         """The table of Viterbi for one sequence."""
         sequence = np.zeros(len(table), np.int32)
         tags = self.tag(table, sequence)
@@ -143,7 +142,7 @@ class LogLinearTagger(Tagger):
         if not (np.isfinite(self.weights_).all() and np.isfinite(self.follows_).all()):
             raise ValueError("weights that are no numbers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The weights of tags after tags, and the strongest features of each tag."""
         names = self._map(self.columns_).names
         pairs = tuple((tag, *row) for tag, row in zip(self.classes_, self.follows_.tolist(), strict=True))

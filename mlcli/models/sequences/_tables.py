@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Entry
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -43,7 +42,7 @@ def viterbi_table(
     return findings.Table("Viterbi, row by row", header, lines, note=note)
 
 
-def _entries(column: Column, cells: NDArray[Any]) -> list[Entry]:
+def _entries(column: Column, cells: NDArray[Any]) -> list[findings.Entry]:
     """The cells of a column as they are written."""
     if not column.coded:
         return [None if cell != cell else float(cell) for cell in cells]
@@ -61,7 +60,7 @@ def transition_table(transitions: Array, classes: Sequence[str], stop: bool, not
     """The probability of each tag, and where it is an outcome of the end, after each history."""
     symbols, shares = (*classes, BOUNDARY), np.exp(transitions)
     outcomes = (*classes, END) if stop else tuple(classes)
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[findings.Entry, ...]] = []
     for history in np.ndindex(shares.shape[:-1]):
         if _can_be(history, boundary=len(classes)):
             after = " ".join(symbols[tag] for tag in history)

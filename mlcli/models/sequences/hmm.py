@@ -38,7 +38,6 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
@@ -200,7 +199,7 @@ class HiddenMarkovModel(Tagger):
         X = self.means_[y] + rng.standard_normal((len(y), len(self.observed_))) * np.sqrt(self.variances_[y])
         return dict(zip(self.observed_, X.T, strict=True))
 
-    def explain_answer(self, table: Table) -> Explanation:
+    def explain_answer(self, table: Table) -> findings.Explanation:
         """The table of Viterbi for one sequence, and log p(x)."""
         sequence = np.zeros(len(table), np.int32)
         tags, chain = self.tag(table, sequence), (self.emitted(table), self.transitions_)
@@ -219,7 +218,7 @@ class HiddenMarkovModel(Tagger):
         if not all(np.isfinite(array).all() for array in arrays) or (self.variances_ <= 0).any():
             raise ValueError("probabilities that are no numbers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """The tags that follow each history, what each tag emits most often, and the rounds of Baum-Welch."""
         emitted = self._emission_table() if self.levels_ else self._normal_table()
         how = how_smoothed(self.alpha, smoothing=self.smoothing)

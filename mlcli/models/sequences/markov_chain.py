@@ -29,7 +29,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
@@ -131,7 +130,7 @@ class MarkovChain(Tagger):
         if not np.isfinite(self.transitions_).all():
             raise ValueError("probabilities that are no numbers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What follows what, and what a long sequence consists of."""
         note = f"perplexity of the training rows: {self.perplexity_:.6g}, of {len(self.classes_)} symbols"
         header = (self.target_, "share")

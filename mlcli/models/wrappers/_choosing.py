@@ -12,7 +12,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, MlcliError, MlcliWarning, Problem, UsageError, raise_all
-from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Explanation
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, learned, param
@@ -113,7 +112,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         """What the chosen model says."""
         return outputs(self.model_, table, Regressor)[:, 0]
 
-    def explain_answer(self, table: Table) -> Explanation:
+    def explain_answer(self, table: Table) -> findings.Explanation:
         """How the chosen model came to its answer."""
         return self.model_.final.explain_answer(self.model_.prepared(table))
 
@@ -130,11 +129,11 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         if getattr(self.model_.final, "classes_", None) != self.classes_:
             raise ValueError("the model that was chosen does not fit")
 
-    def choice(self) -> Sequence[tuple[str, Entry, str]]:
+    def choice(self) -> Sequence[tuple[str, findings.Entry, str]]:
         """What was chosen: a name, its value, and a remark."""
         return ()
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What was chosen and why, then what the chosen model says of itself."""
         best = self.trials_[0]
         reach = f"± {best['error']:.3g}" if best["error"] == best["error"] else ""
@@ -143,7 +142,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
             f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)}. The best score of "
             "many is too good; rows that judge the model had no part in the choice."
         )
-        table = findings.Table(CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
+        table = findings.Table(findings.CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
         return table, *self._candidates(), *self.model_.explain()
 
     def _candidates(self) -> tuple[findings.Table, ...]:
@@ -163,7 +162,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         )
         more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
         header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
-        return (findings.Table(CANDIDATES, header, rows, note=more + note),)
+        return (findings.Table(findings.CANDIDATES, header, rows, note=more + note),)
 
 
 def described(trial: Trial) -> dict[str, Any]:

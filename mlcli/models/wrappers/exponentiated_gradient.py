@@ -37,7 +37,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.findings import Explanation
 from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -163,7 +162,7 @@ class ExponentiatedGradient(Classifier):
         if len(self.shares_) != len(self.models_) or not np.isclose(self.shares_.sum(), 1):
             raise ValueError("shares that do not fit the classifiers")
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """How far groups lie apart, of the base and of the mixture, and its shares."""
         events = {ALL_ROWS: ["of all rows"], LAST_CLASS: [f"of {self.classes_[-1]}"]}.get(
             self.criterion, [f"of {self.classes_[-1]}", "of others"]

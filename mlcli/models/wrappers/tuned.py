@@ -35,7 +35,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Entry, Explanation
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -177,7 +176,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
         """Rows that the chosen model draws."""
         return self.model_.sample_rows(n, rng)
 
-    def choice(self) -> Sequence[tuple[str, Entry, str]]:
+    def choice(self) -> Sequence[tuple[str, findings.Entry, str]]:
         """Each path with its value, and whether others beyond it might be better."""
         return [
             (
@@ -188,11 +187,11 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
             for path, value in self.values_.items()
         ]
 
-    def explain_task(self) -> Explanation:
+    def explain_task(self) -> findings.Explanation:
         """What its kind of task has noted of the chosen model; one behind steps has said it already."""
         return () if isinstance(self.model_, Pipeline) else self.model_.explain_task()
 
-    def explain(self) -> Explanation:
+    def explain(self) -> findings.Explanation:
         """What was chosen, the candidates, and where one number was tuned their curve; then the model."""
         choice, *others = super().explain()
         return choice, *self._curve(), *others
