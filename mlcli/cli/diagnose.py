@@ -35,8 +35,7 @@ def diagnose_command(
     Does it overfit or underfit, would more rows help, is it worth more than
     the baseline? What may help is tried on the same splits.
     """
-    from mlcli.checks.diagnosed import diagnosis_as_json, diagnosis_of
-    from mlcli.checks.diagnosis import issues_of_trial
+    from mlcli.checks.diagnosis import diagnosis_as_json, diagnosis_of, issues_of_trial
     from mlcli.checks.trial import cells_of_trial, tried
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched

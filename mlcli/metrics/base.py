@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from mlcli.core.answers import Answers
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags, Rows
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,26 @@ Better = Literal["high", "low", "zero"]
 Aggregation = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
 Scale = Literal["plain", "rate", "log", "logit"]
 Pooling = Literal["never", "where classes are rare", "always"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The place of each row among the different scores, whether it is of the class, and its weight."""
+
+    ranks: Rows
+    positive: Flags
+    weights: Array
+
+    @property
+    def by_level(self) -> tuple[Array, Array]:
+        """The weight at each place of the rows of the class, and of the others."""
+        levels = int(self.ranks.max(initial=0)) + 1
+        both = (np.where(one, self.weights, 0.0) for one in (self.positive, ~self.positive))
+        of_class, others = (np.bincount(self.ranks, one, levels).astype(np.float64) for one in both)
+        return of_class, others
+
+
+Rankings = Callable[[Any], Sequence[Ranking]]
 
 
 @dataclass(frozen=True)
@@ -49,7 +71,9 @@ class Metric:
     across: Callable[[Sequence[Any]], Sequence[float] | Undefined] | None = None
     """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
     influence: Callable[[Any], Array | None] | None = None
-    """How much each row moves it; without it, ``per_row`` or ``of_tallies`` tell, or resampling has to."""
+    """How much each row moves it; else ``rankings``, ``of_tallies`` or ``per_row`` tell, or resampling has to."""
+    rankings: Rankings | None = None
+    """The rankings of which it is the mean area under the ROC curve."""
     of_tallies: Callable[[Any, Sequence[str]], Array] | None = None
     """Its values of tallies (..., K) of these classes, for a metric that is a function of such."""
     scale: Scale = "plain"

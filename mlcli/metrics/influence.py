@@ -9,14 +9,14 @@ placements of DeLong, DeLong & Clarke-Pearson 1988; of a function of the tallies
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.metrics.base import Metric
+from mlcli.core.tables import Array, Codes, Rows
+from mlcli.metrics.base import Metric, Ranking
 from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.pooling import units_of
@@ -35,6 +35,9 @@ def influence(metric: Metric, answers: Any) -> Array | None:
     """The influence of each row on a score; None where only resampling tells."""
     if metric.influence is not None:
         return metric.influence(answers)
+    if metric.rankings is not None:
+        placed = [found for one in metric.rankings(answers) if (found := _placed(one)) is not None]
+        return np.asarray(answers.weights.sum() * np.mean(placed, axis=0)) if placed else None
     if metric.of_tallies is not None:
         return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
     if metric.per_row is None:
@@ -59,6 +62,7 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
     if metric.of_tallies is not None:
+        rows = rows + PSEUDO_ROWS
         counts = smoothed(counts_of(answers))
         moved = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
         spread = (counts * moved**2).sum(axis=1)
@@ -132,16 +136,21 @@ def _moved(point: Array, places: Rows, by: Array) -> Tallies:
     return Tallies(*stacked)
 
 
-def of_area(ranks: Rows, positive: Flags, weights: Array) -> Array | None:
-    """The influence of rows on the area under the ROC curve of scores with these ranks; None for one class."""
-    total, of_positives = float(weights.sum()), float(weights[positive].sum())
-    if of_positives <= 0 or of_positives >= total:
+def _placed(one: Ranking) -> Array | None:
+    """By how much the area would change, did each row weigh a little more; None where only one class counts."""
+    positives, negatives = one.by_level
+    of_positives, of_negatives = float(positives.sum()), float(negatives.sum())
+    if of_positives <= 0 or of_negatives <= 0:
         return None
-    levels = int(ranks.max(initial=0)) + 1
-    negatives = np.bincount(ranks, np.where(positive, 0.0, weights), levels)
-    positives = np.bincount(ranks, np.where(positive, weights, 0.0), levels)
-    below = (np.cumsum(negatives) - negatives / 2)[ranks] / (total - of_positives)
-    above = 1 - (np.cumsum(positives) - positives / 2)[ranks] / of_positives
-    area = float(below[positive] @ weights[positive]) / of_positives
-    placed = np.where(positive, (below - area) / of_positives, (above - area) / (total - of_positives))
-    return np.asarray(total * placed)
+    below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
+    above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
+    area = float(below[one.positive] @ one.weights[one.positive]) / of_positives
+    placed = np.where(one.positive, (below - area) / of_positives, (above - area) / of_negatives)
+    return np.where(one.weights > 0, placed, 0.0)
+
+
+def tied(rankings: Sequence[Ranking]) -> float:
+    """The share of pairs of a row of the class and another that tie, the mean of rankings that have pairs."""
+    sides = [one.by_level for one in rankings]
+    ties, pairs = np.array([(of_class @ rest, of_class.sum() * rest.sum()) for of_class, rest in sides]).T
+    return float((ties[pairs > 0] / pairs[pairs > 0]).mean())

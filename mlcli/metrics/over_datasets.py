@@ -18,8 +18,17 @@ from mlcli.core.names import listed
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Better
 from mlcli.metrics.difference import Difference, holm
-from mlcli.metrics.ranks import RankTest, critical_difference, friedman, groups_alike, ranked
-from mlcli.metrics.signed_ranks import Posterior, posterior, wilcoxon, wins_ties_losses
+from mlcli.metrics.ranks import (
+    Posterior,
+    RankTest,
+    critical_difference,
+    friedman,
+    groups_alike,
+    posterior,
+    ranked,
+    wilcoxon,
+    wins_ties_losses,
+)
 
 FEWEST_DATASETS = 5
 """Fewer say too little of datasets to come: nothing is tested."""

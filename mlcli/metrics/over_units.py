@@ -60,11 +60,11 @@ class OverUnits:
         """The standard error, if units are drawn independently; 0 where no spread is seen."""
         return math.sqrt(self.spread * self.count / self.freedom) if self.freedom > 0 else 0.0
 
-    def with_one_more(self, score: float) -> OverUnits:
-        """The same with one more unit that has this score, where the score is a mean of units."""
-        count, far = self.count + 1, score - self.value
-        spread = (self.spread * self.count**2 + far**2 * self.count / count) / count**2
-        return replace(self, value=self.value + far / count, count=count, spread=spread)
+    def with_more(self, rows: float, score: float) -> OverUnits:
+        """The same with so many rows more that have this score, where the score is a mean of rows."""
+        count, far = self.count + rows, score - self.value
+        spread = (self.spread * self.count**2 + rows * far**2 * self.count / count) / count**2
+        return replace(self, value=self.value + rows * far / count, count=count, spread=spread)
 
 
 def scores_of(metric: Metric, parts: Sequence[Answers]) -> list[Score]:
@@ -170,14 +170,13 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
 def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
     """Consecutive splits as rounds in which no row is judged twice."""
     rounds: list[list[Answers]] = [[]]
-    seen: set[int] = set()
+    seen = np.zeros(1 + max(int(answers.rows.max(initial=0)) for answers in splits), bool)
     for answers in splits:
-        rows = set(answers.rows.tolist())
-        if seen & rows:
+        if seen[answers.rows].any():
             rounds.append([])
-            seen = set()
+            seen[:] = False
         rounds[-1].append(answers)
-        seen |= rows
+        seen[answers.rows] = True
     return rounds
 
 

@@ -9,8 +9,7 @@
     all others, one split or pooled            bootstrap over rows, or groups
 
 Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
-fits change with their training rows: for 0.8 of a row, and for 0.7 where a method is unsteady (0.9 in a holdout,
-and 0.6 one by one).
+fits change with their training rows: for 0.8 of a row, and for less where a method is unsteady (``TRUST...``).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Scale, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
-from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, variance_when_smoothed
+from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, tied, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LONGER_ABOVE,
     UPPER,
@@ -40,11 +39,13 @@ from mlcli.metrics.intervals import (
 from mlcli.metrics.over_units import OverUnits, over_units, rounds_of_rows
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined, units_of
 
-TRUST, TRUST_IN_UNSTEADY = 0.8, 0.7
-"""For how much of a fresh row one counts that was judged by models which learned from the others."""
+TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
+"""For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
+what the fits of an unsteady method differ by.
+"""
 TRUST_IN_ONE_UNSTEADY = 0.9
 """The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
-TRUST_ONE_BY_ONE = 0.6
+TRUST_ONE_BY_ONE = 0.64
 """The same of rows left out one by one: fits that share nearly all rows are nearly one."""
 COUNTED_AS = ", each counted as "
 """What stands before the trust in rows where an interval says how it was made."""
@@ -69,9 +70,9 @@ class Judged:
         """For how much of a fresh row one counts."""
         if len(self.splits) == 1:
             return TRUST_IN_ONE_UNSTEADY if self.unsteady and any(self.train_rows) else 1.0
-        if self.unsteady and max(map(len, self.splits)) == 1:
-            return TRUST_ONE_BY_ONE
-        return TRUST_IN_UNSTEADY if self.unsteady else TRUST
+        if not self.unsteady or len(self.round) < sum(map(len, self.splits)):
+            return TRUST
+        return TRUST_ONE_BY_ONE if max(map(len, self.splits)) == 1 else TRUST_IN_UNSTEADY
 
     @cached_property
     def round(self) -> Any:
@@ -148,30 +149,48 @@ def _plain(judged: Judged, units: OverUnits) -> Interval:
 
 
 def _by_factors(judged: Judged, units: OverUnits) -> Interval:
-    """On the scale of logarithms; above, with a row more that the model gets wrong, or else longer."""
+    """On the scale of logarithms; above, with half a row more that the model gets wrong, or else longer.
+
+    Trust in rows stands for much the same errors, those that were not seen, and is not added to either.
+    """
+    estimate = _estimate(judged, units)
     if judged.metric.unseen is None:
-        return _estimate(judged, units).by_factors(_how(units), LONGER_ABOVE)
-    made = _estimate(judged, units).by_factors(_how(units))
+        return estimate.by_factors(_how(units), LONGER_ABOVE * judged.trust**0.5)
+    made = estimate.by_factors(_how(units))
     if units.noun == "groups" or made.high is None:
         return made
-    more = units.with_one_more(judged.metric.unseen(judged.round))
+    more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.round))
     above = Estimate(more.value, more.error, more.freedom).by_factors("").high
     return made if above is None else replace(made, high=max(made.high, above))
 
 
 def _by_odds(judged: Judged, units: OverUnits) -> Interval:
-    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors."""
+    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors.
+
+    Of splits, trust in rows, pairs of rows that no split compares and errors that were not seen stand for much the
+    same, so that the largest counts. Of all rows at once scores of different fits are compared besides.
+    """
     perfect = not 0 < units.value < 1
     area = judged.metric.compute(judged.round) if perfect else units.value
     if isinstance(area, Undefined) or not 0 < area < 1:
         return Interval(
             None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
         )
+    ties = _ties(judged)
+    if ties == 1:
+        return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
     placed = _Placed.of(judged.round, units.shares)
-    spread = units.spread + placed.unseen()
-    between = 0.0 if perfect else placed.between_splits(area, judged.parts)
-    more = replace(units, value=area, spread=max(spread, judged.trust * (spread + between)))
-    return _estimate(judged, more).by_odds(f"DeLong's {_how(units)}")
+    between = 0.0 if perfect else placed.between_splits(area * (1 - area) - ties / 4, judged.parts)
+    unseen = placed.with_errors(units.spread)
+    apart = max(units.spread / judged.trust, units.spread + between, unseen)
+    more = replace(units, value=area, spread=apart if between else unseen / judged.trust)
+    return Estimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_how(units)}")
+
+
+def _ties(judged: Judged) -> float:
+    """The share of pairs that tie, of those that are compared."""
+    assert judged.metric.rankings is not None
+    return float(np.mean([tied(judged.metric.rankings(part)) for part in judged.parts]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,24 +208,30 @@ class _Placed:
         found = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
         return cls([of_class for of_class in found if len(of_class)])
 
-    def unseen(self) -> float:
-        """What half a row more of each class adds to the spread where it is placed as badly as the worst seen.
+    def with_errors(self, spread: float) -> float:
+        """The spread with half a row more of each class, which is placed as badly as the worst that was seen.
 
         Of an area near 1 a few rows have most of the error, and a sample without them has little spread.
         """
-        return PSEUDO_ROWS / 2 * float(sum(of_class.min(initial=0.0) ** 2 for of_class in self.by_class))
+        shown = sum(float(shares @ shares) for shares in self.by_class)
+        more = 0.0
+        for shares in self.by_class:
+            weigh = len(shares) / (len(shares) + PSEUDO_ROWS / 2)
+            worst = PSEUDO_ROWS / 2 * weigh * float(shares.min(initial=0.0)) ** 2
+            more += weigh**2 * (float(shares @ shares) * spread / shown + worst) if shown else 0.0
+        return more
 
-    def between_splits(self, area: float, parts: Sequence[Any]) -> float:
-        """By how much more a mean of splits varies, as each compares its own rows only (Blom 1976, Biometrika 63).
+    def between_splits(self, of_pair: float, parts: Sequence[Any]) -> float:
+        """What a mean of splits varies more, as each compares its own pairs only (Blom 1976, Biometrika 63).
 
-        The trust in rows was measured on such means, and covers as much of it as it adds.
+        ``of_pair`` is the variance of one pair: 1, ½ where it ties, or 0.
         """
         if len(parts) == len(rounds_of_rows(parts)):
             return 0.0
         counts = [np.bincount(part.truth[part.truth >= 0]) for part in parts]
         pairs = sum(float((rows * (rows.sum() - rows)).sum()) for rows in counts) / 2
-        of_rows = sum(len(shares) * float((shares**2).sum()) for shares in self.by_class)
-        return max(area * (1 - area) - of_rows, 0.0) / pairs
+        of_rows = sum(len(shares) * float(shares @ shares) for shares in self.by_class)
+        return max(of_pair - of_rows, 0.0) / pairs
 
 
 def _rate(judged: Judged, units: OverUnits) -> Interval:

@@ -12,8 +12,18 @@ from mlcli.core.findings import Points
 from mlcli.core.groups import groups_by, sensitive_names
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, Rate, gap, rates_by_group
-from mlcli.metrics.individual import Alike, answered_alike, gower_distances
+from mlcli.metrics.fairness import (
+    CRITERIA,
+    FEW,
+    Alike,
+    Gap,
+    GroupRates,
+    Rate,
+    answered_alike,
+    gap,
+    gower_distances,
+    rates_by_group,
+)
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, grid_of_numbers, notes, strong

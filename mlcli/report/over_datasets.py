@@ -8,8 +8,7 @@ from typing import Any
 
 from mlcli.core.findings import CriticalDifference
 from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
-from mlcli.metrics.ranks import RankTest
-from mlcli.metrics.signed_ranks import wins_ties_losses
+from mlcli.metrics.ranks import RankTest, wins_ties_losses
 from mlcli.report.as_json import given, plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid_of_numbers, notes, strong
 from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text

@@ -16,8 +16,7 @@ from mlcli.core.groups import groups_by, sensitive_names
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined
-from mlcli.metrics.fairness import FEW, GroupRates, Rate, gap, rates_by_group
-from mlcli.metrics.individual import answered_alike, gower_distances
+from mlcli.metrics.fairness import FEW, GroupRates, Rate, answered_alike, gap, gower_distances, rates_by_group
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.classification import LabelAnswers
 

@@ -14,11 +14,13 @@ from mlcli.metrics.ranks import (
     critical_difference,
     friedman,
     groups_alike,
+    posterior,
     range_quantile,
     range_tail,
     ranked,
+    wilcoxon,
+    wins_ties_losses,
 )
-from mlcli.metrics.signed_ranks import posterior, wilcoxon, wins_ties_losses
 from tests.metrics.demsar import SCORES
 
 DATASETS, MODELS = SCORES.shape

@@ -14,6 +14,7 @@ from scipy import special, stats
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bootstrap import replicates, resamples_for, weightings
+from mlcli.metrics.influence import tied
 from mlcli.metrics.intervals import effective_rows, wald, wilson
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
@@ -173,7 +174,11 @@ def test_an_area_has_delongs_interval_on_the_scale_of_odds() -> None:
     answers = drawn_labels(2, rows=400)
     wins, area = wins_and_area(answers)
     placed = [wins.mean(axis=1), wins.mean(axis=0)]
-    variance = sum(of_class.var() / 200 + (of_class.min() - area) ** 2 / 200**2 / 2 for of_class in placed)
+    full = 200 / 200.5
+    worst = [full * (of_class.min() - area) ** 2 / 2 for of_class in placed]
+    variance = full**2 * sum(
+        of_class.var() / 200 + far / 200**2 for of_class, far in zip(placed, worst, strict=True)
+    )
     error = np.sqrt(variance * 400 / 399) / (area * (1 - area))
     found = summary_of("auc", [answers])
     assert found.low is not None
@@ -182,6 +187,17 @@ def test_an_area_has_delongs_interval_on_the_scale_of_odds() -> None:
     assert ends.mean() == pytest.approx(special.logit(area))
     freedom = 2 * 199  # Welch & Satterthwaite, of two classes with nearly one variance
     assert np.diff(ends) / 2 == pytest.approx(stats.t.ppf(0.975, freedom) * error, rel=1e-3)
+
+
+def test_scores_that_tie_say_nothing_of_an_area() -> None:
+    answers = drawn_labels(2, rows=400)
+    rankings = metric_named("auc", LabelAnswers).rankings
+    assert rankings is not None
+    assert tied(rankings(answers)) == pytest.approx((wins_and_area(answers)[0] == 0.5).mean())
+    alike = replace(answers, probabilities=np.full((400, 2), 0.5))
+    found = summary_of("auc", folds_of(alike, 10), train=360)
+    assert (found.mean, found.low) == (0.5, None)
+    assert "all scores tie" in found.interval
 
 
 def wins_and_area(answers: LabelAnswers) -> tuple[np.ndarray[Any, Any], float]:
@@ -236,7 +252,9 @@ def test_large_groups_have_most_of_an_error() -> None:
     assert found.interval == "t over 40 groups, worth 8.2 of one size"
 
 
-@pytest.mark.parametrize(("splits", "learned", "trust"), [(5, 48, 0.7), (1, 140, 0.9), (1, 0, 1.0)])
+@pytest.mark.parametrize(
+    ("splits", "learned", "trust"), [(5, 48, 0.67), (60, 59, 0.64), (1, 140, 0.9), (1, 0, 1.0)]
+)
 def test_unsteady_methods_count_rows_for_less_but_where_they_are_saved(
     splits: int, learned: int, trust: float
 ) -> None:

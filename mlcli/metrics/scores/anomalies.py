@@ -11,11 +11,10 @@ from functools import partial
 import numpy as np
 
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.metrics.base import Metric, Pooling, Undefined
+from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
-from mlcli.metrics.influence import of_area
-from mlcli.metrics.scores.probabilities import AREA, area_under
+from mlcli.metrics.scores.probabilities import area, places
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -42,25 +41,15 @@ def threshold_chosen(answers: ScoreAnswers) -> Undefined | None:
     return Undefined("no threshold was chosen: the protocol good-only chooses one on validation rows")
 
 
-def influence_on_area(answers: ScoreAnswers) -> Array | None:
-    """The influence of each row on the area; rows whose label is not known have none."""
+def rankings(answers: ScoreAnswers) -> list[Ranking]:
+    """The rows by their scores; those whose label is not known do not count."""
     known, levels = _labelled(answers)
-    weights = answers.weights[known]
-    moved = of_area(levels, answers.truth[known] == ANOMALY, weights)
-    if moved is None:
-        return None
-    found = np.zeros(len(answers))
-    found[known] = moved * answers.weights.sum() / weights.sum()
-    return found
+    ranks = np.zeros(len(answers), np.intp)
+    ranks[known] = levels
+    return [Ranking(ranks, answers.truth == ANOMALY, np.where(known, answers.weights, 0.0))]
 
 
-@weighted_score(
-    "auc", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, **AREA | {"influence": influence_on_area}, **SHARE
-)
-def auc(answers: ScoreAnswers, weightings: Array) -> Array:
-    """How often an anomaly scores above a good row, ties half."""
-    known, levels = _labelled(answers)
-    return area_under(levels / (levels.max() + 1.0), answers.truth[known] == ANOMALY, weightings[:, known])
+declare(area("auc", ScoreAnswers, rankings, NO_VALUE), both_labels)
 
 
 @weighted_score("average-precision", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, pooling="always", **SHARE)
@@ -162,10 +151,4 @@ def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Arra
 def _labelled(answers: ScoreAnswers) -> tuple[Flags, Rows]:
     """The rows whose label is known, and the place of each of their scores among the different ones."""
     known = answers.truth != UNKNOWN
-    scores = answers.score[known]
-    order = np.argsort(scores, kind="stable")
-    ascending = scores[order]
-    rises = np.diff(ascending, prepend=ascending[:1]) > SAME * np.abs(ascending)
-    levels = np.empty(len(scores), dtype=np.intp)
-    levels[order] = np.cumsum(rises)
-    return known, levels
+    return known, places(answers.score[known], lambda ascending: SAME * np.abs(ascending))

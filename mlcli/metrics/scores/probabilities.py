@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.answers import Answers
+from mlcli.core.tables import Array, Rows
 from mlcli.metrics.averages import absent_classes, class_known
-from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.base import Metric, Ranking, Rankings, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import OF_ONE_CLASS, SHARE, guarded, mean_of_rows, of_weightings, weighted_score
-from mlcli.metrics.influence import of_area
+from mlcli.metrics.declaring import (
+    CLASS_AVERAGE,
+    OF_ONE_CLASS,
+    SHARE,
+    declare,
+    guarded,
+    mean_of_rows,
+    of_weightings,
+)
 from mlcli.tasks.classification import LabelAnswers
 
 
@@ -75,12 +84,24 @@ SAME_ODDS = 32 * float(np.finfo(np.float64).eps)
 """Relative difference of odds below which two probabilities differ by rounding only, and tie."""
 
 
-def area_under(scores: Array, positive: Flags, weightings: Array) -> Array:
+def area(name: str, answers: type[Answers], rankings: Rankings, why: Undefined, **declared: Any) -> Metric:
+    """The metric of the mean area under the ROC curves of rankings; those without a pair are left out."""
+
+    def under(answers: Any, weightings: Array) -> Array:
+        areas = np.array([_area_under(one, weightings) for one in rankings(answers)])
+        known = ~np.isnan(areas)
+        return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
+
+    described = {**CLASS_AVERAGE, **SHARE, "scale": "logit", "rankings": rankings, **declared}
+    return of_weightings(name, answers, under, why, **described)
+
+
+def _area_under(one: Ranking, weightings: Array) -> Array:
     """The share of (positive, negative) pairs in the right order, ties half, under each weighting (B × n)."""
-    ranks = _tied_ranks(scores)
-    of_negatives = np.flatnonzero(~positive)
-    ascending = of_negatives[np.argsort(ranks[of_negatives], kind="stable")]
-    below, through = (np.searchsorted(ranks[ascending], ranks[positive], side) for side in ("left", "right"))
+    positive, others = (np.flatnonzero(side & (one.weights > 0)) for side in (one.positive, ~one.positive))
+    ascending = others[np.argsort(one.ranks[others], kind="stable")]
+    sides: tuple[Literal["left", "right"], ...] = ("left", "right")
+    below, through = (np.searchsorted(one.ranks[ascending], one.ranks[positive], side) for side in sides)
     negatives = np.zeros((len(weightings), len(ascending) + 1))
     np.cumsum(weightings[:, ascending], axis=1, out=negatives[:, 1:])
     positives = weightings[:, positive]
@@ -90,81 +111,45 @@ def area_under(scores: Array, positive: Flags, weightings: Array) -> Array:
     return ratio(pairs.sum(axis=1), positives.sum(axis=1) * negatives[:, -1])
 
 
-def _tied_ranks(scores: Array) -> Rows:
-    """The rank of each score among the different ones; scores that differ by rounding only share it."""
-    order = np.argsort(scores, kind="stable")
-    ascending = scores[order]
-    rounding = SAME_ODDS * np.minimum(ascending, np.abs(1 - ascending))
-    rises = np.diff(ascending, prepend=ascending[:1]) > rounding
-    ranks = np.empty(len(scores), dtype=np.intp)
-    ranks[order] = np.cumsum(rises)
-    return ranks
+def places(values: Array, rounding: Callable[[Array], Array]) -> Rows:
+    """The place of each value among the different ones; those that differ by rounding only share it."""
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    found = np.empty(len(values), dtype=np.intp)
+    found[order] = np.cumsum(np.diff(ascending, prepend=ascending[:1]) > rounding(ascending))
+    return found
 
 
-def against_rest(answers: LabelAnswers, code: int, weightings: Array) -> Array:
-    """AUC of one class by its own probability."""
-    return area_under(probabilities_of(answers)[:, code], answers.truth == code, weightings)
+def _rounding(probabilities: Array) -> Array:
+    return np.asarray(SAME_ODDS * np.minimum(probabilities, np.abs(1 - probabilities)))
+
+
+def _ranking(answers: LabelAnswers, code: int) -> Ranking:
+    """The rows by the probability of one class."""
+    ranks = places(probabilities_of(answers)[:, code], _rounding)
+    return Ranking(ranks, answers.truth == code, answers.weights)
+
+
+def _rankings(answers: LabelAnswers) -> list[Ranking]:
+    """Of two classes the ranking by the second, of more one by each."""
+    codes = (1,) if len(answers.classes) == 2 else range(len(answers.classes))
+    return [_ranking(answers, code) for code in codes]
 
 
 def _absent(answers: LabelAnswers) -> tuple[str, ...]:
     return absent_classes(answers) if len(answers.classes) > 2 else ()
 
 
-def influence_of_class(answers: LabelAnswers, code: int) -> Array | None:
-    """The influence of each row on the area of one class against the rest."""
-    ranks = _tied_ranks(probabilities_of(answers)[:, code])
-    return of_area(ranks, answers.truth == code, answers.weights)
-
-
-def influence_on_mean_area(answers: LabelAnswers) -> Array | None:
-    """The influence of each row on the mean area of the classes that have rows."""
-    codes = (1,) if len(answers.classes) == 2 else range(len(answers.classes))
-    known = [found for code in codes if (found := influence_of_class(answers, code)) is not None]
-    return np.asarray(np.mean(known, axis=0)) if known else None
-
-
-AREA: dict[str, Any] = {
-    "influence": influence_on_mean_area,
-    "scale": "logit",
-    "pooling": "where classes are rare",
-    "by_rounds": True,
-}
-ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
-
-
-@weighted_score("auc", LabelAnswers, needs=(probabilities_given,), why=ONE_CLASS, marks=_absent, **AREA, **SHARE)
-def auc(answers: LabelAnswers, weightings: Array) -> Array:
-    """How often a row of a class scores above one of the rest, ties half; of more than two classes the mean.
-
-    Of two classes it is that of the second; classes that cannot be told from a rest are left out of the mean.
-    """
-    if len(answers.classes) == 2:
-        return against_rest(answers, 1, weightings)
-    areas = np.array([against_rest(answers, code, weightings) for code in range(len(answers.classes))])
-    known = ~np.isnan(areas)
-    return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
-
-
 def auc_of_class(label: str) -> Metric:
     """AUC of one class against the rest, by the probability of that class."""
 
-    def under(answers: LabelAnswers, weightings: Array) -> Array:
-        return against_rest(answers, answers.classes.index(label), weightings)
+    def ranking(answers: LabelAnswers) -> list[Ranking]:
+        return [_ranking(answers, answers.classes.index(label))]
 
     why = Undefined(f"the judged rows do not hold both {label} and another class", STRATIFIED)
-
-    def influence(answers: LabelAnswers) -> Array | None:
-        return influence_of_class(answers, answers.classes.index(label))
-
-    declared = {
-        "influence": influence,
-        "scale": "logit",
-        "pooling": "where classes are rare",
-        "by_rounds": True,
-        **SHARE,
-    }
-    metric = of_weightings(f"auc[{label}]", LabelAnswers, under, why, **declared)
-    return guarded(metric, class_known(label), probabilities_given)
+    return guarded(area(f"auc[{label}]", LabelAnswers, ranking, why), class_known(label), probabilities_given)
 
 
+ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
+declare(area("auc", LabelAnswers, _rankings, ONE_CLASS, marks=_absent), probabilities_given)
 OF_ONE_CLASS["auc"] = auc_of_class
