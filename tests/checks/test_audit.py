@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mlcli.checks.audit import audited, audits_of, issues_of_data
@@ -136,3 +137,26 @@ def test_all_sidecar_repairs_stand_together(tmp_path: Path) -> None:
     assert text.count("columns:") == 1
     (tmp_path / "my.yaml").write_text(f"target: y\n{text}\n")
     assert [one for one in issues_of_data(load(str(tmp_path / "my.csv"))) if is_serious(one)] == []
+
+
+@pytest.mark.parametrize("rows", [40, 60, 100])
+def test_a_number_that_parts_two_classes_wholly_is_a_leak_in_few_rows_too(tmp_path: Path, rows: int) -> None:
+    columns, rng = sound(rows)
+    beside = rng.normal(0, 0.01, rows)
+    columns["made_of_it"] = [f"{3.0 * (y == 'up') + e:.4f}" for y, e in zip(columns["y"], beside, strict=True)]
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    (tmp_path / "my.yaml").write_text("target: y\n")
+    found = [issue for issue in issues_of_data(load(str(tmp_path / "my.csv"))) if issue.code == "leaks"]
+    assert [issue.columns for issue in found] == [("made_of_it",)]
+
+
+@pytest.mark.parametrize("rows", [40, 200])
+def test_a_target_in_another_unit_is_a_leak(tmp_path: Path, rows: int) -> None:
+    columns, rng = sound(rows)
+    cents = np.round(100 * rng.exponential(size=rows))
+    columns["y"] = [f"{one:.0f}" for one in cents]
+    columns["in_dollars"] = [f"{one / 100:.1f}" for one in cents]
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    (tmp_path / "my.yaml").write_text("target: y\n")
+    found = [issue for issue in issues_of_data(load(str(tmp_path / "my.csv"))) if issue.code == "leaks"]
+    assert [issue.columns for issue in found] == [("in_dollars",)]

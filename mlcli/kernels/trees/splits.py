@@ -67,11 +67,11 @@ def bits_of(weight: float) -> float:
 
 @inlined
 def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
-    """The weight of some rows, what they score, and the weight of their largest class."""
+    """The weight of some rows, what they score (of none: 0), and the weight of their largest class."""
     weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
     if bits == 0:
         weight = float(words[WEIGHT])
-        return weight, float(words[AMOUNT]) ** 2 / weight, 0.0
+        return weight, float(words[AMOUNT]) ** 2 / max(weight, 1.0), 0.0
     for w in range(len(words)):
         word = words[w]
         while word:
@@ -81,7 +81,7 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
             score += bits_of(one) if criterion == ENTROPY else one * one
             word >>= bits
     if criterion == SQUARES:
-        return weight, score / weight, largest
+        return weight, score / max(weight, 1.0), largest
     return weight, score - bits_of(weight) if criterion == ENTROPY else largest - weight, largest
 
 
