@@ -7,6 +7,7 @@ which reads everything, and says what is wrong.
 from __future__ import annotations
 
 import codecs
+import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -162,7 +163,11 @@ def _head(source: Content, layout: Layout) -> tuple[str, int]:
 def _end_of_line(source: Content, begin: int, header: Sequence[str], delimiter: str) -> int:
     """Where the line of names ends; it must be a plain one."""
     line = source.piece(begin, begin + SNIFFED_TEXT).partition(b"\n")[0]
-    if next(split(line.decode(errors="replace"), delimiter)) != list(header) or b"\r" in line.removesuffix(b"\r"):
+    try:
+        names = next(split(line.decode(errors="replace"), delimiter, strict=True))
+    except csv.Error:
+        raise NotPlainError from None
+    if names != list(header) or b"\r" in line.removesuffix(b"\r"):
         raise NotPlainError
     return begin + len(line) + 1
 

@@ -142,6 +142,7 @@ def test_blank_lines_quotes_and_marks_are_read_the_same(content: str) -> None:
         b"a,b\n1\n",
         b'a,b\n"1"x,2\n',
         b'a,b\n"1,2\n',
+        b'a,""b\n1,2\n',
         b"a,b\r1,2\r",
         b"a,b\n1,\x00\n",
         b"a,b\n1,caf\xe9\n",
