@@ -17,8 +17,8 @@ on rows out of the bag, which the peer does not ask, and the rest on binning, on
 from their content, and on nodes as arrays; extra-trees also about two thirds on growing and its arrays. Values
 cost a pass more per node, to centre them. The peer does not sort for extra-trees either, and most of their nodes
 hold fewer than ten rows, where branches that nobody could foresee cost more than arithmetic. Ten trees carry the
-binning of all: at 2,000 × 500 it takes a third of a fit of classes, and the order of rows a seventh. With a
-hundred trees the ratios are higher."""
+binning of all: at 2,000 × 500 it takes more than a quarter of a fit of classes, and the order of rows a sixth.
+With a hundred trees the ratios are higher."""
 
 PAIRS = (
     Pair("random-forest", "classification", "sklearn.ensemble:RandomForestClassifier", TREES, PEER),
