@@ -112,19 +112,26 @@ def cloud_of(X: Array, weights: Array) -> Cloud:
     return Cloud(X, weights[order], squared_lengths(X), marked)
 
 
+def settled(cloud: Cloud, centres: Array, steps: int = STEPS, still: float = 0.0) -> Array:
+    """Lloyd's algorithm: centres go to the mean of their rows until no larger share of these changes group.
+
+    Where no row is nearest the centre stays.
+    """
+    group = nearest_centres(cloud.X, centres, cloud.lengths).group
+    for _ in range(steps):
+        means = means_of(cloud.X, group, len(centres), cloud.weights)
+        centres = np.where(np.isnan(means), centres, means)
+        before, group = group, nearest_centres(cloud.X, centres, cloud.lengths).group
+        if np.count_nonzero(group != before) <= still * len(group):
+            break
+    return centres
+
+
 def means_settled(X: Array, weights: Array, k: int, rng: np.random.Generator) -> Array:
     """The centres at which k-means ends from one good start; fewer where fewer rows differ."""
     middle = np.average(X, axis=0, weights=weights)
     cloud = cloud_of(X - middle, weights)
-    places = k_means_plus_plus(cloud, k, rng)
-    for _ in range(STEPS):
-        group = nearest_centres(cloud.X, places, cloud.lengths).group
-        means = means_of(cloud.X, group, len(places), cloud.weights)
-        following = np.where(np.isnan(means), places, means)
-        if np.array_equal(following, places):
-            break
-        places = following
-    return np.asarray(places + middle)
+    return np.asarray(settled(cloud, k_means_plus_plus(cloud, k, rng)) + middle)
 
 
 Start = Callable[[Cloud, int, np.random.Generator], Array]

@@ -25,6 +25,7 @@ from mlcli.tasks.groups import largest_first
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
 )
+FOR_NEW_ROWS = "k-means, dbscan and gmm place new rows"
 ROUNDING = 1e-9
 
 
@@ -69,7 +70,7 @@ class PlacedRows(DistanceClusterer):
 
     def cluster_of(self, table: Table) -> Codes:
         """The group of each row, which must be one of those that it was fitted on."""
-        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
+        return np.asarray(self.group_[places_of(table, self.marks_, self.id, FOR_NEW_ROWS)])
 
     def groups(self) -> int:
         """As many as there are."""

@@ -27,7 +27,10 @@ class Projection(Step):
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The new columns."""
-        return tuple(Column(f"{self.made}_{place}") for place in range(1, self.count(columns) + 1))
+        return self._named(self.count(columns))
+
+    def _named(self, count: int) -> tuple[Column, ...]:
+        return tuple(Column(f"{self.made}_{place}") for place in range(1, count + 1))
 
     def places(self, table: Table) -> Array:
         """The place of each row (rows × new columns)."""
@@ -35,4 +38,5 @@ class Projection(Step):
 
     def transform(self, table: Table) -> Table:
         """The places instead of the columns."""
-        return Table(self.columns_after(table.columns), self.places(table), table.codes)
+        places = self.places(table)
+        return Table(self._named(places.shape[1]), places, table.codes)

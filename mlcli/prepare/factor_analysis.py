@@ -52,7 +52,3 @@ class FactorAnalysis(FactorModel, Projection):
     def places(self, table: Table) -> Array:
         """What is expected of the factors of each row."""
         return self.found.expected(table.numbers)
-
-    def check_learned(self) -> None:
-        """Loadings that fit the columns, and noise above 0."""
-        self.found.check(len(self.columns_), self.factors)

@@ -65,7 +65,3 @@ class FactorAnalysis(FactorModel, Projector):
     def middle(self) -> Array:
         """The mean row."""
         return self.mean_
-
-    def check_learned(self) -> None:
-        """Loadings that fit the columns, and noise above 0."""
-        self.found.check(len(self.columns_), np.shape(self.loadings_)[-1])
