@@ -30,7 +30,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.factors import FactorModel, Search
+from mlcli.engines.factor_analysis import FactorModel, Search
 from mlcli.prepare._projecting import Projection
 
 

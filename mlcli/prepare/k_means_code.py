@@ -31,7 +31,14 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest_centres, settled, squared_lengths
+from mlcli.engines.centres import (
+    CentredRows,
+    centred_rows,
+    k_means_plus_plus,
+    nearest_centres,
+    settled,
+    squared_lengths,
+)
 
 MOST_STEPS = 300
 STILL = 1e-3
@@ -55,7 +62,7 @@ class KMeansCode(Step):
         """Find the centres."""
         data = data.counted()
         self.middle_ = means(data.table.numbers, data.weights)
-        cloud = cloud_of(data.table.numbers - self.middle_, data.weights)
+        cloud = centred_rows(data.table.numbers - self.middle_, data.weights)
         found = [_numbered(cloud, k_means_plus_plus(cloud, self.k, own)) for own in rng.spawn(self.restarts)]
         self.centres_, _ = min(found, key=lambda one: one[1])
 
@@ -85,7 +92,7 @@ class KMeansCode(Step):
         )
 
 
-def _numbered(cloud: Cloud, centres: Array) -> tuple[Array, float]:
+def _numbered(cloud: CentredRows, centres: Array) -> tuple[Array, float]:
     """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
     centres = settled(cloud, centres, MOST_STEPS, STILL)

@@ -32,7 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import (
+from mlcli.engines.principal_components import (
     SOLVERS,
     Axes,
     component_findings,

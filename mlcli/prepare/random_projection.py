@@ -27,7 +27,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import column_by_column
+from mlcli.engines.principal_components import column_by_column
 from mlcli.prepare._projecting import Projection
 
 

@@ -12,7 +12,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation, as_json
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
-from mlcli.engines.hidden_columns import changes
+from mlcli.engines.column_effects import column_effects
 from mlcli.report.as_json import plain
 from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.numbers import counted, short
@@ -102,4 +102,4 @@ def _explained(saved: SavedModel, rows: NewRows, what: str, places: Rows) -> Exp
     outputs = outputs_of(table)[0]
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
     largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
-    return ExplainedAnswer(what, largest, (*own, changes(outputs_of, table, saved.usual, names)))
+    return ExplainedAnswer(what, largest, (*own, column_effects(outputs_of, table, saved.usual, names)))

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as OfSklearn
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.learning import learn, settle
 from mlcli.core.params import build
-from mlcli.models.anomaly._labelled import around
+from mlcli.models.anomaly._labelled import artificial_rows
 from mlcli.models.anomaly.supervised_detector import SupervisedDetector
 from tests.golden.asking import asked
 from tests.golden.screening import cloud, rows_of
@@ -40,7 +40,7 @@ def test_the_score_is_the_probability_of_the_classifier(balance: str, weight: st
 
 def test_artificial_anomalies_fill_the_widened_box() -> None:
     good = numeric(np.array([[0.0, 10.0], [1.0, 30.0]]))
-    drawn = around(good, 4000, 0.1, np.random.default_rng(0)).numbers
+    drawn = artificial_rows(good, 4000, 0.1, np.random.default_rng(0)).numbers
     assert drawn.min(axis=0) == pytest.approx([-0.1, 8], abs=0.05)
     assert drawn.max(axis=0) == pytest.approx([1.1, 32], abs=0.05)
     assert drawn.mean(axis=0) == pytest.approx([0.5, 20], abs=0.3)

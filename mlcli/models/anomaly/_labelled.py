@@ -52,7 +52,7 @@ class LabelledDetector(Detector):
         good = data.table.take(np.flatnonzero(y == 0))
         if not len(good):
             raise FitError(f"{self.id} needs rows that are no anomalies")
-        table = around(good, max(1, round(share * len(good))) if share else 0, self.margin, rng)
+        table = artificial_rows(good, max(1, round(share * len(good))) if share else 0, self.margin, rng)
         if not y.any() and not len(table):
             raise FitError(f"{self.id}: no row is known to be an anomaly", hint="artificial: 1 draws some")
         y = np.concatenate([y, np.ones(len(table), np.int32)])
@@ -72,7 +72,7 @@ class LabelledDetector(Detector):
         return joined, y
 
 
-def around(good: Table, count: int, margin: float, rng: np.random.Generator) -> Table:
+def artificial_rows(good: Table, count: int, margin: float, rng: np.random.Generator) -> Table:
     """Rows drawn evenly from the box of the good rows, widened on each side; levels drawn evenly."""
     low, high = _range(good.numbers)
     wide = margin * (high - low)
@@ -90,6 +90,6 @@ def _range(numbers: Array) -> tuple[Array, Array]:
     return np.where(empty, 0.0, low), np.where(empty, 0.0, high)
 
 
-def as_plain(data: ScreenedRows) -> dict[str, Any]:
+def plain_fields(data: ScreenedRows) -> dict[str, Any]:
     """What rows of any kind have in common."""
     return {"table": data.table, "rows": data.rows, "target": "anomaly", "weight": data.weight}

@@ -37,7 +37,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.models.anomaly._labelled import CLASSES, LabelledDetector, as_plain
+from mlcli.models.anomaly._labelled import CLASSES, LabelledDetector, plain_fields
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -72,7 +72,7 @@ class SupervisedDetector(LabelledDetector, Detector):
         rows, y = self.labelled(data, rng)
         known = int((data.labels == 1).sum())
         self.counts_ = np.array([(y == 0).sum(), known, y.sum() - known])
-        labelled = LabelledRows(**as_plain(rows), y=y, classes=CLASSES)
+        labelled = LabelledRows(**plain_fields(rows), y=y, classes=CLASSES)
         base = behind_steps(self.base, self.columns_)
         folds = inner_folds(labelled, self.folds, rng)
         said = np.zeros((len(y), 2))

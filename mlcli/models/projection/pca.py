@@ -36,7 +36,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import (
+from mlcli.engines.principal_components import (
     SOLVERS,
     Axes,
     component_findings,

@@ -127,7 +127,7 @@ class Neighbourhood(Recommender):
                 found[rows] = self._offsets_of(owner, sides)[things[rows]]
         return found
 
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[RatingsByOwner, RatingsByOwner]:
         """All ratings by owner, as distances from their centres; and by thing, as they are compared."""
         seen = (self.seen_user_, self.seen_item_)
         own, things = seen[self.owners], seen[1 - self.owners]
@@ -141,15 +141,15 @@ class Neighbourhood(Recommender):
             rated = np.bincount(things, minlength=counts[1]).astype(np.float64)
             totals_rated = np.bincount(things, self.ratings_, counts[1]).astype(np.float64)
             compared = self.ratings_ - quotient(totals_rated, rated)[things]
-        by_owner = Side.of(own, things, self.ratings_ - centre, compared, counts[0])
-        return by_owner, Side.of(things, own, self.ratings_ - centre, compared, counts[1])
+        by_owner = RatingsByOwner.of(own, things, self.ratings_ - centre, compared, counts[0])
+        return by_owner, RatingsByOwner.of(things, own, self.ratings_ - centre, compared, counts[1])
 
-    def similarities(self, owner: int, sides: tuple[Side, Side]) -> Array:
+    def similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
         """How like an owner all others are, shrunk where little is known; 0 for itself."""
         raw, n = self._raw_similarities(owner, sides)
         return np.round(raw * quotient(n, n + self.shrinkage_), DECIMALS)
 
-    def _raw_similarities(self, owner: int, sides: tuple[Side, Side]) -> tuple[Array, Array]:
+    def _raw_similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> tuple[Array, Array]:
         """How like an owner all others are in what both have rated, and how much that is; none for itself."""
         by_owner, by_thing = sides
         mine = slice(by_owner.starts[owner], by_owner.starts[owner + 1])
@@ -159,7 +159,7 @@ class Neighbourhood(Recommender):
         sums[:, owner] = 0.0
         return SIMILARITIES[self.similarity](*sums), sums[0]
 
-    def _offsets_of(self, owner: int, sides: tuple[Side, Side]) -> Array:
+    def _offsets_of(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
         """Of every thing, and of one that is not known: the mean distance of its nearest ratings from theirs."""
         by_owner, by_thing = sides
         alike = self.similarities(owner, sides)
@@ -189,7 +189,7 @@ class Neighbourhood(Recommender):
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class RatingsByOwner:
     """Ratings sorted by owner: those of owner o stand from starts[o] to starts[o + 1]."""
 
     starts: Rows
@@ -200,7 +200,7 @@ class Side:
     """As similarities compare them."""
 
     @classmethod
-    def of(cls, owners: Rows, others: Rows, deviations: Array, compared: Array, count: int) -> Side:
+    def of(cls, owners: Rows, others: Rows, deviations: Array, compared: Array, count: int) -> RatingsByOwner:
         """The ratings of owners with numbers below ``count``."""
         order = np.argsort(owners, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=count))]).astype(np.intp)

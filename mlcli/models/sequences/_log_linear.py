@@ -23,11 +23,11 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.chain_objective import LOOKS, ChainObjective, Expect, FeatureMap, Template
+from mlcli.engines.hidden_markov import IMPOSSIBLE, most_probable_tags, tag_probabilities
+from mlcli.engines.linear_chain import LOOKS, ChainObjective, Expect, FeatureMap, Template
 from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Minimum, Point, Smooth, complaint
-from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
 from mlcli.engines.solvers.lbfgs import FALL, Pairs, descent, direction, lbfgs
-from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
+from mlcli.models.sequences._ngrams import OF_SCORES, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 STRONGEST = 8

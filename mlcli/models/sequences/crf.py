@@ -25,7 +25,7 @@ Choices:
 from __future__ import annotations
 
 from mlcli.core.registry import register
-from mlcli.engines.chain_objective import Expect, over_sequences
+from mlcli.engines.linear_chain import Expect, over_sequences
 from mlcli.models.sequences._log_linear import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
 

@@ -24,7 +24,7 @@ BLOCK = 2**22
 
 
 @dataclass(kw_only=True, eq=False)
-class Picture(Projector):
+class TransductiveProjector(Projector):
     """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
 
     transductive: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.engines.principal import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
+from mlcli.engines.principal_components import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
 
 
 @dataclass(frozen=True)
