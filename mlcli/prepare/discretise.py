@@ -34,7 +34,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._by_column import ByColumn, Cells, Make, as_they_are, numeric, table_by_column
+from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are, numeric, table_by_column
 
 MOST_STEPS = 300
 

@@ -23,7 +23,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import ByColumn, Make
+from mlcli.prepare._columns import ByColumn, Make
 
 
 @register("drop", reference="Guyon & Elisseeff 2003, Variable and feature selection")

@@ -24,7 +24,7 @@ from itertools import combinations
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import Combine, Combining, numeric
+from mlcli.prepare._columns import Combine, Combining, numeric
 from mlcli.prepare.polynomial import product
 
 

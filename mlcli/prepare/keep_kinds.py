@@ -23,7 +23,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 
 @register("keep-kinds", reference="Stevens 1946, On the theory of scales of measurement")

@@ -29,14 +29,14 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import centred_rows, k_means_plus_plus
-from mlcli.prepare._projecting import Projection
+from mlcli.prepare._columns import Projection
 
 
 @register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
 class Landmarks(Projection):
     """Similarity to landmarks instead of columns."""
 
-    made: ClassVar[str] = "landmark"
+    noun: ClassVar[str] = "landmark"
 
     landmarks: int = param(10, "how many training rows are landmarks", ge=1, tune=(5, 50))
     gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)

@@ -35,7 +35,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.principal_components import elbow_note
-from mlcli.prepare._projecting import Projection
+from mlcli.prepare._columns import Projection
 
 MOST_SHOWN = 10
 
@@ -44,7 +44,7 @@ MOST_SHOWN = 10
 class MultidimensionalScaling(Projection):
     """Places instead of columns."""
 
-    made: ClassVar[str] = "dimension"
+    noun: ClassVar[str] = "dimension"
 
     components: int = param(2, "how many columns there are then", ge=1, tune=(1, 10))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)

@@ -24,7 +24,7 @@ from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array
-from mlcli.prepare._by_column import Rescaling, table_by_column
+from mlcli.prepare._columns import Rescaling, table_by_column
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")

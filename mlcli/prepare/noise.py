@@ -30,7 +30,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import order_of_content
-from mlcli.prepare._by_column import table_by_column
+from mlcli.prepare._columns import table_by_column
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")

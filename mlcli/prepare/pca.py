@@ -40,7 +40,7 @@ from mlcli.engines.principal_components import (
     elbow,
     principal_axes,
 )
-from mlcli.prepare._projecting import Projection
+from mlcli.prepare._columns import Projection
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis", revision=2)

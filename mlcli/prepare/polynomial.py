@@ -30,7 +30,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.prepare._by_column import Combine, Combining, numeric
+from mlcli.prepare._columns import Combine, Combining, numeric
 
 MOST_COLUMNS = 20_000
 

@@ -28,7 +28,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.principal_components import column_by_column
-from mlcli.prepare._projecting import Projection
+from mlcli.prepare._columns import Projection
 
 
 def gaussian(shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -29,7 +29,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.prepare._by_column import Combine, Combining
+from mlcli.prepare._columns import Combine, Combining
 
 
 @register("ratio", reference="Kronmal 1993, Spurious correlation and the fallacy of the ratio standard")

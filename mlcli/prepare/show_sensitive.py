@@ -25,7 +25,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 
 @register("show-sensitive", reference="Dwork et al. 2012, Fairness through awareness")

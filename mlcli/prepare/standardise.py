@@ -25,7 +25,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._by_column import Rescaling, table_by_column
+from mlcli.prepare._columns import Rescaling, table_by_column
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")

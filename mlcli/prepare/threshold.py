@@ -26,7 +26,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are, numeric
+from mlcli.prepare._columns import ByColumn, Make, as_they_are, numeric
 
 KEPT: dict[str, dict[str, Callable[[float], Make]]] = {
     "below": {"": lambda at: lambda x: np.minimum(x, at)},

@@ -28,7 +28,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._by_column import table_by_column
+from mlcli.prepare._columns import table_by_column
 
 
 @register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")

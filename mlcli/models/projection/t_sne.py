@@ -67,7 +67,7 @@ class StochasticNeighbours(TransductiveProjector, Projector):
 
     def _descended(self, begin: Array, start: Rows, near: Rows, p: Array) -> tuple[Array, float]:
         """The places after all steps, and their divergence."""
-        from mlcli.kernels.embeddings.repulsion import forces, pulls
+        from mlcli.kernels.repulsion import forces, pulls
 
         n = len(begin)
         rate = max(n / EXAGGERATION / 4, 50.0)

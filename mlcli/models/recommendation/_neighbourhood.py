@@ -15,7 +15,7 @@ from mlcli.core import findings
 from mlcli.core.moments import quotient
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.recommendation.common_ratings import nearest_raters, sums_in_common
+from mlcli.kernels.common_ratings import nearest_raters, sums_in_common
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender
 

@@ -81,7 +81,7 @@ class Expected:
 
 def expected(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Expected:
     """E-step: forward-backward; what is given are logarithms."""
-    from mlcli.kernels.sequences.linear_chain import expect_chains
+    from mlcli.kernels.linear_chain import expect_chains
 
     starts, sizes = lengths(sequence)
     ends, tags = starts + sizes - 1, emitted.shape[1]

@@ -109,7 +109,7 @@ class LogLinearTagger(Tagger):
 
     def scores(self, table: Table, sequence: Codes) -> Array:
         """What each tag scores at each row by itself (rows × tags)."""
-        from mlcli.kernels.sequences.linear_chain import score_rows
+        from mlcli.kernels.linear_chain import score_rows
 
         rows = self._map(self.columns_).of_rows(table, sequence)
         scores = np.empty((len(table), len(self.classes_)))

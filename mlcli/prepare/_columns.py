@@ -1,15 +1,16 @@
-"""Steps that make columns of columns: each by itself, or new ones of several; and numbers moved and stretched."""
+"""What steps do to columns: change each by itself, combine several, rescale numbers, project rows onto a few."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.accepts import Accepts
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
@@ -94,6 +95,37 @@ class Rescaling(Step):
         """Every column that varies is divided by its unit."""
         _, unit = self.scale()
         return float(-np.log(unit[unit > 0]).sum())
+
+
+@dataclass(kw_only=True, eq=False)
+class Projection(Step):
+    """Rows by their place along a few new columns."""
+
+    noun: ClassVar[str] = "component"
+    """What the new columns are called, before their number."""
+
+    accepts = Accepts(weights=True)
+
+    def count(self, columns: tuple[Column, ...]) -> int:
+        """How many there are, of so many columns."""
+        found: int = getattr(self, f"{self.noun}s")
+        return found
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The new columns."""
+        return self._named(self.count(columns))
+
+    def _named(self, count: int) -> tuple[Column, ...]:
+        return tuple(Column(f"{self.noun}_{place}") for place in range(1, count + 1))
+
+    def places(self, table: Table) -> Array:
+        """The place of each row (rows × new columns)."""
+        raise TypeError(f"{type(self).__name__} does not say where rows are placed")
+
+    def transform(self, table: Table) -> Table:
+        """The places instead of the columns."""
+        places = self.places(table)
+        return Table(self._named(places.shape[1]), places, table.codes)
 
 
 def numeric(columns: Sequence[Column]) -> list[Column]:
