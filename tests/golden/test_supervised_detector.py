@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression as OfSklearn
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.learning import learn, settle
 from mlcli.core.params import build
-from mlcli.models.anomaly._labelled import artificial_rows
-from mlcli.models.anomaly.supervised_detector import SupervisedDetector
+from mlcli.models.anomaly.supervised_detector import SupervisedDetector, artificial_rows
 from tests.golden.asking import asked
 from tests.golden.screening import cloud, rows_of
 from tests.golden.shipped import numeric

@@ -33,7 +33,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, refuse_other_method
-from mlcli.models.anomaly._labelled import LabelledDetector, plain_fields
+from mlcli.models.anomaly.supervised_detector import LabelledDetector, plain_fields
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
