@@ -191,7 +191,7 @@ def _data(cell: Cell) -> list[Content]:
 
 
 def _cited(found: Sequence[Scored]) -> Iterator[Element]:
-    uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.use in MODELS)
+    uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.is_installed)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

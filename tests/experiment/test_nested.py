@@ -78,7 +78,7 @@ def test_a_path_counts_for_the_models_of_a_grid_that_have_such_a_parameter(tmp_p
         ("{use: bagging, grid: {base.k: [1, 0], base: [knn]}}", "3:39", "bagging: base: knn: k must be"),
         ("{use: bagging, params: {base: {use: knn, steps: [pcaa]}}}", "3:54", "base: there is no step 'pcaa'"),
         ("{use: bagging, params: {base: {use: knn, as: x}}}", "3:46", "bagging: base: a model has no key 'as'"),
-        ("{use: bagging, params: {base: 3}}", "3:29", "bagging: base: a model is an id, or a mapping"),
+        ("{use: bagging, params: {base: 3}}", "3:29", "bagging: base: a model is an id or a mapping"),
         ("{use: knn, params: {k.x: 3}}", "3:25", "knn: k is no model, so it has no parameter 'x'"),
     ],
 )

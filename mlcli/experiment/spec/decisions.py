@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError
-from mlcli.core.params import build, by_name, problems_with
+from mlcli.core.params import by_name, problems_with
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Experiment, ModelSpec
 from mlcli.experiment.spec.tuning import plain_model
-from mlcli.experiment.spec.written import Written, placed
+from mlcli.experiment.spec.written import Written
 from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import kind_named
 
@@ -27,7 +27,7 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
 
     A detector has rules of its own, in its parameter of that name.
     """
-    if model.saved is None and model.use in MODELS and "decide" in by_name(MODELS.load(model.use)):
+    if model.saved is None and model.is_installed and "decide" in by_name(model.cls):
         return _by_own_rule(model, rule, found)
     asked = {"by": rule.value} if isinstance(rule.value, str) else rule.bare
     before = len(found)
@@ -41,8 +41,6 @@ def decided(model: ModelSpec, rule: Written, found: list[Problem]) -> list[Model
         params, use = {"base": plain_model(model), **asked}, _rule_of(asked)
         found += problems_with(MODELS.load(use), params, partial(_place, rule))
         if len(found) == before:
-            found += _together(use, params, rule)
-        if len(found) == before:
             label = model.label or f"{model.name} (by {asked.get('by', 'cost')})".replace(") (", ", ")
             return [replace(model, use=use, params=params, steps=None, label=label, stages=None)]
     return []
@@ -53,7 +51,7 @@ def _by_own_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[
         found.append(rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them"))
         return []
     params = {**model.params, "decide": rule.bare}
-    problems = problems_with(MODELS.load(model.use), {"decide": rule.bare}, partial(_place, rule))
+    problems = problems_with(model.cls, params, partial(_place, rule))
     found += problems
     return [] if problems else [replace(model, params=params)]
 
@@ -107,13 +105,6 @@ def _rule_of(asked: Mapping[str, Any]) -> str:
     return FAIR_RULE if asked.get("by") in CRITERIA else RULE
 
 
-def _place(rule: Written, name: str, *keys: str | int) -> str:
-    return rule.place(name, *keys) if isinstance(rule.value, Mapping) and name in rule.value else rule.where
-
-
-def _together(use: str, params: Mapping[str, Any], rule: Written) -> list[Problem]:
-    try:
-        build(MODELS.load(use), params)
-    except UsageError as error:
-        return placed(error.problems, rule.where)
-    return []
+def _place(rule: Written, *keys: str | int) -> str:
+    """Where the value of a parameter stands: what ``decide`` does not name stands with it."""
+    return rule.place(*keys) if keys and isinstance(rule.value, Mapping) and keys[0] in rule.value else rule.where

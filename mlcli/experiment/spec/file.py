@@ -8,7 +8,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.errors import ExperimentError, MlcliError, Problem
+from mlcli.core.errors import ExperimentError, MlcliError, Problem, placed
 from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
@@ -17,8 +17,8 @@ from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, Protocol
 from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
-from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
-from mlcli.experiment.spec.written import Written, placed, while_few
+from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, REQUIRED, legal_parts
+from mlcli.experiment.spec.written import Written, while_few
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
@@ -89,7 +89,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     found: list[Problem] = []
-    parts = legal_parts(EXPERIMENT, written, found)
+    parts = legal_parts(EXPERIMENT, written, found, REQUIRED)
     _add_plugins(parts, base, found)
     metrics = _metrics(parts, found)
     first, *further = _protocols(parts, found) or [None]

@@ -8,8 +8,7 @@ from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, by_name, parameter_at, problems_with
-from mlcli.core.registry import MODELS
+from mlcli.core.params import by_name, parameter_at, problems_with
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.entries import models_of, protocol_of
@@ -85,7 +84,7 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
 
 
 def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
-    declared = {one for model in models if not model.saved for one in by_name(MODELS.load(model.use))}
+    declared = {one for model in models if not model.saved for one in by_name(model.cls)}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
     return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
 
@@ -93,11 +92,11 @@ def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
 def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
     """What is wrong with a path that begins with a parameter of a model."""
     start = name.partition(".")[0]
-    owners = (model for model in models if not model.saved and start in by_name(MODELS.load(model.use)))
+    owners = (model for model in models if not model.saved and start in by_name(model.cls))
     if start == name or (owner := next(owners, None)) is None:
         return None
     given = {**owner.params, **_given(owner, values), name: values[name]}
-    return next(iter(problems_with(MODELS.load(owner.use), given, _option)), None)
+    return next(iter(problems_with(owner.cls, given, _option)), None)
 
 
 def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
         return {}
     given: dict[str, Any] = {}
     for name in sorted(values, key=lambda name: name.count(".")):  # a nested model before what is inside it
-        declared = parameter_at(MODELS.load(model.use), {**model.params, **given}, name)
+        declared = parameter_at(model.cls, {**model.params, **given}, name)
         if declared is not None:
             given[name] = declared.from_text(values[name])
     return given
@@ -116,16 +115,11 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Proble
     given = _given(model, values)
     if not given:
         return model
-    cls, params = MODELS.load(model.use), {**model.params, **given}
+    cls, params = model.cls, {**model.params, **given}
     wrong = [_with_grid(one, model.use, values) for one in problems_with(cls, params, _option)]
     for name in given.keys() & model.params.keys():
         what = f"{model.use}: '{name}' is set with -m already"
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
-    if not wrong:
-        try:
-            build(cls, params)
-        except UsageError as error:
-            wrong = list(error.problems)
     found += wrong
     return replace(model, params=params)
 
@@ -141,5 +135,5 @@ def _with_grid(problem: Problem, use: str, values: Mapping[str, str]) -> Problem
 
 
 def _option(*keys: str | int) -> str:
-    """Where values of parameters stand in a shell."""
-    return "-p"
+    """Where the value of a parameter stands in a shell; all of them together stand nowhere."""
+    return "-p" if keys else ""

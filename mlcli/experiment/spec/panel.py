@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlcli.core.errors import UsageError
-from mlcli.core.params import build
-from mlcli.core.registry import MODELS, PROTOCOLS
+from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.datasets import PlannedDataset
@@ -45,7 +44,7 @@ def estimated_work(cells: Sequence[Cell]) -> float:
 
 
 def _fits_of(cell: Cell) -> int:
-    protocol = build(PROTOCOLS.load(cell.protocol.use), cell.protocol.params)
+    protocol = cell.protocol.built()
     return int(getattr(protocol, "folds", 1)) * int(getattr(protocol, "repeats", 1))
 
 

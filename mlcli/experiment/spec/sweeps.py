@@ -69,7 +69,7 @@ def _learning(asked: Asked) -> Sweep:
 def _stages(asked: Asked) -> Sweep:
     models = models_from_text(asked.models, asked.params)
     for model in models:
-        cls: Any = MODELS.load(model.use) if model.saved is None else None
+        cls: Any = model.cls if model.saved is None else None
         if cls is None or not cls.stage_name:
             able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
             raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
@@ -132,9 +132,9 @@ def _sizes(text: str) -> list[float]:
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
-    declared = parameter_at(MODELS.load(model.use), model.params, name)
+    declared = parameter_at(model.cls, model.params, name)
     if declared is None:
-        names = [one.name for one in parameters(MODELS.load(model.use))]
+        names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
         return name, [declared.from_text(part.strip()) for part in value.split(",")]
@@ -147,7 +147,7 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
-    for declared in parameters(MODELS.load(model.use)):
+    for declared in parameters(model.cls):
         search = declared.tune
         if isinstance(search, Range) and search.unasked:
             return declared.name, _spread(declared, search.low, search.high)

@@ -80,7 +80,7 @@ def tuned_where_worth(spec: ModelSpec, settings: Settings) -> ModelSpec:
         return spec
     if not can_be_tuned(spec.use):
         return spec
-    cls, wrapper = MODELS.load(spec.use), MODELS.load(TUNED)
+    cls, wrapper = spec.cls, MODELS.load(TUNED)
     from mlcli.engines.tuning.space import space_of
 
     if not space_of(build(cls, spec.params), None).dimensions:
