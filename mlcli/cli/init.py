@@ -30,7 +30,7 @@ def init_command(
     from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
-    from mlcli.experiment.spec.first import first_experiment
+    from mlcli.experiment.spec.templates import first_experiment
 
     if output.exists():
         raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")

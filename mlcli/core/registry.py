@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean, id_of, meant, module_of
+from mlcli.core.names import did_you_mean, id_of, likely_names, module_of
 from mlcli.core.plugins import imported_module, module_name, plugin_files, registered_in
 
 T = TypeVar("T", bound=type)
@@ -189,7 +189,7 @@ class Catalogue:
         if self.noun == "model" and name.lower() in ANY_MODEL:
             return "leave it out, and the methods of a panel are compared"
         names = self.names()
-        if len(names) > MOST_LISTED and not meant(name, names):
+        if len(names) > MOST_LISTED and not likely_names(name, names):
             return f"mlcli {self.noun}s lists all {len(names)}"
         return did_you_mean(name, names, f"{self.noun}s")
 

@@ -18,11 +18,11 @@ from mlcli.report.results import opening
 from mlcli.report.scored import comparable
 
 if TYPE_CHECKING:
-    from mlcli.experiment.store.estimates import Estimate
+    from mlcli.experiment.store.estimates import CellEstimate
     from mlcli.experiment.store.runs import RunFacts
 
 
-Known = Sequence["Estimate | None"]
+Known = Sequence["CellEstimate | None"]
 """What each cell may take; None where there is no store that could know."""
 
 
@@ -36,7 +36,7 @@ def plan_of(cells: Sequence[Cell], known: Known) -> Document:
     return (*elements, sentence, *_in_all(cells, estimate_of))
 
 
-def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
@@ -52,7 +52,7 @@ def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) 
     )
 
 
-def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
     names = dict(zip(cells, distinct_labels([cell.model for cell in cells]), strict=True))
     rows: list[list[Content]] = [
         [
@@ -73,7 +73,7 @@ def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -
     )
 
 
-def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
+def _estimate(cell: Cell, known: CellEstimate | None) -> tuple[Content, Content, Content]:
     if known is None or cell.skipped:
         return "-", "-", "-"
     if known.splits and known.stored == known.splits:
@@ -91,7 +91,7 @@ def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
     """The plan as plain values."""
     from mlcli.report.as_json import cell_as_json, given
 
-    def planned(cell: Cell, estimate: Estimate | None) -> dict[str, Any]:
+    def planned(cell: Cell, estimate: CellEstimate | None) -> dict[str, Any]:
         about = asdict(estimate) if estimate and not cell.skipped else None
         return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.core.findings import Explanation, as_json
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.fingerprint import SHOWN
 from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.as_json import cell_as_json, plain

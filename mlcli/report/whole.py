@@ -13,8 +13,7 @@ from mlcli.core.findings import Finding, Table
 from mlcli.core.findings import Lines as LinesFinding
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.again import dataset_as_it_was
-from mlcli.experiment.run.fingerprint import SHOWN, versions
+from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, versions
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.behaviour import behaviour_of, described_again, groups_in_planes
 from mlcli.report.comparison import compared_models, pairs_of

@@ -11,7 +11,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.params import parameters
 from mlcli.engines.tuning.space import value_text
-from mlcli.experiment.spec.tuning import can_be_tuned, values_compared
+from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
 OFTEN = 0.5

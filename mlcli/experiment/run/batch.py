@@ -23,7 +23,7 @@ from mlcli.experiment.run.cell_progress import (
 )
 from mlcli.experiment.run.judge import WorkerResult, judge
 from mlcli.experiment.run.ledger import Ledger, OnProgress
-from mlcli.experiment.run.pool import Pool
+from mlcli.experiment.run.pool import WorkerPool
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
@@ -76,7 +76,7 @@ def run(
     elif workers == 1:
         _run_in_process(ledger, None, patience)
     splits = sum(progress.total for progress in ledger.all_progress if not progress.status)
-    with Pool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
+    with WorkerPool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
@@ -86,7 +86,7 @@ def run(
         _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
         _run_supervised(ledger, [progress for progress in special if not progress.suspect], workers, until)
     if total is not None:
-        _stop_the_rest(ledger, total)
+        _end_unfinished(ledger, total)
     return ledger.results()
 
 
@@ -95,7 +95,7 @@ def workers_for(jobs: int | None) -> int:
     return jobs if jobs is not None and jobs > 0 else cores()
 
 
-def _run_in_process(ledger: Ledger, pool: Pool | None, patience: float) -> None:
+def _run_in_process(ledger: Ledger, pool: WorkerPool | None, patience: float) -> None:
     """Judge block after block in this process, to the end or until the workers of a pool are here."""
     started, current, tried = perf_counter(), None, set[str]()
     try:
@@ -123,7 +123,7 @@ def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]
         yield from ledger.waiting(own)
 
 
-def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
+def _pool_is_ready(pool: WorkerPool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
     """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
     due = not pool.called and elapsed >= FORECAST_AFTER * patience
     if due and _may_call(pool, ledger, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
@@ -134,13 +134,13 @@ def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, 
     return pool.ready or patience == 0
 
 
-def _may_call(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
+def _may_call(pool: WorkerPool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
     own = (progress for progress in ledger.all_progress if progress.ordinary and not progress.foreign)
     return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
-def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
+def _run_in_pool(ledger: Ledger, pool: WorkerPool) -> None:
     """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
     if not any(ledger.waiting()):
         return
@@ -169,14 +169,14 @@ def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: 
         cluster.share(ledger.shared_objects())
         watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
         assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
-        _hear(ledger, cluster.results(assignments, until))
+        _receive_messages(ledger, cluster.results(assignments, until))
         under_way: dict[BlockId, CellProgress] = {}
         while any(ledger.waiting()):
             blocks = ((under_way[place], block) for place, block in _blocks_to_send(ledger, under_way))
-            _hear(ledger, cluster.results(blocks, until))
+            _receive_messages(ledger, cluster.results(blocks, until))
 
 
-def _hear(ledger: Ledger, results: Results) -> None:
+def _receive_messages(ledger: Ledger, results: Results) -> None:
     """Keep what a cluster has to say of cells; None: its workers were lost over that one."""
     with closing(results):
         for progress, messages in results:
@@ -223,7 +223,7 @@ def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assi
             yield Assignment(progress, progress.ready, blocks, left, progress.cell.memory)
 
 
-def _stop_the_rest(ledger: Ledger, total: float) -> None:
+def _end_unfinished(ledger: Ledger, total: float) -> None:
     """Close what the time for everything was not enough for."""
     from mlcli.experiment.run.supervise import Stopped
 

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.threads import cores_for_a_fit
-from mlcli.experiment.run.fingerprint import versions
 from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.supervise import Assignment, Message, supervised
 from mlcli.experiment.run.workers import unpacked
 

@@ -19,7 +19,7 @@ from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.clusters import RESULTS, ClusterError, Results, Versions, Works, in_this_worker
-from mlcli.experiment.run.fingerprint import versions
+from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.supervise import Message
 from mlcli.experiment.run.workers import AHEAD, packed
 

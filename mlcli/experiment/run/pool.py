@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mlcli.experiment.run.workers import Workers
 
 
-class Pool:
+class WorkerPool:
     """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
 
     ``shared`` gives the tables, splits and learners of which the blocks will be.

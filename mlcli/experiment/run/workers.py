@@ -26,7 +26,7 @@ from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
 from mlcli.experiment.run.piped import PipedExecutor, serve_calls
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.supervise import begin_new_process, settle
+from mlcli.experiment.run.supervise import begin_new_process, begin_worker
 
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
@@ -165,7 +165,7 @@ def _numbered_result(number: int, block: bytes) -> tuple[int, WorkerResult]:
 def _serve_as_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
     global _shared
     _shared = shared
-    settle(connection, parent)
+    begin_worker(connection, parent)
     gc.freeze()  # what is never looked at again is not copied either
     serve_calls(connection)
 

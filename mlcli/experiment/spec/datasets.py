@@ -121,7 +121,7 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     return replace(spec, use=use, params=settings(protocol))
 
 
-def of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
+def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
     """The metrics, those that are rates of a class as rates of the positive one where that is named."""
     if positive is None:
         return tuple(metrics)

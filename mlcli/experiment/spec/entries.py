@@ -15,10 +15,9 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import problems_with
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS
-from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.decisions import decided
-from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
-from mlcli.experiment.spec.written import Written, while_few
+from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, RunBudget, Stages, StepSpec
+from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
+from mlcli.experiment.spec.written import Written, until_too_many_problems
 
 MODEL_KEYS = ("grid", "tune", "stages", "decide", "as")
 """What an entry says of a model beside its id, parameters and steps."""
@@ -40,7 +39,7 @@ def models_of(entries: Sequence[Written], found: list[Problem], base: Path | Non
     """The models of those entries that are legal; whatever is wrong with the others is added to ``found``."""
     legal: list[ModelSpec] = []
     named: dict[str, Named] = {}
-    for written in while_few(entries, found):
+    for written in until_too_many_problems(entries, found):
         specs = model_of(written, found, base)
         name_taken = _name_taken((written, specs[0]), named) if specs else None
         if name_taken is not None:
@@ -69,7 +68,7 @@ def model_of(written: Written, found: list[Problem], base: Path | None = None) -
     specs = [ModelSpec(asked.use, one.values, steps, label, stages=stages, where=written.where) for one in models]
     specs = _tuned(parts, specs, found) if "tune" in parts else specs
     decide = parts.get("decide")
-    return specs if decide is None else [one for spec in specs for one in decided(spec, decide, found)]
+    return specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, found)]
 
 
 def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
@@ -109,7 +108,7 @@ def tuning_of(written: Written, found: list[Problem]) -> Settings | None:
         return None
 
 
-def budget_of(written: Written, found: list[Problem]) -> Budget:
+def budget_of(written: Written, found: list[Problem]) -> RunBudget:
     """The budget of an experiment: a duration for each cell, or a mapping; what is wrong is added to ``found``."""
     if not isinstance(written.value, dict):
         return _budget_with({"cell": written}, found, "budget")
@@ -124,17 +123,17 @@ def budget_of(written: Written, found: list[Problem]) -> Budget:
     return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, found)
 
 
-def _budget_with(parts: Mapping[str, Written], found: list[Problem], name: str = "") -> Budget:
+def _budget_with(parts: Mapping[str, Written], found: list[Problem], name: str = "") -> RunBudget:
     values: dict[str, Any] = {}
     for key, part in parts.items():
         read, form = LIMITS[key]
         values[key] = read(part.value)
         if values[key] is None:
             found.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
-    return Budget(**values)
+    return RunBudget(**values)
 
 
-def budget_from_text(text: str) -> Budget:
+def budget_from_text(text: str) -> RunBudget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
     found: list[Problem] = []
     budget = budget_of(Written.typed(text, "--budget"), found)

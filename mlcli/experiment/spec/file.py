@@ -14,11 +14,17 @@ from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
-from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, REQUIRED, legal_parts
-from mlcli.experiment.spec.written import Written, while_few
+from mlcli.experiment.spec.shorthands import costs_of, with_costs
+from mlcli.experiment.spec.written import (
+    DATASET,
+    EXPERIMENT,
+    REQUIRED,
+    Written,
+    legal_parts,
+    until_too_many_problems,
+)
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
@@ -136,7 +142,7 @@ def _add_plugins(parts: dict[str, Written], base: Path | None, found: list[Probl
 def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:
     task = _task(parts, found)
     items = parts["data"].items() if "data" in parts else []
-    specs = [_dataset(item, task, found) for item in while_few(items, found)]
+    specs = [_dataset(item, task, found) for item in until_too_many_problems(items, found)]
     return tuple(spec for spec in specs if spec is not None)
 
 

@@ -10,8 +10,8 @@ from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import by_name, parameter_at, problems_with
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.entries import models_of, protocol_of
+from mlcli.experiment.spec.shorthands import with_decision_rule
 from mlcli.experiment.spec.written import Written
 
 
@@ -33,7 +33,7 @@ def models_from_text(
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
         rule = Written.typed(decide, "--decide")
-        changed = tuple(one for model in changed for one in decided(model, rule, found))
+        changed = tuple(one for model in changed for one in with_decision_rule(model, rule, found))
     raise_all(UsageError, found)
     return changed
 

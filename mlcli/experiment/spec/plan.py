@@ -27,15 +27,15 @@ from mlcli.experiment.spec.cells import (
 )
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.panel import why_too_slow
-from mlcli.experiment.spec.tuning import (
-    in_order_as,
-    judged_by,
+from mlcli.experiment.spec.shorthands import (
     refuse_nothing_tuned,
     refuse_unknown_metric,
-    selected,
-    tuned_where_worth,
+    selection_of,
+    tuned_by_metric,
+    tuned_if_tunable,
+    tuned_in_order,
 )
+from mlcli.experiment.spec.suitability import why_too_slow
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -84,7 +84,7 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     if experiment.tune is None or not models:
         return models
     with faults.collected():
-        made = [tuned_where_worth(model, experiment.tune) for model in models]
+        made = [tuned_if_tunable(model, experiment.tune) for model in models]
         if made == list(models) and not any(model.use == TUNED for model in models):
             refuse_nothing_tuned(models)
         return made
@@ -165,7 +165,7 @@ def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
     """The methods of the kind, tuning themselves where that is asked for."""
     specs = [ModelSpec(use) for use in planned.kind.panel]
     if experiment.tune is not None:
-        specs = [tuned_where_worth(spec, experiment.tune) for spec in specs]
+        specs = [tuned_if_tunable(spec, experiment.tune) for spec in specs]
     return [_resolved(spec) for spec in specs]
 
 
@@ -179,9 +179,9 @@ def _all_models(
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:
         every += [_resolved(_best_of(experiment, planned, models, None))]
-    every = [in_order_as(model, protocol) for model in every]
+    every = [tuned_in_order(model, protocol) for model in every]
     metrics = experiment.metrics[:1]
-    return [judged_by(model, metrics[0], planned.kind) if metrics else model for model in every]
+    return [tuned_by_metric(model, metrics[0], planned.kind) if metrics else model for model in every]
 
 
 def _best_of(
@@ -195,7 +195,7 @@ def _best_of(
     if len(able) < 2 and not (inner and able):
         hint = "ask for it beside several models that learn"
         raise UsageError(f"on {planned.name} there are no two models to choose among", hint=hint)
-    return selected(able, {"inner": inner} if inner else {}, CHOSEN)
+    return selection_of(able, {"inner": inner} if inner else {}, CHOSEN)
 
 
 def _method_of(model: ModelSpec) -> str:

@@ -29,7 +29,7 @@ NO_VALUES = "such as -p k=1..25, -p c=0.1,1,10 or -p c=0.01..100"
 
 
 @dataclass(frozen=True)
-class Asked:
+class CurveRequest:
     """What was typed: the curve, models, parameters, sizes and how rows are split."""
 
     kind: str
@@ -49,7 +49,7 @@ class Sweep:
     values: tuple[Any, ...] = ()
 
 
-def experiment_of(asked: Asked, data: DataSpec, metric: str | None, seed: int) -> Sweep:
+def experiment_of(asked: CurveRequest, data: DataSpec, metric: str | None, seed: int) -> Sweep:
     """The experiment of a curve; what does not belong to its kind is refused."""
     if asked.kind not in SWEEPS:
         raise UsageError(f"there is no curve '{asked.kind}'", hint=did_you_mean(asked.kind, SWEEPS, "curves"))
@@ -60,13 +60,13 @@ def experiment_of(asked: Asked, data: DataSpec, metric: str | None, seed: int) -
     return replace(sweep, experiment=replace(sweep.experiment, data=(data,), metrics=metrics, seed=seed))
 
 
-def _learning(asked: Asked) -> Sweep:
+def _learning(asked: CurveRequest) -> Sweep:
     sizes = {} if asked.sizes is None else {"sizes": _sizes(asked.sizes)}
     protocol = ProtocolSpec("training-size", {**sizes, **asked.split})
     return Sweep("learning", _experiment(models_from_text(asked.models, asked.params), protocol))
 
 
-def _stages(asked: Asked) -> Sweep:
+def _stages(asked: CurveRequest) -> Sweep:
     models = models_from_text(asked.models, asked.params)
     for model in models:
         cls: Any = model.cls if model.saved is None else None
@@ -76,14 +76,14 @@ def _stages(asked: Asked) -> Sweep:
     return Sweep("stages", replace(_experiment(models, _splits(asked)), stages=True))
 
 
-def _bias_variance(asked: Asked) -> Sweep:
+def _bias_variance(asked: CurveRequest) -> Sweep:
     if "folds" in asked.split:
         raise UsageError("a bias-variance decomposition draws bootstraps", hint="say how many with --repeats")
     protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **asked.split})
     return Sweep("bias-variance", _experiment(models_from_text(asked.models, asked.params), protocol))
 
 
-def _validation(asked: Asked) -> Sweep:
+def _validation(asked: CurveRequest) -> Sweep:
     """A model for each value of the one parameter that has several."""
     fixed = [text for text in asked.params if not _has_several(text)]
     swept = [text for text in asked.params if _has_several(text)]
@@ -100,7 +100,7 @@ def _validation(asked: Asked) -> Sweep:
     return Sweep("validation", _experiment(every, _splits(asked)), name, known)
 
 
-SWEEPS: dict[str, Callable[[Asked], Sweep]] = {
+SWEEPS: dict[str, Callable[[CurveRequest], Sweep]] = {
     "learning": _learning,
     "validation": _validation,
     "stages": _stages,
@@ -112,7 +112,7 @@ def _experiment(models: Sequence[ModelSpec], protocol: ProtocolSpec | None) -> E
     return Experiment((), tuple(models), protocol, training=True)
 
 
-def _splits(asked: Asked) -> ProtocolSpec | None:
+def _splits(asked: CurveRequest) -> ProtocolSpec | None:
     """The default protocol of the kind of task, as it is judged by elsewhere, or with other folds."""
     return ProtocolSpec("", dict(asked.split)) if asked.split else None
 
