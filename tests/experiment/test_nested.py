@@ -26,7 +26,7 @@ from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.keys import cell_key, splits_digest
+from mlcli.experiment.store.keys import cell_key
 from mlcli.report.remarks import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.contract.illegal import illegal_values
@@ -156,7 +156,7 @@ def key(params: dict[str, Any], model: str = "bagging") -> str:
     """The key of a cell in the store."""
     cell = toy.cell(model, params=params)
     made = Preparation().ready(cell)
-    return cell_key(cell, made, splits_digest(made.splits))
+    return cell_key(cell, made)
 
 
 def test_what_a_nested_model_is_changes_the_key_and_how_it_is_written_does_not() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -29,8 +29,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.clusters import Results
-    from mlcli.experiment.run.supervise import Assignment, Message
+    from mlcli.experiment.run.supervise import Assignment, Message, Results
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -43,8 +42,7 @@ WORTH_FORKING = 0.25
 """The same for forks, which start in no time."""
 COLD = 10.0
 """How many times patience forks wait for every method to be tried while kernels are compiled, as each would do."""
-BlockId = tuple[int, int, bool]
-"""A block that is handed out: its cell, its first split, and whether it is to be answered in closed form."""
+Blocks = Iterator[tuple[CellProgress, Block]]
 
 
 def run(
@@ -80,7 +78,7 @@ def run(
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
-        _run_in_pool(ledger, pool)
+        _run_in_workers(ledger, pool.results)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
@@ -140,23 +138,10 @@ def _may_call(pool: WorkerPool, ledger: Ledger, tried: Set[str], early: bool) ->
     return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
-def _run_in_pool(ledger: Ledger, pool: WorkerPool) -> None:
-    """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
-    if not any(ledger.waiting()):
-        return
-    from concurrent.futures.process import BrokenProcessPool
-
-    under_way: dict[BlockId, CellProgress] = {}
+def _run_in_workers(ledger: Ledger, results_of: Callable[[Blocks], Results]) -> None:
+    """Hand out what is left; a cell whose blocks took workers with them is suspect, and the others go on."""
     while any(ledger.waiting()):
-        try:
-            with closing(pool.results(_blocks_to_send(ledger, under_way))) as results:
-                for place, result in results:
-                    _receive(ledger, under_way.pop(place), result)
-        except BrokenProcessPool:
-            pool.dismiss()
-            for progress in under_way.values() or ledger.all_progress:
-                progress.suspect = True
-            under_way.clear()
+        _receive_messages(ledger, results_of(_blocks_to_send(ledger)))
 
 
 def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int, until: float) -> None:
@@ -170,14 +155,11 @@ def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: 
         watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
         assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
         _receive_messages(ledger, cluster.results(assignments, until))
-        under_way: dict[BlockId, CellProgress] = {}
-        while any(ledger.waiting()):
-            blocks = ((under_way[place], block) for place, block in _blocks_to_send(ledger, under_way))
-            _receive_messages(ledger, cluster.results(blocks, until))
+        _run_in_workers(ledger, lambda blocks: cluster.results(blocks, until))
 
 
 def _receive_messages(ledger: Ledger, results: Results) -> None:
-    """Keep what a cluster has to say of cells; None: its workers were lost over that one."""
+    """Keep what workers have to say of cells; None: some were lost over that one."""
     with closing(results):
         for progress, messages in results:
             if messages is None:
@@ -186,19 +168,17 @@ def _receive_messages(ledger: Ledger, results: Results) -> None:
                 _keep(ledger, progress, message)
 
 
-def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> Iterator[tuple[BlockId, Block]]:
-    """Blocks as workers become free, longest first, each with its place, which is noted as under way."""
-    number_of = {progress: number for number, progress in enumerate(ledger.all_progress)}
-    given: set[BlockId] = set()
+def _blocks_to_send(ledger: Ledger) -> Blocks:
+    """Blocks as workers become free, longest first."""
+    sent: set[tuple[CellProgress, int, bool]] = set()
     before = -1
-    while len(given) > before:  # again, for those that could not be answered in closed form
-        before = len(given)
+    while len(sent) > before:  # again, for those that could not be answered in closed form
+        before = len(sent)
         for progress, first, block in ledger.waiting(longest_first(ledger.all_progress)):
-            place = number_of[progress], first, block.closed_form
-            if place not in given:
-                given.add(place)
-                under_way[place] = progress
-                yield place, block
+            place = progress, first, block.closed_form
+            if place not in sent:
+                sent.add(place)
+                yield progress, block
 
 
 def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:

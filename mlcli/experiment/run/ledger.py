@@ -14,7 +14,6 @@ from mlcli.experiment.run.preparation import Block, Preparation
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.store.codec import encoded
-from mlcli.protocols._base import Split
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.supervise import Stopped
@@ -56,7 +55,6 @@ class Ledger:
         self._on_progress = on_progress
         self._cells = cells
         self._preparation = Preparation()
-        self._splits_digests: dict[int, tuple[Sequence[Split], str]] = {}
         by_key: dict[str, CellProgress] = {}
         self._progress_of: list[CellProgress] = []
         for cell in cells:
@@ -129,21 +127,15 @@ class Ledger:
             progress.ready = self._preparation.ready(cell)
             progress.notes = progress.ready.notes
             progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
-            progress.key = self._key(progress) if self._store is not None else ""
+            if self._store is not None:
+                from mlcli.experiment.store.keys import cell_key
+
+                progress.key = cell_key(cell, progress.ready)
         except ModelFileError:
             raise
         except Exception as problem:
             progress.end("failed", message_of(problem, "the making of rows and splits"), trace_of(problem))
         return progress
-
-    def _key(self, progress: CellProgress) -> str:
-        from mlcli.experiment.store.keys import cell_key, splits_digest
-
-        assert progress.ready is not None
-        splits = progress.ready.splits
-        if id(splits) not in self._splits_digests:  # the splits are kept, so that no others get their id
-            self._splits_digests[id(splits)] = (splits, splits_digest(splits))
-        return cell_key(progress.cell, progress.ready, self._splits_digests[id(splits)][1])
 
     def _load_stored(self, progress: CellProgress, store: Store, *, fresh: bool, retry: bool) -> None:
         """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""

@@ -24,7 +24,7 @@ from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult
-from mlcli.experiment.store.keys import cell_key, splits_digest
+from mlcli.experiment.store.keys import cell_key
 
 OTHER_KEY = "its key is another: splits, parameters or the revision of a method have changed since"
 PACKAGES = ("numpy", "scipy", "numba")
@@ -87,7 +87,7 @@ def _key(cell: Cell) -> str:
         ready = Preparation().ready(cell)
     except MlcliError:
         return ""
-    return cell_key(cell, ready, splits_digest(ready.splits))
+    return cell_key(cell, ready)
 
 
 def dataset_as_it_was(cell: Cell, source: Path | None) -> Dataset | str:

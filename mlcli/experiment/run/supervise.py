@@ -53,6 +53,8 @@ class Stopped:
 
 Message: TypeAlias = "WorkerResult | Stopped"
 """What comes of a block, or how the child that judged it was stopped."""
+Results: TypeAlias = "Generator[tuple[Any, Sequence[Message] | None]]"
+"""By the tag of some work, what came of it; None where it took workers with it."""
 
 
 class Child:

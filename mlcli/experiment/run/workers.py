@@ -44,23 +44,17 @@ class _ExecutorWorkers:
         with parallel_config(_ExecutorBackend(executor)):
             self._parallel = Parallel(jobs, return_as="generator_unordered", pre_dispatch=AHEAD * jobs)
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
-        tags: list[Any] = []
-        calls = self._parallel(self._blocks_to_send(blocks, tags))
+    def results(self, blocks: Iterable[Block]) -> Generator[tuple[int, WorkerResult]]:
+        """Judge blocks; the number of each comes back with its result, in any order."""
+        numbered = enumerate(blocks)
+        calls = self._parallel(delayed(_numbered_result)(at, packed(one, self._shared)) for at, one in numbered)
         try:
-            for number, result in calls:
-                yield tags[number], result
+            yield from calls
         finally:
             with warnings.catch_warnings():
                 # Work that was ended is no reason for joblib's advice on how it is handed out.
                 warnings.simplefilter("ignore", UserWarning)
                 calls.close()
-
-    def _blocks_to_send(self, blocks: Iterable[tuple[Any, Block]], tags: list[Any]) -> Iterable[Any]:
-        for number, (tag, block) in enumerate(blocks):
-            tags.append(tag)
-            yield delayed(_numbered_result)(number, packed(block, self._shared))
 
     def dismiss(self) -> None:
         """End them, whatever they do."""

@@ -19,7 +19,7 @@ from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.database import damage_as_store_error
-from mlcli.experiment.store.keys import cell_key, splits_digest
+from mlcli.experiment.store.keys import cell_key
 from mlcli.experiment.store.store import Store
 
 STEEPEST = 3.0
@@ -81,7 +81,7 @@ def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell], preparatio
         ready = preparation.ready(cell)
     except MlcliError:
         return CellEstimate()
-    found = store.find(cell_key(cell, ready, splits_digest(ready.splits)))
+    found = store.find(cell_key(cell, ready))
     (stored,) = (0,) if found is None else store.database.one(STORED_SPLITS, found)
     splits, facts = len(ready.splits), json.loads(json.dumps(facts_of_cell(cell)))
     for names in NEAREST:
