@@ -134,7 +134,7 @@ def eval_command(
         data=tuple(map(columns.of, data)),
         models=models.specs(),
         protocol=splits.spec(),
-        average=_known(scores.average),
+        average=_legal_average(scores.average),
         metrics=metrics_of_class(scores.metrics or (), columns.positive),
         cost=costs_from_text(scores.cost) if scores.cost else None,
         seed=fits.seed,
@@ -148,7 +148,7 @@ def eval_command(
     run_and_show([with_costs(experiment)], lambda _: store, RunOptions(jobs), views, gates, pages, format)
 
 
-def _known(average: str | None) -> str:
+def _legal_average(average: str | None) -> str:
     from mlcli.core.errors import UsageError
     from mlcli.core.names import did_you_mean
     from mlcli.experiment.spec.cells import AVERAGES

@@ -201,15 +201,15 @@ def parts_of(model: Model) -> Iterator[tuple[str, type]]:
             yield from parts_of(inside)
 
 
-def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:
+def ready_for(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
     """The same configuration, each model inside it behind the steps that it needs before these columns.
 
-    ``given`` are the steps that are named before the model; None: nothing was said of steps, so that numbers are
+    ``own_steps`` are those that are named before the model; None: nothing was said of steps, so that numbers are
     scaled inside where a nested model prefers it, unless the wrapper has them scaled for it. Columns of context
     stay with the wrapper that looks at them.
     """
     columns = tuple(column for column in columns if not (column.context and model.accepts.context))
-    steps = None if given is None and not model.accepts.prefers_scaled else ()
+    steps = None if own_steps is None and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
         nested = declared.models(declared.value_in(model))
@@ -218,9 +218,9 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
     return replace(model, **changes) if changes else model
 
 
-def behind_steps(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:
+def behind_steps(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
     """A configured model behind its own steps and those that it still needs before these columns."""
-    own = model.steps if isinstance(model, Pipeline) else given
+    own = model.steps if isinstance(model, Pipeline) else own_steps
     steps = tuple(missing_steps(model.final.accepts, columns, own, own_level=model.final.supervised))
     final = ready_for(model.final, after(steps, columns), own)
     return final if own is None and not steps else Pipeline(steps=steps, model=final)

@@ -64,7 +64,7 @@ class Entry:
         raise UsageError(f"{self.module} registers nothing named '{self.name}'")
 
 
-def _written_apart(name: str, parts: list[str], ids: list[str]) -> str:
+def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
     """Several models, or a model with its parameters, that were typed as one word."""
     if len(ids) > 1:
         return f"several models are named one by one: {' '.join(f'-m {one}' for one in ids)}"
@@ -182,7 +182,7 @@ class Catalogue:
         parts = [part for part in re.split(r"[\s,;:({=]+", name.strip(" ,;:=")) if part]
         begins = parts[0] if parts and self.noun == "model" else ""
         if begins != name and begins in self:
-            return _written_apart(name, parts, [part for part in parts if part in self])
+            return _typed_in_one(name, parts, [part for part in parts if part in self])
         other = next((one for one in ALL if one is not self and name in one), None)
         if other is not None:
             return f"'{name}' is a {other.noun}: {HOW_TO_NAME[other.noun].replace('ID', name)}"

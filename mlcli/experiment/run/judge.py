@@ -77,7 +77,7 @@ def _outcome_of(block: Block) -> BlockOutcome:
             return BlockOutcome(answered)
         for place, result in enumerate(answered):
             try:
-                with block.learner.asked():
+                with block.learner.asking():
                     results.append(result or _judged(block, block.first + place, block.splits[place]))
             except KeyboardInterrupt:
                 raise
@@ -207,16 +207,16 @@ def _answers_by_stage(
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
 
-def stages_among(asked: Stages, count: int) -> list[int]:
+def stages_among(wanted: Stages, count: int) -> list[int]:
     """The stages before the last of so many that are to be answered at."""
-    if asked is True:
+    if wanted is True:
         powers = 10 ** np.arange(len(str(count)))
-        wanted = np.outer(powers, MANTISSAS).ravel().tolist()
-    elif isinstance(asked, int):
-        wanted = np.linspace(1, count, asked).round().astype(int).tolist()
+        numbers = np.outer(powers, MANTISSAS).ravel().tolist()
+    elif isinstance(wanted, int):
+        numbers = np.linspace(1, count, wanted).round().astype(int).tolist()
     else:
-        wanted = list(asked)
-    return sorted({stage for stage in wanted if stage < count})
+        numbers = list(wanted)
+    return sorted({stage for stage in numbers if stage < count})
 
 
 def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:

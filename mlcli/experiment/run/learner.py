@@ -70,7 +70,7 @@ class Learner:
         learn(pipeline, rows, rng)
         return pipeline
 
-    def asked(self) -> AbstractContextManager[None]:
+    def asking(self) -> AbstractContextManager[None]:
         """What the body ends in is the method's own."""
         return nullcontext()
 
@@ -98,7 +98,7 @@ class SavedLearner:
         """The pipeline as it was saved."""
         return self.pipeline
 
-    def asked(self) -> AbstractContextManager[None]:
+    def asking(self) -> AbstractContextManager[None]:
         """What the body ends in that is not said in words is the fault of the file."""
         from mlcli.experiment.saved.model_file import asking
 

@@ -35,43 +35,45 @@ Named = tuple[Written, ModelSpec]
 """An entry with its model, the first one where there is a grid."""
 
 
-def models_of(entries: Sequence[Written], found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
-    """The models of those entries that are legal; whatever is wrong with the others is added to ``found``."""
+def models_of(entries: Sequence[Written], problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+    """The models of those entries that are legal; whatever is wrong with the others is added to ``problems``."""
     legal: list[ModelSpec] = []
     named: dict[str, Named] = {}
-    for written in until_too_many_problems(entries, found):
-        specs = model_of(written, found, base)
+    for written in until_too_many_problems(entries, problems):
+        specs = model_of(written, problems, base)
         name_taken = _name_taken((written, specs[0]), named) if specs else None
         if name_taken is not None:
-            found.append(name_taken)
+            problems.append(name_taken)
         else:
             legal += specs
     return legal
 
 
-def model_of(written: Written, found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+def model_of(written: Written, problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
     """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
         return [ModelSpec("", saved=path, label=path.name, where=written.where)]
-    before = len(found)
+    before = len(problems)
     parts = written.named() if isinstance(written.value, dict) else {}
     asked = Configuration(MODELS, written.bare, here=written.place, further_keys=MODEL_KEYS)
-    found += asked.problems_with_form()
-    label, stages = _label(parts, found), _stages(asked, parts, found)
-    combinations = _combinations(asked, parts, found)
+    problems += asked.problems_with_form()
+    label, stages = _label(parts, problems), _stages(asked, parts, problems)
+    combinations = _combinations(asked, parts, problems)
     models = [_with_values(asked, values, written) for values in combinations]
-    _add_problems_with_values(models, found)
-    if len(found) > before:
+    _add_problems_with_values(models, problems)
+    if len(problems) > before:
         return []
     steps = None if asked.steps is None else tuple(map(_step, asked.steps))
     specs = [ModelSpec(asked.use, one.values, steps, label, stages=stages, where=written.where) for one in models]
-    specs = _tuned(parts, specs, found) if "tune" in parts else specs
+    specs = _tuned(parts, specs, problems) if "tune" in parts else specs
     decide = parts.get("decide")
-    return specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, found)]
+    return (
+        specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, problems)]
+    )
 
 
-def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
+def protocol_of(written: Written, problems: list[Problem]) -> ProtocolSpec | None:
     """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
     values = written.named() if isinstance(written.value, dict) else {}
     use = values.pop("use", None)
@@ -79,9 +81,9 @@ def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
         return ProtocolSpec("", {name: part.value for name, part in values.items()}, where=written.where)
     value = written.bare if use is None else {"use": use.value}
     asked = _with_values(Configuration(PROTOCOLS, value, here=written.place), values, written)
-    problems = list(asked.problems())
-    found += problems
-    return None if problems else ProtocolSpec(asked.use, asked.values, where=written.where)
+    wrong = list(asked.problems())
+    problems += wrong
+    return None if wrong else ProtocolSpec(asked.use, asked.values, where=written.where)
 
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
@@ -89,55 +91,55 @@ def is_model_file(text: str, base: Path | None = None) -> bool:
     return text not in MODELS and (any(mark in text for mark in "./\\") or isfile((base or Path()) / text))
 
 
-def stages_of(written: Written, found: list[Problem]) -> Stages:
+def stages_of(written: Written, problems: list[Problem]) -> Stages:
     """The stages of a fit that are to be answered at."""
     value = written.value
     listed = value if isinstance(value, list) and value else [value]
     if isinstance(value, bool) or all(type(stage) is int and stage > 0 for stage in listed):
         return tuple(value) if isinstance(value, list) else value
-    found.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
+    problems.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
     return False
 
 
-def tuning_of(written: Written, found: list[Problem]) -> Settings | None:
+def tuning_of(written: Written, problems: list[Problem]) -> Settings | None:
     """How models are tuned, as it stands under `tune`."""
     try:
         return settings_of_tuning(written.bare)
     except UsageError as error:
-        found += placed(error.problems, written.where)
+        problems += placed(error.problems, written.where)
         return None
 
 
-def budget_of(written: Written, found: list[Problem]) -> RunBudget:
-    """The budget of an experiment: a duration for each cell, or a mapping; what is wrong is added to ``found``."""
+def budget_of(written: Written, problems: list[Problem]) -> RunBudget:
+    """The budget of an experiment: a duration for each cell, or a mapping."""
     if not isinstance(written.value, dict):
-        return _budget_with({"cell": written}, found, "budget")
+        return _budget_with({"cell": written}, problems, "budget")
     parts = written.named()
-    found += [
+    problems += [
         part.problem(f"a budget has no key '{key}'", did_you_mean(key, LIMITS, "keys"))
         for key, part in parts.items()
         if key not in LIMITS
     ]
     if not parts:
-        found.append(written.problem("'budget' takes at least one limit", BUDGETS))
-    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, found)
+        problems.append(written.problem("'budget' takes at least one limit", BUDGETS))
+    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, problems)
 
 
-def _budget_with(parts: Mapping[str, Written], found: list[Problem], name: str = "") -> RunBudget:
+def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: str = "") -> RunBudget:
     values: dict[str, Any] = {}
     for key, part in parts.items():
         read, form = LIMITS[key]
         values[key] = read(part.value)
         if values[key] is None:
-            found.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
+            problems.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
     return RunBudget(**values)
 
 
 def budget_from_text(text: str) -> RunBudget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
-    found: list[Problem] = []
-    budget = budget_of(Written.typed(text, "--budget"), found)
-    raise_all(UsageError, found)
+    problems: list[Problem] = []
+    budget = budget_of(Written.typed(text, "--budget"), problems)
+    raise_all(UsageError, problems)
     return budget
 
 
@@ -150,49 +152,49 @@ def _with_values(asked: Configuration, values: Mapping[str, Written], entry: Wri
     return replace(asked, inside={name: part.bare for name, part in values.items()}, at=place)
 
 
-def _add_problems_with_values(models: Sequence[Configuration], found: list[Problem]) -> None:
+def _add_problems_with_values(models: Sequence[Configuration], problems: list[Problem]) -> None:
     """What is wrong with the combinations of a grid, each sentence once."""
     known: set[str] = set()
     for model in models:
         new = [problem for problem in model.problems_with_values() if problem.what not in known]
         known.update(problem.what for problem in new)
-        found += new
+        problems += new
 
 
-def _tuned(parts: Mapping[str, Written], specs: list[ModelSpec], found: list[Problem]) -> list[ModelSpec]:
+def _tuned(parts: Mapping[str, Written], specs: list[ModelSpec], problems: list[Problem]) -> list[ModelSpec]:
     """The models of an entry as `tune` wraps them."""
-    part, before = parts["tune"], len(found)
-    settings = tuning_of(part, found)
+    part, before = parts["tune"], len(problems)
+    settings = tuning_of(part, problems)
     if settings is None:
         return specs
     if "stages" in parts:
-        found.append(parts["stages"].problem("a model that is tuned has no stages of its own"))
+        problems.append(parts["stages"].problem("a model that is tuned has no stages of its own"))
         return []
     made = [tuned(spec, settings) for spec in specs]
     for spec in made:
-        problems = problems_with(spec.cls, spec.params, lambda *keys: part.where)
-        found += [problem for problem in problems if problem not in found]
-    return made if len(found) == before else []
+        wrong = problems_with(spec.cls, spec.params, lambda *keys: part.where)
+        problems += [problem for problem in wrong if problem not in problems]
+    return made if len(problems) == before else []
 
 
-def _stages(asked: Configuration, parts: Mapping[str, Written], found: list[Problem]) -> Stages | None:
+def _stages(asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]) -> Stages | None:
     part = parts.get("stages")
     if part is None:
         return None
-    stages = stages_of(part, found)
+    stages = stages_of(part, problems)
     cls: Any = asked.cls_or_none
     if stages and cls is not None and not cls.stage_name:
         hint = "leave them out, or ask for those of the experiment"
-        found.append(part.problem(f"{asked.use} has no stages", hint))
+        problems.append(part.problem(f"{asked.use} has no stages", hint))
     return stages
 
 
-def _label(parts: Mapping[str, Written], found: list[Problem]) -> str:
+def _label(parts: Mapping[str, Written], problems: list[Problem]) -> str:
     part = parts.get("as")
     if part is None:
         return ""
     if not isinstance(part.value, str) or not part.value.strip():
-        found.append(part.problem(f"'as' takes the name that tables shall show, was given {part.given}"))
+        problems.append(part.problem(f"'as' takes the name that tables shall show, was given {part.given}"))
         return ""
     return part.value
 
@@ -202,15 +204,15 @@ def _step(asked: Configuration) -> StepSpec:
 
 
 def _combinations(
-    asked: Configuration, parts: Mapping[str, Written], found: list[Problem]
+    asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]
 ) -> list[dict[str, Written]]:
     """Every combination of a grid, as written, the last key fastest; an empty one without a legal grid."""
     if "grid" not in parts:
         return [{}]
     whole = parts["grid"]
-    problems = list(_problems_with_grid(whole, asked.values))
-    found += problems
-    if problems:
+    wrong = list(_problems_with_grid(whole, asked.values))
+    problems += wrong
+    if wrong:
         return [{}]
     grid = whole.named()
     every = [dict(zip(grid, values, strict=True)) for values in product(*(part.items() for part in grid.values()))]

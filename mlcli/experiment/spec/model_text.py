@@ -23,18 +23,18 @@ def models_from_text(
     A value goes to every model that has such a parameter. One that no model has is refused, and so is one for a
     parameter that is set already: nothing is overruled in silence. ``decide`` is for every model.
     """
-    found: list[Problem] = []
-    models = models_of([Written.typed(text, "-m") for text in texts], found)
-    values = _values(params, found)
-    raise_all(UsageError, found)
-    found += _unknown_parameters(values, models)
-    changed = tuple(_with_values(model, values, found) for model in models)
+    problems: list[Problem] = []
+    models = models_of([Written.typed(text, "-m") for text in texts], problems)
+    values = _values(params, problems)
+    raise_all(UsageError, problems)
+    problems += _unknown_parameters(values, models)
+    changed = tuple(_with_values(model, values, problems) for model in models)
     if decide is not None:
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
         rule = Written.typed(decide, "--decide")
-        changed = tuple(one for model in changed for one in with_decision_rule(model, rule, found))
-    raise_all(UsageError, found)
+        changed = tuple(one for model in changed for one in with_decision_rule(model, rule, problems))
+    raise_all(UsageError, problems)
     return changed
 
 
@@ -46,9 +46,9 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     text = text or ""
     if not text.lstrip().startswith("{"):
         return ProtocolSpec(text, params)
-    found: list[Problem] = []
-    spec = protocol_of(Written.typed(text, "--protocol"), found)
-    raise_all(UsageError, found)
+    problems: list[Problem] = []
+    spec = protocol_of(Written.typed(text, "--protocol"), problems)
+    raise_all(UsageError, problems)
     assert spec is not None
     twice = sorted(params.keys() & spec.params.keys())
     if twice:
@@ -57,15 +57,15 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     return replace(spec, params={**spec.params, **params}, where="")
 
 
-def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
+def _values(texts: Sequence[str], problems: list[Problem]) -> dict[str, str]:
     values: dict[str, str] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not (name and sign):
-            found.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
+            problems.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
         elif name in values:
             grid = f"-m '{{use: ..., grid: {{{name}: [{values[name]}, {value}]}}}}'"
-            found.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
+            problems.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
         else:
             values[name] = value
     return values
@@ -77,7 +77,7 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
         for name in values:
             yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
         return
-    known = {name for model in models for name in _given(model, values)}
+    known = {name for model in models for name in _typed_values(model, values)}
     for name in values:
         if name not in known:
             yield _unknown_path(name, values, models) or _unknown_parameter(name, models)
@@ -95,11 +95,11 @@ def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSp
     owners = (model for model in models if not model.saved and start in by_name(model.cls))
     if start == name or (owner := next(owners, None)) is None:
         return None
-    given = {**owner.params, **_given(owner, values), name: values[name]}
+    given = {**owner.params, **_typed_values(owner, values), name: values[name]}
     return next(iter(problems_with(owner.cls, given, _option)), None)
 
 
-def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
+def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
     """The values of parameters that a model has, by their declared types; a saved one can no longer be changed."""
     if model.saved:
         return {}
@@ -111,8 +111,8 @@ def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
-def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Problem]) -> ModelSpec:
-    given = _given(model, values)
+def _with_values(model: ModelSpec, values: Mapping[str, str], problems: list[Problem]) -> ModelSpec:
+    given = _typed_values(model, values)
     if not given:
         return model
     cls, params = model.cls, {**model.params, **given}
@@ -120,7 +120,7 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Proble
     for name in given.keys() & model.params.keys():
         what = f"{model.use}: '{name}' is set with -m already"
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
-    found += wrong
+    problems += wrong
     return replace(model, params=params)
 
 

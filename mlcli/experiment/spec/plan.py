@@ -202,11 +202,11 @@ def _method_of(model: ModelSpec) -> str:
     return str(model.params["base"]["use"]) if model.use == TUNED else model.use
 
 
-def _stages_of(model: ModelSpec, asked: Stages) -> Stages:
+def _stages_of(model: ModelSpec, stages: Stages) -> Stages:
     """At which stages the fits of a model are answered; at none where it has none."""
     if model.saved is not None or not model.cls.stage_name:
         return False
-    return asked if model.stages is None else model.stages
+    return stages if model.stages is None else model.stages
 
 
 def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:

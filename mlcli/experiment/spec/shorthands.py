@@ -151,56 +151,58 @@ def tuned_by_metric(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
     return replace(spec, params={**spec.params, "metric": metric})
 
 
-def with_decision_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[ModelSpec]:
+def with_decision_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> list[ModelSpec]:
     """A model behind a decision rule, as ``decide`` says; nothing where that is not legal.
 
     A detector has rules of its own, in its parameter of that name.
     """
     if model.saved is None and model.is_installed and "decide" in by_name(model.cls):
-        return _by_own_rule(model, rule, found)
+        return _by_own_rule(model, rule, problems)
     asked = {"by": rule.value} if isinstance(rule.value, str) else rule.bare
-    before = len(found)
+    before = len(problems)
     if not isinstance(asked, dict):
-        found.append(rule.problem(f"'decide' takes a rule, was given {rule.given}", DECIDE))
+        problems.append(rule.problem(f"'decide' takes a rule, was given {rule.given}", DECIDE))
     elif model.saved is not None:
-        found.append(rule.problem(f"{model.label} has learned already", "decide where it is trained"))
+        problems.append(rule.problem(f"{model.label} has learned already", "decide where it is trained"))
     elif "base" in asked:
-        found.append(rule.problem("'decide' stands beside the model that it decides for", "leave out 'base'"))
+        problems.append(rule.problem("'decide' stands beside the model that it decides for", "leave out 'base'"))
     else:
         params, use = {"base": model_as_written(model), **asked}, _rule_of(asked)
-        found += problems_with(MODELS.load(use), params, partial(_place, rule))
-        if len(found) == before:
+        problems += problems_with(MODELS.load(use), params, partial(_place, rule))
+        if len(problems) == before:
             label = model.label or f"{model.name} (by {asked.get('by', 'cost')})".replace(") (", ", ")
             return [replace(model, use=use, params=params, steps=None, label=label, stages=None)]
     return []
 
 
-def _by_own_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[ModelSpec]:
+def _by_own_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> list[ModelSpec]:
     if "decide" in model.params:
-        found.append(rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them"))
+        problems.append(
+            rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them")
+        )
         return []
     params = {**model.params, "decide": rule.bare}
-    problems = problems_with(model.cls, params, partial(_place, rule))
-    found += problems
-    return [] if problems else [replace(model, params=params)]
+    wrong = problems_with(model.cls, params, partial(_place, rule))
+    problems += wrong
+    return [] if wrong else [replace(model, params=params)]
 
 
-def costs_of(written: Written, found: list[Problem]) -> Costs | None:
+def costs_of(written: Written, problems: list[Problem]) -> Costs | None:
     """The costs of an experiment."""
-    problems = list(problems_with_costs(written.bare))
-    found += [written.problem(problem, FORM) for problem in problems]
-    return None if problems else written.bare
+    wrong = list(problems_with_costs(written.bare))
+    problems += [written.problem(problem, FORM) for problem in wrong]
+    return None if wrong else written.bare
 
 
 def costs_from_text(text: str) -> Costs:
     """Costs as they are typed in a shell."""
     from mlcli.core.strict_yaml import parse
 
-    found: list[Problem] = []
+    problems: list[Problem] = []
     document = parse(text, "--cost", UsageError)
-    costs = costs_of(Written(document.value, document), found)
+    costs = costs_of(Written(document.value, document), problems)
     if costs is None:
-        raise UsageError(*found)
+        raise UsageError(*problems)
     return costs
 
 

@@ -81,12 +81,12 @@ def _bare(value: Any) -> Any:
     return [_bare(part) for part in value] if isinstance(value, list) else value
 
 
-def until_too_many_problems(items: Sequence[Written], found: list[Problem]) -> Iterator[Written]:
+def until_too_many_problems(items: Sequence[Written], problems: list[Problem]) -> Iterator[Written]:
     """The items of a list, until so much is wrong with them that nobody reads on."""
-    before = len(found)
+    before = len(problems)
     for place, item in enumerate(items):
-        if len(found) - before > MOST_FOUND:
-            found.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
+        if len(problems) - before > MOST_FOUND:
+            problems.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
             return
         yield item
 
@@ -166,17 +166,17 @@ DATASET: Keys = {
 
 
 def legal_parts(
-    keys: Keys, written: Written, found: list[Problem], required: Sequence[str] = ()
+    keys: Keys, written: Written, problems: list[Problem], required: Sequence[str] = ()
 ) -> dict[str, Written]:
-    """Those parts of a mapping that are as its keys say; what is wrong with the others is added to ``found``."""
+    """The parts of a mapping that are as its keys say; what is wrong with the others is added to ``problems``."""
     parts = written.named()
     legal = {key: part for key, part in parts.items() if key in keys and not keys[key].problem_with(part.value)}
     wrong = [key for key in parts if key not in legal]
     missing = [key for key in required if key not in parts]
-    found += [written.problem(f"the key '{key}' is missing", keys[key].help) for key in missing]
-    found += [_problem_with(keys, key, parts[key]) for key in wrong[:MOST_NAMED]]
+    problems += [written.problem(f"the key '{key}' is missing", keys[key].help) for key in missing]
+    problems += [_problem_with(keys, key, parts[key]) for key in wrong[:MOST_NAMED]]
     if len(wrong) > MOST_NAMED:
-        found.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
+        problems.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
     return legal
 
 
