@@ -22,7 +22,7 @@ from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tun
 from mlcli.experiment.spec.file import experiment_from, read_experiment
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
-from mlcli.report.gates import outcome_of
+from mlcli.report.scoring.gates import outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd

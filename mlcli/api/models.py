@@ -23,9 +23,9 @@ from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.written import Written
+from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained
-from mlcli.report.predictions import predictions_of
-from mlcli.report.trained import trained_of
+from mlcli.report.views.trained_model import trained_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,14 +14,14 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
-from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
-from mlcli.report.formats import JSON, known_format, renderer_of
-from mlcli.report.gates import Gate, Outcome, gates_as_elements
+from mlcli.report.formats.table import JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, judged
-from mlcli.report.whole import Made, report_of
+from mlcli.report.scoring.gates import Gate, Outcome, gates_as_elements
+from mlcli.report.scoring.scored import Scored, judged
+from mlcli.report.views.full_report import Made, report_of
+from mlcli.report.views.results import results_of
+from mlcli.report.views.results_as_json import cells_of, results_as_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         """For a notebook, which shows the text where there is no jinja2."""
-        from mlcli.report.html import fragment_of
+        from mlcli.report.formats.html import fragment_of
 
         return None if find_spec("jinja2") is None else fragment_of(self.document, Page())
 
@@ -157,7 +157,7 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     import pandas as pd
 
     from mlcli.experiment.store.store import Store
-    from mlcli.report.scored import scored
+    from mlcli.report.scoring.scored import scored
 
     with Store.read(Path(store)) as opened:
         numbers = [one.id for one in opened.runs.all() if one.finished] if run is None else [run]

@@ -21,8 +21,8 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
 from mlcli.report.document import Document, Element, Heading, Lines, Sentence, notes
-from mlcli.report.issues import issues_of, summary_of
 from mlcli.report.numbers import counted
+from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.tasks.table import implied_by
 
 ASK = "mlcli audit shows what repairs it"

@@ -15,12 +15,12 @@ from mlcli.checks.table import AT_A_GLANCE
 from mlcli.checks.trial import Trial
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious, issue_as_json
 from mlcli.core.threads import one_blas_thread
-from mlcli.report.as_json import cell_as_json, plain
-from mlcli.report.curves import curve_as_json, curve_elements
 from mlcli.report.document import Document, Element, Sentence, grid
-from mlcli.report.issues import issues_of, summary_of
 from mlcli.report.numbers import lined_up
-from mlcli.report.results import opening
+from mlcli.report.views.curves import curve_as_json, curve_elements
+from mlcli.report.views.issues import issues_of, summary_of
+from mlcli.report.views.results import opening
+from mlcli.report.views.results_as_json import cell_as_json, plain
 
 OF_ITS_DATA: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting, splits.rare_classes, splits.imbalance)
 OF_MODELS: tuple[Check[Trial], ...] = (

@@ -21,10 +21,10 @@ from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
-from mlcli.report.differences import difference_between
-from mlcli.report.scored import Scored, judged, scored
-from mlcli.report.scores import badness
-from mlcli.report.worth import Worth, worth_of_columns
+from mlcli.report.scoring.differences import difference_between
+from mlcli.report.scoring.importance import Worth, worth_of_columns
+from mlcli.report.scoring.scored import Scored, judged, scored
+from mlcli.report.views.score_table import badness
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from mlcli.cli._options import Target, Task
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.expectations import Bound
-    from mlcli.report.gates import Outcome
-    from mlcli.report.results import Parts
+    from mlcli.report.scoring.gates import Outcome
+    from mlcli.report.views.results import Parts
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Views:
 
     def parts(self) -> Parts:
         """The same as parts of a report."""
-        from mlcli.report.results import Parts
+        from mlcli.report.views.results import Parts
 
         return Parts(self.verbose, self.classes, self.curves, self.fair, self.spread)
 
@@ -113,7 +113,7 @@ class Gates:
         """Write the files that were asked for."""
         if self.junit is None and self.summary is None:
             return
-        from mlcli.report.for_ci import append_summary, write_junit
+        from mlcli.report.ci import append_summary, write_junit
 
         if self.junit is not None:
             write_junit(self.junit, outcomes)

@@ -21,13 +21,13 @@ from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, ModelFileError, UsageError
 from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.instead import method_instead
-from mlcli.report.as_json import given, results_as_json
 from mlcli.report.document import Document
-from mlcli.report.formats import JSON, TEXT
-from mlcli.report.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.formats.table import JSON, TEXT
 from mlcli.report.numbers import counted
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import Scored
+from mlcli.report.scoring.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.scoring.scored import Scored
+from mlcli.report.views.results import Parts, results_of
+from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
@@ -75,7 +75,7 @@ def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    from mlcli.report.whole import Made, made_by_file, report_of
+    from mlcli.report.views.full_report import Made, made_by_file, report_of
 
     typed = f"mlcli {shlex.join(sys.argv[1:])}"
     elements: Document = ()
@@ -121,7 +121,7 @@ def run_shard(
     """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
     from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.transfer import SHARD
-    from mlcli.report.kept import Part, parts_as_json, parts_of
+    from mlcli.report.views.runs import Part, parts_as_json, parts_of
 
     shard = shard_from_text(text)
     parts: list[Part] = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from mlcli.report.document import Document, Field, Heading, Lines, Notes, Sentence, grid
-from mlcli.report.html import html_of
+from mlcli.report.formats.html import html_of
 from mlcli.report.page import Page
 from tests.browser.chromium import Chromium, chromium
 from tests.report.test_formats import PICTURES

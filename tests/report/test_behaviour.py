@@ -14,9 +14,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.behaviour import behaviour_of, groups_in_planes
-from mlcli.report.scored import Scored, scored
-from mlcli.report.worth import worth_of_columns
+from mlcli.report.scoring.importance import worth_of_columns
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.inspection import behaviour_of, groups_in_planes
 
 ROWS = 120
 

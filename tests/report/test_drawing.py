@@ -21,8 +21,8 @@ from mlcli.core.findings import (
     Tree,
 )
 from mlcli.report.document import Field, explained, grid
+from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page, columns_of, height
-from mlcli.report.text import text_of
 
 SCREE = Bars("Scree", ("component", "variance", "share"), ("1", "2", "3"), (4.0, 2.0, 0.01), ((0.6, 0.3, 0.0),))
 SCORES = Histogram("", "score", (0.0, 1.0, 2.0, 3.0), (("good", (8.0, 1.0, 0.0)), ("bad", (0.0, 1.0, 0.0))))

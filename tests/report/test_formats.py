@@ -26,11 +26,11 @@ from mlcli.core.findings import (
     Tree,
 )
 from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
-from mlcli.report.formats import RENDERERS, known_format, renderer_of
-from mlcli.report.html import fragment_of
-from mlcli.report.latex import COMMANDS
+from mlcli.report.formats.html import fragment_of
+from mlcli.report.formats.latex import COMMANDS
+from mlcli.report.formats.table import RENDERERS, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.pictures import FIGURES
+from mlcli.report.pictures.files import FIGURES
 from tests.cli.shell import document, typed
 
 ROWS: list[list[Content]] = [["zero-r", Field("0.5|0.6", "best")], ["a, b", Field("", heights=(0.0, 1.0))]]

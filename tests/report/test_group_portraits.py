@@ -8,10 +8,10 @@ from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
 
 from mlcli.core.findings import Cloud, Points
-from mlcli.report.distributions import boxplots, histogram
 from mlcli.report.document import Lines
-from mlcli.report.drawing import drawn
-from mlcli.report.group_portraits import between_centres, by_components, marks
+from mlcli.report.pictures.characters import drawn
+from mlcli.report.views.distributions import boxplots, histogram
+from mlcli.report.views.kinds.group_portraits import between_centres, by_components, marks
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]

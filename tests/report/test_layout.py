@@ -5,8 +5,8 @@ import re
 import pytest
 
 from mlcli.report.document import Field, Heading, Lines, Sentence, grid, notes
+from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page, columns_of
-from mlcli.report.text import coloured, text_of
 
 MODELS = (
     "zero-r",

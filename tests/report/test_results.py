@@ -13,12 +13,12 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.one_against_rest import ClassRates
-from mlcli.report.as_json import results_as_json
-from mlcli.report.confusion import confusion_of
+from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import scored
-from mlcli.report.text import text_of
+from mlcli.report.scoring.scored import scored
+from mlcli.report.views.confusion import confusion_of
+from mlcli.report.views.results import Parts, results_of
+from mlcli.report.views.results_as_json import results_as_json
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 

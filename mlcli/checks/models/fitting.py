@@ -20,10 +20,10 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.curves import ScoreCurve, curves_over, finding_of
-from mlcli.report.differences import difference_between
-from mlcli.report.scored import Scored, scored
-from mlcli.report.scores import badness
+from mlcli.report.scoring.differences import difference_between
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.curves import ScoreCurve, curves_over, finding_of
+from mlcli.report.views.score_table import badness
 
 WIDE_GAP = 0.3
 """Of skill between training rows and others, from which a model follows its training rows too closely."""

@@ -10,7 +10,7 @@ from mlcli.checks.trial import Trial
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""
