@@ -17,10 +17,10 @@ from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats.table import JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.gates import Gate, Outcome, gates_as_elements
+from mlcli.report.scoring.gates import ExperimentOutcome, Gate
 from mlcli.report.scoring.scored import Scored, judged
-from mlcli.report.views.full_report import Made, report_of
-from mlcli.report.views.results import results_of
+from mlcli.report.views.full_report import Provenance, report_of
+from mlcli.report.views.results import gates_as_elements, results_of
 from mlcli.report.views.results_as_json import cells_of, results_as_json
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Report:
 class Results(Report):
     """What an experiment came to."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ExperimentOutcome, ...]
 
     @property
     def document(self) -> Document:
@@ -111,7 +111,7 @@ class Results(Report):
     def to(self, format: str) -> str:
         """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
         if known_format(format) == "html":
-            whole = report_of(self.scored, Made("mlcli.eval or mlcli.run in Python"))
+            whole = report_of(self.scored, Provenance("mlcli.eval or mlcli.run in Python"))
             return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
         if format != JSON:
             return super().to(format)

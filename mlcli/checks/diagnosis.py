@@ -10,20 +10,20 @@ from mlcli.checks.audit import audited, issues_in
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import splits
 from mlcli.checks.models import columns, fitting, scores, tuning
-from mlcli.checks.models.fitting import fit_of, learning_curve_of
+from mlcli.checks.models.fitting import fit_scores, learning_curve_of
 from mlcli.checks.table import AT_A_GLANCE
-from mlcli.checks.trial import Trial
+from mlcli.checks.trial import Diagnosed
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious, issue_as_json
 from mlcli.core.threads import one_blas_thread
 from mlcli.report.document import Document, Element, Sentence, grid
 from mlcli.report.numbers import lined_up
 from mlcli.report.views.curves import curve_as_json, curve_elements
 from mlcli.report.views.issues import issues_of, summary_of
-from mlcli.report.views.results import opening
+from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import cell_as_json, plain
 
 OF_ITS_DATA: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting, splits.rare_classes, splits.imbalance)
-OF_MODELS: tuple[Check[Trial], ...] = (
+OF_MODELS: tuple[Check[Diagnosed], ...] = (
     scores.no_better_than_baseline,
     fitting.overfitting,
     fitting.underfitting,
@@ -42,7 +42,7 @@ OF_MODELS: tuple[Check[Trial], ...] = (
 """What is looked for in a model that was judged, in the order in which issues of one gravity are listed."""
 
 
-def issues_of_trial(trial: Trial) -> list[Issue]:
+def issues_of_trial(trial: Diagnosed) -> list[Issue]:
     """Everything that is found, the gravest first."""
     with one_blas_thread():
         cell = trial.cell
@@ -50,22 +50,22 @@ def issues_of_trial(trial: Trial) -> list[Issue]:
         return by_gravity([*found_by(OF_MODELS, trial), *of_data])
 
 
-def diagnosis_of(trial: Trial, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
+def diagnosis_of(trial: Diagnosed, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
     """What the data are, the scores, what was found, with advice if asked for; ``verbose`` adds tables, curves."""
     shown = issues if verbose else [replace(issue, shown=()) for issue in issues]
     curve = learning_curve_of(trial) if verbose else None
     return (
         *opening([trial.cell]),
-        *_scores(trial),
+        *_scores_grid(trial),
         Sentence(f"{trial.cell.label}: {summary_of(issues, everything)}", "strong"),
         *issues_of(shown, everything),
         *(curve_elements(curve) if curve is not None else ()),
     )
 
 
-def diagnosis_as_json(trial: Trial, issues: Sequence[Issue]) -> dict[str, Any]:
+def diagnosis_as_json(trial: Diagnosed, issues: Sequence[Issue]) -> dict[str, Any]:
     """The same as plain values."""
-    fit, curve = fit_of(trial), learning_curve_of(trial)
+    fit, curve = fit_scores(trial), learning_curve_of(trial)
     scores = {} if fit is None else {"training": fit.training, "judged": fit.judged, "gap": fit.gap}
     return {
         **cell_as_json(trial.cell),
@@ -77,7 +77,7 @@ def diagnosis_as_json(trial: Trial, issues: Sequence[Issue]) -> dict[str, Any]:
     }
 
 
-def _scores(trial: Trial) -> Iterator[Element]:
+def _scores_grid(trial: Diagnosed) -> Iterator[Element]:
     """The model beside what it is compared with."""
     beside = [one for one in (trial.baseline, trial.model, trial.rival) if one is not None and one.done]
     name = trial.metric.name

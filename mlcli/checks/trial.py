@@ -22,9 +22,8 @@ from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
 from mlcli.report.scoring.differences import difference_between
-from mlcli.report.scoring.importance import Worth, worth_of_columns
-from mlcli.report.scoring.scored import Scored, judged, scored
-from mlcli.report.views.score_table import badness
+from mlcli.report.scoring.importance import PermutationImportance, permutation_importance
+from mlcli.report.scoring.scored import Scored, badness, judged, scored
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Gain:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class Diagnosed:
     """What is known of a model on a dataset; what takes long is done once, and only if a check asks for it."""
 
     model: Scored
@@ -111,9 +110,9 @@ class Trial:
         return self.trained.pipeline.explain()
 
     @cached_property
-    def worth(self) -> Worth | None:
+    def worth(self) -> PermutationImportance | None:
         """What each column is worth to it on rows that it has not seen."""
-        return None if self.cell.model.saved is not None else worth_of_columns(self.cell, self.metric)
+        return None if self.cell.model.saved is not None else permutation_importance(self.cell, self.metric)
 
     @cached_property
     def trained(self) -> Trained:
@@ -136,7 +135,7 @@ def cells_of_trial(experiment: Experiment) -> list[Cell]:
 
 def tried(
     experiment: Experiment, cells: list[Cell], *, jobs: int | None = None, on_progress: OnProgress | None = None
-) -> Trial:
+) -> Diagnosed:
     """The trial of an experiment by its cells; training rows are answered, too."""
     asked = _the_one(cells, experiment.models or ())
     found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
@@ -147,7 +146,7 @@ def tried(
     model = of_cell[asked]
     if not model.done:
         raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.result.why}")
-    return Trial(model, baseline, rival if rival is not model else None, jobs)
+    return Diagnosed(model, baseline, rival if rival is not model else None, jobs)
 
 
 def _the_one(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from mlcli.api.running import NOTHING, RunOptions, answered
-from mlcli.checks.audit import foreseen
+from mlcli.checks.audit import split_warnings
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._foreseen import ask_before_hours, planned_and_foreseen
 from mlcli.cli._groups import Gates, Views
@@ -24,9 +24,9 @@ from mlcli.experiment.spec.instead import method_instead
 from mlcli.report.document import Document
 from mlcli.report.formats.table import JSON, TEXT
 from mlcli.report.numbers import counted
-from mlcli.report.scoring.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
 from mlcli.report.scoring.scored import Scored
-from mlcli.report.views.results import Parts, results_of
+from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.tasks.table import kind_named
 
@@ -48,7 +48,7 @@ def run_and_show(
     planned = planned_and_foreseen(experiments)
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
-    outcomes: list[Outcome] = []
+    outcomes: list[ExperimentOutcome] = []
     parts = replace(views.parts(), fair=views.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
@@ -64,23 +64,23 @@ def run_and_show(
     _leave_by(outcomes)
 
 
-def _document(outcome: Outcome, parts: Parts) -> Document:
+def _document(outcome: ExperimentOutcome, parts: Details) -> Document:
     return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
 
 
-def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+def _plain(outcomes: Sequence[ExperimentOutcome], parts: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.found]
     return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **given({"gates": gates})}
 
 
-def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    from mlcli.report.views.full_report import Made, made_by_file, report_of
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome]) -> Document:
+    from mlcli.report.views.full_report import Provenance, provenance_of_file, report_of
 
     typed = f"mlcli {shlex.join(sys.argv[1:])}"
     elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
-        made = made_by_file(experiment.source) if experiment.source else Made(typed)
+        made = provenance_of_file(experiment.source) if experiment.source else Provenance(typed)
         elements += (*report_of(outcome.found, made), *gates_as_elements(outcome.gates))
     return elements
 
@@ -94,7 +94,7 @@ def _scored(
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
-        with Progress(cells, foreseen(cells)) as progress:
+        with Progress(cells, split_warnings(cells)) as progress:
             found = answered(experiment, cells, place, options, progress, about)
     except KeyboardInterrupt:
         if place is not None:
@@ -121,10 +121,10 @@ def run_shard(
     """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
     from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.transfer import SHARD
-    from mlcli.report.views.runs import Part, parts_as_json, parts_of
+    from mlcli.report.views.runs import ShardCells, shards_as_json, shards_of
 
     shard = shard_from_text(text)
-    parts: list[Part] = []
+    parts: list[ShardCells] = []
     for experiment, cells in planned_and_foreseen(experiments):
         title, places, usual = experiment.title, shard.places(cells), beside(experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
@@ -132,9 +132,9 @@ def run_shard(
         about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
         named = replace(experiment, name=f"{title}, {shard}")
         found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
-        parts.append(Part(title, str(shard), len(cells), found, place))
-    show_as(format, parts_of, parts_as_json, parts)
-    _leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+        parts.append(ShardCells(title, str(shard), len(cells), found, place))
+    show_as(format, shards_of, shards_as_json, parts)
+    _leave_by([ExperimentOutcome(part.title, part.found, (), ()) for part in parts])
 
 
 def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
@@ -145,7 +145,7 @@ def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
         raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
 
 
-def _leave_by(outcomes: Sequence[Outcome]) -> None:
+def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.found]
     broken = sum(one.result.status in BROKEN for one in found)

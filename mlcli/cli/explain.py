@@ -43,7 +43,7 @@ def explain_command(
 def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], format: str = "text") -> None:
     """Print how the answers about the chosen rows, or the first, come about."""
     from mlcli.cli._console import show_as
-    from mlcli.report.views.explained_answers import (
+    from mlcli.report.views.trained_model import (
         MOST_EXPLAINED,
         answers_explained,
         document_of,

@@ -51,9 +51,9 @@ def show_command(
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.report.formats.table import CSV
     from mlcli.report.scoring.scored import scored
-    from mlcli.report.views.plan import runs_as_json, runs_of
     from mlcli.report.views.results import results_of
     from mlcli.report.views.results_as_json import cells_of, results_as_json
+    from mlcli.report.views.runs import runs_as_json, runs_of
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
         if run is None:

@@ -129,6 +129,12 @@ class Confusions(Picture):
     counts: tuple[tuple[float, ...], ...]
     """A row for each true class."""
 
+    def taken_for(self, true: int) -> list[tuple[str, float]]:
+        """What rows of a class were taken for, with how many, the most first."""
+        wrong = [place for place, count in enumerate(self.counts[true]) if count and place != true]
+        order = sorted(wrong, key=lambda place: -self.counts[true][place])
+        return [(self.labels[place], self.counts[true][place]) for place in order]
+
 
 @dataclass(frozen=True)
 class Dendrogram(Picture):

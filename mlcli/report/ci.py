@@ -11,27 +11,27 @@ from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.gates import SKIPPED, Gate, Outcome, gates_as_elements
+from mlcli.report.scoring.gates import SKIPPED, ExperimentOutcome, Gate
 from mlcli.report.scoring.scored import Scored, grouped
-from mlcli.report.views.results import table_of_group
+from mlcli.report.views.results import gates_as_elements, table_of_group
 
 
-def write_junit(file: Path, outcomes: Sequence[Outcome]) -> None:
+def write_junit(file: Path, outcomes: Sequence[ExperimentOutcome]) -> None:
     """Write a file of JUnit XML in place of what was there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as beside:
         beside.write_text(_junit_of(outcomes), encoding="utf-8")
 
 
-def append_summary(file: Path, outcomes: Sequence[Outcome]) -> None:
+def append_summary(file: Path, outcomes: Sequence[ExperimentOutcome]) -> None:
     """Add gates, then the table of each dataset, as Markdown at the end of a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    document = tuple(element for outcome in outcomes for element in _summary(outcome))
+    document = tuple(element for outcome in outcomes for element in _summary_elements(outcome))
     with file.open("a", encoding="utf-8") as opened:
         opened.write(markdown_of(document, Page()))
 
 
-def _summary(outcome: Outcome) -> Iterator[Element]:
+def _summary_elements(outcome: ExperimentOutcome) -> Iterator[Element]:
     yield Heading(outcome.title, 1)
     for element in gates_as_elements(outcome.gates):
         yield Heading(element.text, 2) if isinstance(element, Heading) else element
@@ -39,7 +39,7 @@ def _summary(outcome: Outcome) -> Iterator[Element]:
         yield from table_of_group(group)
 
 
-def _junit_of(outcomes: Sequence[Outcome]) -> str:
+def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     """A test suite for each experiment: a case for each cell, and for each gate."""
     suites = ET.Element("testsuites")
     for outcome in outcomes:
@@ -52,7 +52,7 @@ def _junit_of(outcomes: Sequence[Outcome]) -> str:
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _case_of_cell(one: Scored, outcome: Outcome) -> ET.Element:
+def _case_of_cell(one: Scored, outcome: ExperimentOutcome) -> ET.Element:
     result, cell = one.result, one.cell
     case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
     why = Page().shown(result.why or cell.skipped)

@@ -90,8 +90,8 @@ KINDS = (
         baselines=("one-cluster", "random-clusters"),
         panel=("k-means", "agglomerative"),
         columns_at="mlcli.report.columns.predictions:group_columns",
-        picture_of_table_at="mlcli.report.views.kinds.clustering:pictures_of",
-        described_at="mlcli.report.views.kinds.group_portraits:portraits",
+        picture_of_table_at="mlcli.report.views.kinds.clustering:clustering_elements",
+        described_at="mlcli.report.views.kinds.group_portraits:group_portraits",
     ),
     Kind(
         name="sequence-labelling",
@@ -160,8 +160,8 @@ KINDS = (
         baselines=("gaussian",),
         panel=("gmm",),
         columns_at="mlcli.report.columns.predictions:density_columns",
-        picture_of_table_at="mlcli.report.views.kinds.clustering:groups_of_best",
-        described_at="mlcli.report.views.kinds.density:described",
+        picture_of_table_at="mlcli.report.views.kinds.clustering:profiles_of_best",
+        described_at="mlcli.report.views.kinds.density:density_findings",
     ),
     Kind(
         name="projection",

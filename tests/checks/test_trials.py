@@ -12,7 +12,7 @@ import pytest
 
 from mlcli.checks.diagnosis import OF_MODELS, issues_of_trial
 from mlcli.checks.models.fitting import learning_curve_of
-from mlcli.checks.trial import Trial, cells_of_trial, tried
+from mlcli.checks.trial import Diagnosed, cells_of_trial, tried
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, code_of, found_by, is_serious
@@ -22,7 +22,7 @@ from tests.checks.faults import csv_of, sound, written
 FOLDS = ProtocolSpec("", {"folds": 10})
 
 
-def trial_of(reference: str, model: str, **params: Any) -> Trial:
+def trial_of(reference: str, model: str, **params: Any) -> Diagnosed:
     experiment = Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS)
     return tried(experiment, cells_of_trial(experiment), jobs=1)
 
@@ -39,13 +39,13 @@ def codes(issues: list[Issue]) -> set[str]:
     return {issue.code for issue in issues}
 
 
-def with_splits(trial: Trial, **changes: Any) -> Trial:
+def with_splits(trial: Diagnosed, **changes: Any) -> Diagnosed:
     """The same trial whose splits say something else."""
     splits = tuple(replace(one, **changes) for one in trial.model.result.splits)
     return replace(trial, model=replace(trial.model, result=replace(trial.model.result, splits=splits)))
 
 
-def named(code: str, trial: Trial) -> Issue:
+def named(code: str, trial: Diagnosed) -> Issue:
     return next(one for one in found_by(OF_MODELS, trial) if one.code == code)
 
 

@@ -14,7 +14,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scoring.importance import worth_of_columns
+from mlcli.report.scoring.importance import permutation_importance
 from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.inspection import behaviour_of, groups_in_planes
 
@@ -71,7 +71,7 @@ def test_a_linear_model_answers_along_its_slopes(table: Path) -> None:
 
 def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     one, (_, curve, *_) = found(table, "y", "side", "linear-regression", "regression")
-    worth = worth_of_columns(one.result.cell, one.metrics[0])
+    worth = permutation_importance(one.result.cell, one.metrics[0])
     assert worth is not None
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)

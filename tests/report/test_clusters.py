@@ -14,10 +14,10 @@ from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpe
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
 from mlcli.report.formats.text import text_of
+from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.results import results_of
-from mlcli.report.views.score_table import decimals_of
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.groups import MEANS
 from tests.golden.test_clusters import answers

@@ -8,7 +8,7 @@ from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
 
 from mlcli.core.findings import Cloud, Points
-from mlcli.report.document import Lines
+from mlcli.report.document import Preformatted
 from mlcli.report.pictures.characters import drawn
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.report.views.kinds.group_portraits import between_centres, by_components, marks
@@ -28,7 +28,7 @@ def test_boxes_are_those_of_matplotlib() -> None:
 
 def test_boxes_are_drawn_on_one_scale() -> None:
     picture = drawn(boxplots("", "x", PARTS), 60)
-    assert isinstance(picture, Lines)
+    assert isinstance(picture, Preformatted)
     lines = picture.lines
     assert [line.split()[0] for line in lines[:2]] == ["one", "two"]
     assert lines[0].endswith("1 outside")

@@ -33,7 +33,7 @@ def unused_weights(audited: Audited) -> Iterator[Issue]:
                 "warning",
                 f"column '{column.name}' is named like the weight of a row, and is a feature",
                 f"{cells.min():g} to {cells.max():g}, {cells.sum():g} in all",
-                tuple(with_role(audited.dataset, role, column.name) for role in _roles(cells)),
+                tuple(with_role(audited.dataset, role, column.name) for role in _roles_for(cells)),
                 (column.name,),
             )
 
@@ -70,6 +70,6 @@ def odd_weights(audited: Audited) -> Iterator[Issue]:
         )
 
 
-def _roles(cells: Array) -> tuple[str, ...]:
+def _roles_for(cells: Array) -> tuple[str, ...]:
     counts = COUNT in ROLES and bool((cells == np.floor(cells)).all())
     return (COUNT, "weight") if counts else ("weight",)

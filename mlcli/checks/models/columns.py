@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlcli.checks.remedies import behind
-from mlcli.checks.trial import Trial
+from mlcli.checks.remedies import text_behind_steps
+from mlcli.checks.trial import Diagnosed
 from mlcli.core.findings import Finding, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
@@ -32,11 +32,11 @@ NOTHING = 0.05
 """What a column says of the target alone, as a part of all there is to say, is nothing below this."""
 
 
-def unscaled_coefficients(trial: Trial) -> Iterator[Issue]:
+def unscaled_coefficients(trial: Diagnosed) -> Iterator[Issue]:
     """Coefficients of columns in different units, which cannot be compared."""
-    if _finding(trial, COEFFICIENTS) is None or SCALERS & {step.use for step in trial.cell.steps}:
+    if _finding_titled(trial, COEFFICIENTS) is None or SCALERS & {step.use for step in trial.cell.steps}:
         return
-    spreads = {column.name: float(np.nanstd(_cells(trial, column))) for column in _numeric(trial)}
+    spreads = {column.name: float(np.nanstd(_cells(trial, column))) for column in _numeric_columns(trial)}
     spreads = {name: spread for name, spread in spreads.items() if spread > 0}
     if spreads and max(spreads.values()) > UNITS * min(spreads.values()):
         wide, narrow = max(spreads, key=spreads.__getitem__), min(spreads, key=spreads.__getitem__)
@@ -49,9 +49,9 @@ def unscaled_coefficients(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def misleading_importances(trial: Trial) -> Iterator[Issue]:
+def misleading_importances(trial: Diagnosed) -> Iterator[Issue]:
     """Columns of many values that trees ask about often, and that are worth nothing on rows not seen."""
-    table = _finding(trial, IMPORTANCES)
+    table = _finding_titled(trial, IMPORTANCES)
     if not isinstance(table, Table) or trial.worth is None:
         return
     shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
@@ -74,11 +74,11 @@ def misleading_importances(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def correlated_columns(trial: Trial) -> Iterator[Issue]:
+def correlated_columns(trial: Diagnosed) -> Iterator[Issue]:
     """Columns so alike that coefficients and importances are shared between them by chance."""
-    if _finding(trial, COEFFICIENTS) is None and _finding(trial, IMPORTANCES) is None:
+    if _finding_titled(trial, COEFFICIENTS) is None and _finding_titled(trial, IMPORTANCES) is None:
         return
-    columns = [column for column in _numeric(trial) if not column.missing]
+    columns = [column for column in _numeric_columns(trial) if not column.missing]
     cells = (
         np.stack([_cells(trial, column) for column in columns], axis=1) if len(columns) > 1 else np.empty((0, 0))
     )
@@ -95,13 +95,13 @@ def correlated_columns(trial: Trial) -> Iterator[Issue]:
             "advice",
             f"{len(pairs)} pairs of columns are so alike that what each is worth is shared by chance",
             f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
-            (_without(trial, drop),),
+            (_repair_without(trial, drop),),
             tuple(dict.fromkeys(name for row in rows for name in row[:2])),
             (Table("Columns alike", ("column", "and", "correlation"), rows),),
         )
 
 
-def correlations(trial: Trial, columns: Sequence[Column]) -> Array:
+def correlations(trial: Diagnosed, columns: Sequence[Column]) -> Array:
     """The size of the correlation of each two columns; 0 with one that is constant."""
     if not columns:
         return np.empty((0, 0))
@@ -112,7 +112,7 @@ def correlations(trial: Trial, columns: Sequence[Column]) -> Array:
     return alike
 
 
-def useless_columns(trial: Trial) -> Iterator[Issue]:
+def useless_columns(trial: Diagnosed) -> Iterator[Issue]:
     """Columns without which the model would answer rows that it has not seen as well."""
     if trial.worth is None:
         return
@@ -128,25 +128,25 @@ def useless_columns(trial: Trial) -> Iterator[Issue]:
             f"{len(found)} of {len(features)} columns are of no use to {trial.cell.label}: {listed(found)}",
             f"{trial.metric.name} on rows not seen is {trial.worth.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (_without(trial, found),),
+            (_repair_without(trial, found),),
             tuple(found),
         )
 
 
-def _without(trial: Trial, names: Sequence[str]) -> Repair:
-    """The model behind its steps, without some columns."""
+def _repair_without(trial: Diagnosed, names: Sequence[str]) -> Repair:
+    """The model text_behind_steps its steps, without some columns."""
     steps = (StepSpec("drop", {"columns": list(names)}), *trial.cell.steps)
-    return Repair("option", f"-m '{behind(trial.cell.model, steps)}'")
+    return Repair("option", f"-m '{text_behind_steps(trial.cell.model, steps)}'")
 
 
-def _finding(trial: Trial, title: str) -> Finding | None:
+def _finding_titled(trial: Diagnosed, title: str) -> Finding | None:
     found = trial.explanation
     return next((one for one in found if one.title == title), None)
 
 
-def _numeric(trial: Trial) -> list[Column]:
+def _numeric_columns(trial: Diagnosed) -> list[Column]:
     return [column for column in trial.dataset.schema.features() if not column.coded]
 
 
-def _cells(trial: Trial, column: Column) -> Array:
+def _cells(trial: Diagnosed, column: Column) -> Array:
     return trial.dataset.table.cells(column.name).astype(np.float64)

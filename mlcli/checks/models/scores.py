@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.trial import Trial
+from mlcli.checks.trial import Diagnosed
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
@@ -22,7 +22,7 @@ COMPARABLE = {"accuracy": "classification", "r2": "regression"}
 """The metrics in which one column alone is judged."""
 
 
-def no_better_than_baseline(trial: Trial) -> Iterator[Issue]:
+def no_better_than_baseline(trial: Diagnosed) -> Iterator[Issue]:
     """A model that answers no better than the baseline, or not surely."""
     gain = trial.gain_over(trial.baseline)
     if gain is None or trial.model.is_baseline or trial.cell.model.saved is not None:
@@ -44,7 +44,7 @@ def no_better_than_baseline(trial: Trial) -> Iterator[Issue]:
     yield Issue("grave" if gain.better <= 0 else "warning", what, evidence, (panel, more))
 
 
-def worse_than_rival(trial: Trial) -> Iterator[Issue]:
+def worse_than_rival(trial: Diagnosed) -> Iterator[Issue]:
     """A model that a strong and simple method surely beats."""
     rival = trial.rival
     gain = trial.gain_over(rival) if rival else None
@@ -59,13 +59,13 @@ def worse_than_rival(trial: Trial) -> Iterator[Issue]:
     )
 
 
-def slower_than_rival(trial: Trial) -> Iterator[Issue]:
+def slower_than_rival(trial: Diagnosed) -> Iterator[Issue]:
     """A model that takes far longer than a simple method and is not better."""
     rival = trial.rival
     gain = trial.gain_over(rival) if rival else None
     if rival is None or gain is None or (gain.better > 0 and gain.sure):
         return
-    own, other = _seconds(trial.model), _seconds(rival)
+    own, other = _seconds_of(trial.model), _seconds_of(rival)
     if own > SECONDS and own > SLOWER * other:
         use = rival.cell.model.use
         yield Issue(
@@ -76,11 +76,11 @@ def slower_than_rival(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def _seconds(one: Scored) -> float:
+def _seconds_of(one: Scored) -> float:
     return float(sum(each(one.result.splits, "fit_seconds")) + sum(each(one.result.splits, "predict_seconds")))
 
 
-def unsteady_splits(trial: Trial) -> Iterator[Issue]:
+def unsteady_splits(trial: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
     answers = judged(trial.model.result)
     scores = trial.scores(trial.model)
@@ -109,7 +109,7 @@ def unsteady_splits(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def one_column_is_enough(trial: Trial) -> Iterator[Issue]:
+def one_column_is_enough(trial: Diagnosed) -> Iterator[Issue]:
     """One column by which alone rows are told as well as by the whole model."""
     name = next((name for name, kind in COMPARABLE.items() if kind == trial.cell.kind), "")
     summary = trial.model.summaries.get(name)

@@ -34,7 +34,7 @@ WITH_DENSITY = ("classification", "sequence-labelling", "density")
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class PredictionRequest:
     """Rows whose truth is not known, as the model that answers sees them, and what is wanted of them."""
 
     table: Table
@@ -71,12 +71,12 @@ def predictions_of(
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
         stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
-        request = Request(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
+        request = PredictionRequest(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
 
 
-def label_columns(model: Any, request: Request) -> Columns:
+def label_columns(model: Any, request: PredictionRequest) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
     shares = model.predict_proba(request.table)
     if request.has_gaps:
@@ -87,7 +87,7 @@ def label_columns(model: Any, request: Request) -> Columns:
     return columns | (_evidence_column(model.log_evidence(request.table), request) if request.evidence else {})
 
 
-def _evidence_column(log_evidence: Array | None, request: Request) -> Columns:
+def _evidence_column(log_evidence: Array | None, request: PredictionRequest) -> Columns:
     """How probable the row itself is; a row that is impossible has -inf."""
     if log_evidence is None:
         what = "the model does not say how probable rows are"
@@ -100,18 +100,18 @@ def _evidence_column(log_evidence: Array | None, request: Request) -> Columns:
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
-    return {f"p({label})": _numbers(shares[:, place]) for place, label in enumerate(classes)}
+    return {f"p({label})": _numbers_as_text(shares[:, place]) for place, label in enumerate(classes)}
 
 
-def value_columns(model: Any, request: Request) -> Columns:
+def value_columns(model: Any, request: PredictionRequest) -> Columns:
     """A number for each row."""
     request.refuse_probabilities("the model predicts numbers, which have no probabilities")
     values = model.predict_values(request.table)
     refuse_impossible(model, values, (len(request.table),))
-    return {PREDICTION: _numbers(values)}
+    return {PREDICTION: _numbers_as_text(values)}
 
 
-def rating_columns(model: Any, request: Request) -> Columns:
+def rating_columns(model: Any, request: PredictionRequest) -> Columns:
     """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
     user, item = request.table.columns
     if item.name not in request.absent_features:
@@ -123,14 +123,14 @@ def rating_columns(model: Any, request: Request) -> Columns:
     return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
-def group_columns(model: Any, request: Request) -> Columns:
+def group_columns(model: Any, request: PredictionRequest) -> Columns:
     """The cluster of each row."""
     names = model.group_names()
     columns = {"cluster": [names[group] for group in model.cluster_of(request.table)]}
     return columns | _group_shares(model, request, "groups have no probabilities")
 
 
-def _group_shares(model: Any, request: Request, why: str) -> Columns:
+def _group_shares(model: Any, request: PredictionRequest, why: str) -> Columns:
     """How probable each group is, where the model says so; without it they may not be wanted."""
     shares = model.responsibilities(request.table)
     if shares is None:
@@ -139,26 +139,26 @@ def _group_shares(model: Any, request: Request, why: str) -> Columns:
     return _share_columns(shares, model.group_names())
 
 
-def density_columns(model: Any, request: Request) -> Columns:
+def density_columns(model: Any, request: PredictionRequest) -> Columns:
     """The logarithm of the density at each row."""
-    columns = {"log_density": _numbers(model.log_density_in_file(request.table))}
+    columns = {"log_density": _numbers_as_text(model.log_density_in_file(request.table))}
     return columns | _group_shares(model, request, "a density is no probability")
 
 
-def component_columns(model: Any, request: Request) -> Columns:
+def component_columns(model: Any, request: PredictionRequest) -> Columns:
     """Each row in the new columns."""
     request.refuse_probabilities("components have no probabilities")
     components = model.project(request.table)
     _refuse_gaps(components)
     names = component_names(components.shape[1])
-    return {name: _numbers(column) for name, column in zip(names, components.T, strict=True)}
+    return {name: _numbers_as_text(column) for name, column in zip(names, components.T, strict=True)}
 
 
-def tag_columns(model: Any, request: Request) -> Columns:
+def tag_columns(model: Any, request: PredictionRequest) -> Columns:
     """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
     _refuse_without_sequence(request.beside["sequence"])
     sequence = numbered(request.beside["sequence"])
-    rows = in_order(sequence, _places(request.beside["order"]) if "order" in request.beside else None)
+    rows = in_order(sequence, _order_numbers(request.beside["order"]) if "order" in request.beside else None)
     ordered, place = request.table.take(rows), np.argsort(rows)
     tags = model.tag(ordered, sequence[rows])[place]
     columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
@@ -179,45 +179,45 @@ def _refuse_without_sequence(cells: Sequence[str]) -> None:
         raise DataError(what, hint="every row needs the sequence that it belongs to")
 
 
-def _places(cells: Sequence[str]) -> Array:
+def _order_numbers(cells: Sequence[str]) -> Array:
     places = as_numbers(cells)
     if places is None or np.isnan(places).any():
         raise DataError("the order of rows in their sequences is not in numbers", hint="correct or fill its cells")
     return places
 
 
-def score_columns(model: Any, request: Request) -> Columns:
+def score_columns(model: Any, request: PredictionRequest) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
     asked = Asked.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
-    columns = {"score": _numbers(asked.score)}
-    return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
+    columns = {"score": _numbers_as_text(asked.score)}
+    return columns if model.threshold_ is None else columns | _flag_columns(asked, model.threshold_)
 
 
-def _flags(asked: Asked, threshold: float) -> Columns:
+def _flag_columns(asked: Asked, threshold: float) -> Columns:
     flagged = asked.score >= threshold
     names, reasons, shares = asked.top_reasons(int(flagged.sum()))
     named = (worth_naming(names, *of_row) for of_row in zip(reasons, shares, strict=True))
-    because = [", ".join(_reason(*one) for one in of_row) for of_row in named]
+    because = [", ".join(_reason_text(*one) for one in of_row) for of_row in named]
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 
 
-def _reason(column: str, share: float) -> str:
+def _reason_text(column: str, share: float) -> str:
     return f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
 
 
-def place_columns(model: Any, request: Request) -> Columns:
+def place_columns(model: Any, request: PredictionRequest) -> Columns:
     """The score of each row, and its place in its group; rows that tie share the better place."""
     request.refuse_probabilities("an order has no probabilities")
     scores = model.score_rows(request.table)
-    columns = {"score": _numbers(scores)}
+    columns = {"score": _numbers_as_text(scores)}
     return columns | {"rank": [str(place) for place in places(scores, numbered(request.beside["group"]))]}
 
 
-def rule_columns(model: Any, request: Request) -> Columns:
+def rule_columns(model: Any, request: PredictionRequest) -> Columns:
     """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
     request.refuse_probabilities("rules have no probabilities")
     fires, holds = model.applied(request.table)
@@ -231,7 +231,7 @@ def rule_columns(model: Any, request: Request) -> Columns:
     }
 
 
-def _numbers(answers: Array) -> list[str]:
+def _numbers_as_text(answers: Array) -> list[str]:
     _refuse_gaps(answers)
     return [repr(float(answer)) for answer in answers]
 

@@ -22,26 +22,26 @@ MOST_DECIMALS = 12
 """Numbers whose training values have more decimals are written with every digit."""
 
 
-def sampled(saved: SavedModel, n: int, seed: int) -> Columns:
+def sample_columns(saved: SavedModel, n: int, seed: int) -> Columns:
     """So many drawn rows, or sequences; the columns of the file in their order."""
     with one_blas_thread():
         table = saved.pipeline.sample_rows(n, rng_for("sample", saved.content, saved.pipeline.name, seed))
-    found = dict(_columns(saved, table))
+    found = dict(_text_columns(saved, table))
     place = {name: place for place, name in enumerate(saved.order)}
     return dict(sorted(found.items(), key=lambda part: place.get(part[0], len(place))))
 
 
-def _columns(saved: SavedModel, table: Table) -> Iterator[tuple[str, list[str]]]:
+def _text_columns(saved: SavedModel, table: Table) -> Iterator[tuple[str, list[str]]]:
     for column, cells in table.parts():
         beside = saved.beside.get(column.name)
         name = column.name if beside is None else beside.name
-        yield name, _text(column, cells, _decimals(saved.usual, column))
+        yield name, _cells_as_text(column, cells, _decimals_of_column(saved.usual, column))
         if column.name == "sequence" and "order" in saved.beside:
             _, sizes = lengths(np.asarray(cells, np.int32))
             yield saved.beside["order"].name, [str(place + 1) for size in sizes for place in range(size)]
 
 
-def _text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:
+def _cells_as_text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:
     if column.coded:
         names = [*column.levels, ""]  # the code of an empty cell is -1
         return [names[code] for code in cells]
@@ -49,7 +49,7 @@ def _text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:
     return ["" if np.isnan(number) else write(float(number) + 0.0) for number in cells]
 
 
-def _decimals(usual: Table, column: Column) -> int:
+def _decimals_of_column(usual: Table, column: Column) -> int:
     """How many decimals the usual values of a column have; 0 for one that training rows did not have."""
     if column.coded or column not in usual.columns:
         return 0

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
-from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
@@ -28,22 +28,22 @@ def csv_of(document: Document, page: Page) -> str:
 def _lines(element: Element, page: Page) -> Iterator[str]:
     match element:
         case Heading(text) | Sentence(text):
-            return _remarks([text], page)
-        case Lines(lines):
-            return _remarks(lines, page)
+            return _comment_lines([text], page)
+        case Preformatted(lines):
+            return _comment_lines(lines, page)
         case Notes(items):
-            return _remarks((text if mark in ("", "-") else f"{mark} {text}" for mark, text in items), page)
+            return _comment_lines((text if mark in ("", "-") else f"{mark} {text}" for mark, text in items), page)
         case Grid():
-            return _records(element, page)
+            return _csv_lines(element, page)
         case _:
             return _lines(drawn(element, None), page)
 
 
-def _remarks(lines: Iterable[str], page: Page) -> Iterator[str]:
+def _comment_lines(lines: Iterable[str], page: Page) -> Iterator[str]:
     return (f"{COMMENT} {page.shown(OF_STARS.sub('', line))}".rstrip() for line in lines)
 
 
-def _records(grid: Grid, page: Page) -> Iterator[str]:
+def _csv_lines(grid: Grid, page: Page) -> Iterator[str]:
     by_title = ((title, [row[place] for row in grid.rows]) for place, title in enumerate(grid.header))
     heads, *rows = zip(*(column for title, cells in by_title for column in _columns(title, cells)), strict=True)
     for cells in [heads, *rows] if any(grid.header) else rows:
@@ -52,7 +52,7 @@ def _records(grid: Grid, page: Page) -> Iterator[str]:
         yield line.getvalue()
 
 
-def _columns(header: str, fields: Sequence[Field]) -> Iterator[list[str]]:
+def _columns(header: str, fields: Sequence[GridCell]) -> Iterator[list[str]]:
     """The cells of a column below its header, and those of how far they reach where some do."""
     cells = [field.written.strip().removeprefix("*" * (field.style == "best")) for field in fields]
     parts = [cell.partition(REACH) for cell in cells]

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 
 from mlcli import __version__
 from mlcli.core.errors import UsageError
-from mlcli.report.document import Document, Grid, Heading, Lines, Notes, Picture, Sentence
+from mlcli.report.document import Document, Grid, Heading, Notes, Picture, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
 PAGE, FRAGMENT = "page.html", "fragment.html"
-KINDS: dict[type[Any], str] = {Sentence: "sentence", Lines: "lines", Notes: "notes", Grid: "table"}
+KINDS: dict[type[Any], str] = {Sentence: "sentence", Preformatted: "lines", Notes: "notes", Grid: "table"}
 """By what a template shows an element; all others are pictures."""
 PICTURE = "picture"
 NEEDED = ("jinja2", "matplotlib")
 
 
-class Drawing(NamedTuple):
+class SvgPicture(NamedTuple):
     """A picture as SVG, and what it is called."""
 
     title: str
@@ -34,7 +34,7 @@ class Drawing(NamedTuple):
 
 
 @dataclass
-class Part:
+class Section:
     """What stands under one heading; below a small one it may stand beside others."""
 
     heading: Heading | None = None
@@ -44,7 +44,7 @@ class Part:
 def html_of(document: Document, page: Page) -> str:
     """The whole document as a page."""
     refuse_without_extra()
-    parts = list(_parts(document, "p"))
+    parts = list(_sections(document, "p"))
     titles = [part.heading.text for part in parts if part.heading and part.heading.level == 1]
     title = titles[0] if len(titles) == 1 else "mlcli"
     return _rendered(PAGE, page, parts=parts, titles=titles, title=title, version=__version__)
@@ -53,7 +53,7 @@ def html_of(document: Document, page: Page) -> str:
 def fragment_of(document: Document, page: Page) -> str:
     """The document for the cell of a notebook; pictures are drawn in characters where matplotlib is not there."""
     name = f"m{hashlib.sha256(repr(document).encode()).hexdigest()[:12]}"
-    return _rendered(FRAGMENT, page, parts=_parts(document, name))
+    return _rendered(FRAGMENT, page, parts=_sections(document, name))
 
 
 def refuse_without_extra() -> None:
@@ -77,19 +77,19 @@ def _rendered(template: str, page: Page, **values: Any) -> str:
     return text
 
 
-def _parts(document: Document, name: str) -> Iterator[Part]:
+def _sections(document: Document, name: str) -> Iterator[Section]:
     """The elements by the headings above them; no other picture has ids that begin with a name."""
-    part, has_pictures = Part(), find_spec("matplotlib") is not None
+    part, has_pictures = Section(), find_spec("matplotlib") is not None
     for place, element in enumerate(document):
         if isinstance(element, Heading):
             if part.heading or part.elements:
                 yield part
-            part = Part(element)
+            part = Section(element)
         elif isinstance(element, Picture) and has_pictures:
             title = part.heading.text if part.heading else PICTURE
             from mlcli.report.pictures.files import svg_of
 
-            part.elements.append((PICTURE, Drawing(title, svg_of(element, f"{name}{place}"))))
+            part.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
         else:
             known = drawn(element, None) if isinstance(element, Picture) else element
             part.elements.append((KINDS[type(known)], known))

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
 from mlcli.report.page import PLAIN_FORMS, Page
 from mlcli.report.pictures.characters import drawn
 
@@ -74,7 +74,7 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
             yield rf"\{SECTIONS[min(level, 2)]}{{{_plain(text, page)}}}"
         case Sentence(text, style):
             yield _strong(_plain(text, page), style in STRONG)
-        case Lines(lines):
+        case Preformatted(lines):
             plain = ("".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line)) for line in lines)
             yield from (r"\begin{verbatim}", *plain, r"\end{verbatim}")
         case Notes(items):
@@ -107,7 +107,7 @@ def _row(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _cell(cell: Field, page: Page) -> str:
+def _cell(cell: GridCell, page: Page) -> str:
     """Only the best is in bold; a share that shades a field is no rank."""
     return _strong(_plain(cell.written, page), cell.style == "best" and cell.shade is None)
 

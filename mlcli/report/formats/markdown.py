@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mlcli.report.document import Document, Element, Field, Grid, Heading, Lines, Notes, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
@@ -28,7 +28,7 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
         case Sentence(text, style):
             # Not to be taken for a list or a title by the way it begins.
             yield _strong(OPENS_A_BLOCK.sub(r"\\", _plain(text, page)), style in STRONG)
-        case Lines(lines):
+        case Preformatted(lines):
             yield from ("```text", *map(page.shown, lines), "```")
         case Notes(items):
             yield from (f"- {_plain(f'{mark} {text}' if mark.strip('-') else text, page)}" for mark, text in items)
@@ -48,7 +48,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Field, page: Page) -> str:
+def _cell(cell: GridCell, page: Page) -> str:
     """Only the best is strong: a column of strong names is a column of names."""
     return _strong(_plain(cell.written, page), cell.style == "best")
 

@@ -7,20 +7,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlcli.core import findings
-from mlcli.report.document import Field, Grid, Lines, grid, strong
-from mlcli.report.formats.layout import GAP
-from mlcli.report.numbers import column_of, lined_up, short
-from mlcli.report.page import columns_of, padded
-from mlcli.report.pictures.planes import ACROSS, DOWN, SHORTEST, cloud, place_of, points, regions, room
-from mlcli.report.pictures.tree_characters import critical_difference, dendrogram, graph, tree
-from mlcli.report.views.confusion import confusions_drawn
+from mlcli.report.document import Content, Grid, GridCell, Preformatted, grid, strong
+from mlcli.report.numbers import column_of, lined_up, rate_text, short
+from mlcli.report.page import GAP, columns_of, padded
+from mlcli.report.pictures.characters_of_planes import (
+    ACROSS,
+    DOWN,
+    SHORTEST,
+    cloud,
+    picture_width,
+    place_of,
+    points,
+    regions,
+)
+from mlcli.report.pictures.characters_of_trees import critical_difference, dendrogram, graph, tree
 
 BAR = "█"
 LONGEST = 40
 """Of the longest bar, by how wide the page is."""
 
 
-def drawn(picture: Any, width: int | None) -> Grid | Lines:
+def drawn(picture: Any, width: int | None) -> Grid | Preformatted:
     """A picture as a table or lines, if possible no wider than so many columns."""
     return DRAWINGS[type(picture)](picture, width)
 
@@ -40,22 +47,22 @@ def histogram(picture: findings.Histogram, width: int | None) -> Grid:
     return _with_bars(header, [starts, *columns], list(map(sum, zip(*counts, strict=True))), width, right=0)
 
 
-def boxplots(picture: findings.Boxplots, width: int | None) -> Lines:
+def boxplots(picture: findings.Boxplots, width: int | None) -> Preformatted:
     """A line for each box on one scale: whiskers, the box from quartile to quartile, its median."""
     ends = [end for _, box in picture.boxes for end in box]
     low, high = min(ends, default=0.0), max(ends, default=0.0)
     names = max((columns_of(name) for name, _ in picture.boxes), default=0)
-    across = room(width, names + GAP)
+    across = picture_width(width, names + GAP)
     lines = []
     for (name, box), outside in zip(picture.boxes, picture.outside, strict=True):
-        drawing = _box([place_of(end, low, high, across) for end in box], across)
+        drawing = _box_line([place_of(end, low, high, across) for end in box], across)
         beside = f"  {outside} outside" if outside else ""
         lines.append(f"{padded(name, names + GAP, 'left')}{drawing}{beside}".rstrip())
     first, last = (end.strip() for end in lined_up([low, high]))
-    return Lines((*lines, " " * (names + GAP) + first + last.rjust(across - columns_of(first))))
+    return Preformatted((*lines, " " * (names + GAP) + first + last.rjust(across - columns_of(first))))
 
 
-def _box(places: Sequence[int], across: int) -> str:
+def _box_line(places: Sequence[int], across: int) -> str:
     low, first, middle, third, high = places
     cells = [" "] * across
     cells[low:high] = ACROSS * (high - low)
@@ -71,11 +78,22 @@ def curve(picture: findings.Curve, width: int | None) -> Grid:
     low, high = min(known, default=0.0), max(known, default=0.0)
     starts, ends = zip(*((line[0], line[-1]) for _, line in picture.series), strict=True)
     written = column_of([*starts, *ends])
-    shapes = (Field("", heights=_heights(line, low, high)) for _, line in picture.series)
+    shapes = (GridCell("", heights=_heights(line, low, high)) for _, line in picture.series)
     names = (strong(name) for name, _ in picture.series)
     first, last = map(short, (picture.points[0], picture.points[-1]))
     rows = zip(names, written[: len(starts)], shapes, written[len(starts) :], strict=True)
     return grid([picture.over, f"at {first}", "", f"at {last}"], rows, right=(1, 3))
+
+
+def confusions(picture: findings.Confusions, width: int | None) -> Grid:
+    """One line per class: how many are right, and every class that others were taken for."""
+    rows: list[list[Content]] = []
+    for true, (label, counts) in enumerate(zip(picture.labels, picture.counts, strict=True)):
+        right, total, answered = counts[true], sum(counts), sum(row[true] for row in picture.counts)
+        rates = (rate_text(right / of if of else None) for of in (total, answered))
+        wrong = ", ".join(f"{name} {short(count)}" for name, count in picture.taken_for(true))
+        rows.append([strong(label), f"{short(right)}/{short(total)}", *rates, wrong])
+    return grid(["true class", "right", "recall", "precision", "taken for"], rows, right=(1, 2, 3))
 
 
 def _with_bars(
@@ -106,11 +124,11 @@ def _heights(line: Sequence[float | None], low: float, high: float) -> tuple[flo
     )
 
 
-DRAWINGS: dict[type[Any], Callable[[Any, int | None], Grid | Lines]] = {
+DRAWINGS: dict[type[Any], Callable[[Any, int | None], Grid | Preformatted]] = {
     findings.Bars: bars,
     findings.Boxplots: boxplots,
     findings.Cloud: cloud,
-    findings.Confusions: confusions_drawn,
+    findings.Confusions: confusions,
     findings.CriticalDifference: critical_difference,
     findings.Curve: curve,
     findings.Dendrogram: dendrogram,

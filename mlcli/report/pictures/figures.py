@@ -49,11 +49,11 @@ def cut(label: str, letters: int = MOST_LETTERS) -> str:
     return short_one.replace("$", r"\$")
 
 
-def _split(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+def _coordinates(points: Sequence[tuple[float, float]]) -> list[list[float]]:
     return [[point[side] for point in points] for side in (0, 1)]
 
 
-def _labelled(figure: Figure, axes: Axes, across: str, upwards: str) -> Figure:
+def _with_labels(figure: Figure, axes: Axes, across: str, upwards: str) -> Figure:
     """With what its axes are, and names above the plane, where there are several and not too many."""
     axes.set_xlabel(across)
     axes.set_ylabel(upwards)
@@ -92,12 +92,12 @@ def curve(picture: Curve) -> Figure:
     bands = dict(picture.bands)
     for (name, line), colour in zip(picture.series, cycle(COLOURS), strict=False):
         known = [(x, y) for x, y in zip(picture.points, line, strict=True) if y is not None and math.isfinite(y)]
-        axes.plot(*_split(known), color=colour, marker=mark, markersize=3.5, label=cut(name))
+        axes.plot(*_coordinates(known), color=colour, marker=mark, markersize=3.5, label=cut(name))
         if name in bands:
             low, high = zip(*((math.nan, math.nan) if ends is None else ends for ends in bands[name]), strict=True)
             axes.fill_between(picture.points, low, high, color=colour, alpha=0.18, linewidth=0)
     alone = cut(picture.series[0][0]) if len(picture.series) == 1 else ""
-    return _labelled(figure, axes, picture.over, alone)
+    return _with_labels(figure, axes, picture.over, alone)
 
 
 def histogram(picture: Histogram) -> Figure:
@@ -106,7 +106,7 @@ def histogram(picture: Histogram) -> Figure:
     for (name, counts), colour in zip(picture.counts, cycle(COLOURS), strict=False):
         axes.stairs(counts, picture.edges, fill=True, color=colour, alpha=0.3)
         axes.stairs(counts, picture.edges, color=colour, label=cut(name))
-    return _labelled(figure, axes, picture.measure, "rows")
+    return _with_labels(figure, axes, picture.measure, "rows")
 
 
 def boxplots(picture: Boxplots) -> Figure:
@@ -127,14 +127,14 @@ def points(picture: Points) -> Figure:
     """Points, and lines where they lie along one."""
     figure, axes = axes_of(0.9 * WIDTH)
     for (name, group), colour in zip(picture.groups, cycle(COLOURS), strict=False):
-        x, y = _split(group)
+        x, y = _coordinates(group)
         if name in picture.lines and _is_straight(group):
             axes.plot(x, y, "--", color=FAINT, linewidth=1, label=cut(name), zorder=3)
         elif name in picture.lines:
             axes.plot(x, y, color=colour, label=cut(name))
         else:
             axes.scatter(x, y, s=14, color=colour, alpha=0.75, linewidths=0, label=cut(name))
-    return _labelled(figure, axes, picture.across, picture.upwards)
+    return _with_labels(figure, axes, picture.across, picture.upwards)
 
 
 def cloud(picture: Cloud) -> Figure:
@@ -148,7 +148,7 @@ def cloud(picture: Cloud) -> Figure:
     axes.set_zlabel(deep)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((0, 0, 0, 0))
-    return _labelled(figure, axes, across, upwards)
+    return _with_labels(figure, axes, across, upwards)
 
 
 def regions(picture: Regions) -> Figure:
@@ -163,9 +163,9 @@ def regions(picture: Regions) -> Figure:
         levels = axes.contourf(picture.x, picture.y, picture.answers, levels=9, cmap="Blues", alpha=0.8)
         figure.colorbar(levels, ax=axes)
     for name, group in picture.groups:
-        x, y = _split(group)
+        x, y = _coordinates(group)
         axes.scatter(x, y, s=12, color=colours.get(name, INK), alpha=0.85, linewidths=0, label=cut(name))
-    return _labelled(figure, axes, picture.across, picture.upwards)
+    return _with_labels(figure, axes, picture.across, picture.upwards)
 
 
 def shaded(picture: Grid) -> Figure:
@@ -201,4 +201,4 @@ def _heat_map(
     axes.set_xticks([place + 0.5 for place in range(len(columns))], columns)
     axes.set_yticks([place + 0.5 for place in range(len(rows))], rows)
     axes.invert_yaxis()
-    return _labelled(figure, axes, "predicted", "true"), axes
+    return _with_labels(figure, axes, "predicted", "true"), axes

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from mlcli.core import findings
 from mlcli.core.files import replacing
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
-from mlcli.report.pictures import figures, tree_figures
+from mlcli.report.pictures import figures, figures_of_trees
 from mlcli.report.pictures.figures import COLOURS, FAINT, INK
 
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
@@ -29,10 +29,10 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     findings.Points: figures.points,
     findings.Regions: figures.regions,
     Grid: figures.shaded,
-    findings.Dendrogram: tree_figures.dendrogram,
-    findings.Graph: tree_figures.graph,
-    findings.Tree: tree_figures.tree,
-    findings.CriticalDifference: tree_figures.critical_difference,
+    findings.Dendrogram: figures_of_trees.dendrogram,
+    findings.Graph: figures_of_trees.graph,
+    findings.Tree: figures_of_trees.tree,
+    findings.CriticalDifference: figures_of_trees.critical_difference,
 }
 """What draws each kind of picture, and a table that is shaded."""
 
@@ -61,7 +61,7 @@ def svg_of(picture: Any, name: str) -> str:
     out = StringIO()
     _write(picture, out, "svg", name)
     _, start, rest = out.getvalue().partition("<svg")
-    return _own_ids(_in_variables(_bare(start + rest)), name)
+    return _with_own_ids(_with_colour_variables(_without_head(start + rest)), name)
 
 
 def save(picture: Any, path: Path) -> None:
@@ -101,7 +101,7 @@ def _write(picture: Any, out: Any, suffix: str, name: str) -> None:
         figure.savefig(out, format=suffix, transparent=suffix == "svg", dpi=DOTS, metadata=dates)
 
 
-def _bare(svg: str) -> str:
+def _without_head(svg: str) -> str:
     """Without what a page says by itself: size, font, style and metadata."""
     head, _, rest = svg.partition(">")
     box = re.search(r'viewBox="[^"]*"', head)
@@ -114,13 +114,13 @@ def _bare(svg: str) -> str:
     return f'<svg {box[0]} style="width:{wide:.0f}px;min-width:{SMALLEST * wide:.0f}px">{rest}'
 
 
-def _in_variables(svg: str) -> str:
+def _with_colour_variables(svg: str) -> str:
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, variable)
     return svg
 
 
-def _own_ids(svg: str, name: str) -> str:
+def _with_own_ids(svg: str, name: str) -> str:
     """Only ids that are referred to, all of them beginning with a name."""
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", svg)

@@ -1,31 +1,24 @@
-"""Scores by what was swept over, such as the share of labelled rows, or by the stages of a fit."""
+"""Scores over something: over what a protocol swept, the stages of a fit, or the values of a parameter.
+
+A series is a cell by the values of something, with all answers there; a curve is one score of it, also
+of training rows.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from mlcli.core.findings import Curve
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
-from mlcli.report.document import Content, Element, Field, Heading, grid, notes, strong
-from mlcli.report.numbers import fixed, short
-from mlcli.report.scoring.scored import Group, Scored, judged, swept_over, training_answers, training_parts
-from mlcli.report.views.score_table import BEST, badness, decimals_of, score_cell
-
-ALIKE = "~"
-READING = {
-    "series": "the means further up are over all of these",
-    "stages": "the scores further up are of the whole fits",
-    "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
-}
-
-T = TypeVar("T")
+from mlcli.report.numbers import short
+from mlcli.report.scoring.scored import Scored, badness, judged, swept_over, training_answers, training_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,20 +64,12 @@ def series_of(one: Scored) -> list[Series]:
     if not one.done:
         return []
     lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
-    found = [_stages(one, line) for line in lines] if lines else [_sweep(one), _stages(one)]
+    found = (
+        [_series_of_stages(one, line) for line in lines]
+        if lines
+        else [_series_of_protocol(one), _series_of_stages(one)]
+    )
     return [series for series in found if series is not None]
-
-
-def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
-    """One metric: a line for each value, a column for each model that was judged there, and their curves."""
-    found = [series for one in group for series in series_of(one)]
-    for over in dict.fromkeys(series.over for series in found if not series.line):
-        of_models = {group[series.one]: series for series in found if series.over == over and not series.line}
-        yield from _compared(of_models, metric, f"{metric.name} by {over}")
-    for one in dict.fromkeys(series.one for series in found if series.line):
-        lines = {series.line: series for series in found if series.one is one}
-        over = next(iter(lines.values())).over
-        yield from _compared(lines, metric, f"{group[one]}: {metric.name} by {over}")
 
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
@@ -93,7 +78,7 @@ def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
     return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
 
 
-def _sweep(one: Scored) -> Series | None:
+def _series_of_protocol(one: Scored) -> Series | None:
     """The splits by the coordinates at which their protocol has put them."""
     if not (over := swept_over(one.result)):
         return None
@@ -107,7 +92,7 @@ def _sweep(one: Scored) -> Series | None:
     return Series(one, over, places, answers, "series", learned)
 
 
-def _stages(one: Scored, line: str = "") -> Series | None:
+def _series_of_stages(one: Scored, line: str = "") -> Series | None:
     """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
 
     With a line only the splits that lie on it.
@@ -118,12 +103,14 @@ def _stages(one: Scored, line: str = "") -> Series | None:
     stages, last = ([of_splits[place] for place in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
-    whole = _by_stage(stages, last)
-    learned = {} if line else _by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+    whole = _answers_by_stage(stages, last)
+    learned = (
+        {} if line else _answers_by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+    )
     return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
 
 
-def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
+def _answers_by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
     """The answers of all splits at each stage that all of them have."""
     by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
     at = {
@@ -136,33 +123,99 @@ def _by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[An
     return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
 
 
-def _compared(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
-    """A column for each series, by its name, and a curve for each below the table."""
-    of_all, first = list(several.values()), next(iter(several.values()))
-    values = sorted({value for series in of_all for value in series.answers})
-    table = [
-        {series: series.summary(metric, value) for series in of_all if value in series.answers} for value in values
-    ]
-    learned = [_rows_learned_from(of_all, value) for value in values]
-    differ = len(set(learned)) > 1 and not first.line
-    rows: list[list[Content]] = [
-        [strong(short(value)), *[known] * differ, *(line.get(series, Field("")) for series in of_all)]
-        for value, known, line in zip(values, learned, map(partial(_line, metric), values, table), strict=True)
-    ]
-    header = [first.over, *["rows learned from"] * differ, *several]
-    yield Heading(title)
-    yield grid(header, rows, right=range(len(header)))
-    means = [[line[series].mean if series in line else None for line in table] for series in of_all]
-    spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
-    bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
-    yield Curve("", first.over, tuple(values), _by_name(several, means), bands=_by_name(several, bands))
-    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, Field))
-    signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING['lines' if first.line else first.kind]}")
+@dataclass(frozen=True, eq=False)
+class CurvePoint:
+    """A score at one value of what was swept."""
+
+    value: float
+    judged: Summary
+    every: Mapping[str, Summary]
+    """All metrics there."""
+    training: float | None
+    training_spread: float | None
+    label: str = ""
+    """The value as it is written, where it is no plain number."""
+
+    def gap(self, metric: Metric) -> float | None:
+        """How much better training rows are answered than others, in the units of the score."""
+        if self.training is None or self.judged.mean is None:
+            return None
+        return badness(metric, self.judged.mean) - badness(metric, self.training)
 
 
-def _by_name(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
-    return tuple(zip(names, map(tuple, lines), strict=False))
+@dataclass(frozen=True, eq=False)
+class ScoreCurve:
+    """One metric of one model over something."""
+
+    title: str
+    over: str
+    metric: Metric
+    points: tuple[CurvePoint, ...]
+    baseline: float | None = None
+
+    @property
+    def best(self) -> CurvePoint | None:
+        """The point of the best judged mean; of equals, the first."""
+        known = [point for point in self.points if point.judged.mean is not None]
+        return min(known, key=lambda point: badness(self.metric, point.judged.mean or 0.0), default=None)
+
+    def per_doubling(self) -> float | None:
+        """How much better the score is for twice as much of what was swept, over the last doubling."""
+        known = [(point.value, point.judged.mean) for point in self.points if point.judged.mean is not None]
+        if len(known) < 2 or known[0][0] <= 0:
+            return None
+        (start, before), (end, after) = next(
+            ((one, known[-1]) for one in reversed(known[:-1]) if 2 * one[0] <= known[-1][0]), (known[0], known[-1])
+        )
+        better = badness(self.metric, before or 0.0) - badness(self.metric, after or 0.0)
+        return better / math.log2(end / start)
+
+
+def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = None) -> Iterator[ScoreCurve]:
+    """The curves of a cell: of what its protocol swept over (``series``), or of the stages of its fits."""
+    metric = one.metrics[0]
+    for series in series_of(one):
+        if series.kind == kind:
+            points = []
+            for value, every in summaries_of(series).items():
+                training = _training_score(metric, series.training.get(value, ()))
+                points.append(CurvePoint(value, every[metric.name], every, *training))
+            yield ScoreCurve(series.named(name), series.over, metric, tuple(points), _mean_score(baseline, metric))
+
+
+def validation_curve(
+    cells: Sequence[Scored], values: Sequence[Any], over: str, name: str, baseline: Scored | None = None
+) -> ScoreCurve:
+    """The curve of cells that differ in one parameter."""
+    metric = cells[0].metrics[0]
+    numeric = all(map(_is_number, values))
+    points = []
+    for number, (one, value) in enumerate(zip(cells, values, strict=True), 1):
+        found = _training_score(metric, training_answers(one.result))
+        label = short(float(value)) if _is_number(value) else str(value)
+        place = float(value) if numeric else float(number)
+        points.append(CurvePoint(place, one.summaries[metric.name], one.summaries, *found, label))
+    return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric))
+
+
+def finding_of(curve: ScoreCurve) -> Curve:
+    """The curve as data: judged and training means, with the band of the judged ones."""
+    means = tuple(point.judged.mean for point in curve.points)
+    lines = [("judged", means)]
+    if any(point.training is not None for point in curve.points):
+        lines.append(("training", tuple(point.training for point in curve.points)))
+    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
+    if len(lines) > 1:
+        of_training = tuple(band(point.training, point.training_spread) for point in curve.points)
+        bands.append(("training", of_training))
+    return Curve(
+        f"{curve.metric.name} by {curve.over}",
+        curve.over,
+        tuple(point.value for point in curve.points),
+        tuple(lines),
+        bands=tuple(bands),
+        note="bands: mean ± standard deviation over splits",
+    )
 
 
 def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
@@ -170,20 +223,17 @@ def band(mean: float | None, spread: float | None) -> tuple[float, float] | None
     return None if mean is None or spread is None else (mean - spread, mean + spread)
 
 
-def _rows_learned_from(several: Sequence[Series], value: float) -> str:
-    learned = [rows for series in several for rows in series.learned_from(value)]
-    return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
+def _training_score(metric: Metric, answers: Sequence[Any]) -> tuple[float | None, float | None]:
+    found = defined_values(metric, answers)
+    if not len(found) or not math.isfinite(found.mean()):
+        return None, None
+    return float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else None
 
 
-def _line(metric: Metric, value: float, summaries: Mapping[Series, Summary]) -> dict[Series, Field]:
-    """The cells of one value: the best marked, and those that no test tells from it."""
-    decimals = decimals_of(metric, list(summaries.values()))
-    means = {series: summary.mean for series, summary in summaries.items() if summary.mean is not None}
-    ranked = sorted(means, key=lambda series: badness(metric, means[series]))
-    best = fixed(means[ranked[0]], decimals) if len(set(means.values())) > 1 else None
-    known = [series for series in ranked if math.isfinite(means[series])]
-    alike = [series for series in known[1:] if known[0].is_like(series, metric, value)]
-    return {
-        series: score_cell(summary, decimals, best, ALIKE if series in alike else "")
-        for series, summary in summaries.items()
-    }
+def _mean_score(one: Scored | None, metric: Metric) -> float | None:
+    known = one.summaries.get(metric.name) if one is not None else None
+    return None if known is None else known.mean
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

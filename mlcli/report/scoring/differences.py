@@ -12,16 +12,13 @@ import numpy as np
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.pooling import distinct, joined
-from mlcli.report.document import Field
-from mlcli.report.numbers import fixed, short_p
 from mlcli.report.scoring.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
-from mlcli.report.scoring.scored import Group, Scored, metrics_in, rounds_of, training_parts
-from mlcli.report.views.score_table import badness, decimals_of
+from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, rounds_of, training_parts
 from mlcli.tasks.table import kind_named
 
 
 @dataclass(frozen=True, eq=False)
-class Differences:
+class TableDifferences:
     """The best and the baseline of a table, and how far each other model is from them by one metric."""
 
     metric: Metric
@@ -33,7 +30,7 @@ class Differences:
     """The score of each model minus that of the baseline."""
 
 
-def differences_of(group: Group, metric: Metric) -> Differences | None:
+def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     """All comparisons of one table; nothing where no model has a score that says something of other rows."""
     known = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
     best = best_of(known, metric)
@@ -42,11 +39,13 @@ def differences_of(group: Group, metric: Metric) -> Differences | None:
     baseline = _baseline_of(known)
     others = [one for one in known if one is not best]
     models = [one for one in known if one is not baseline]
-    to_best = _beside(best, others, metric)
-    return Differences(metric, best, baseline, to_best, _beside(baseline, models, metric) if baseline else {})
+    to_best = _differences_to(best, others, metric)
+    return TableDifferences(
+        metric, best, baseline, to_best, _differences_to(baseline, models, metric) if baseline else {}
+    )
 
 
-def _beside(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
+def _differences_to(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
     tests = holm([difference_between(one, standard, metric) for one in others])
     return dict(zip(others, tests, strict=True))
 
@@ -57,7 +56,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     ``test`` names one that is made on request only.
     """
     if one.cell.protocol.use != other.cell.protocol.use:
-        first, second = _row_by_row(one, other)
+        first, second = _answers_row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.result.pooled, rounds_of(one.result)
     answers = compared_answers(one), compared_answers(other)
@@ -65,25 +64,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     return compare(metric, *answers, training_parts(one.result), pooled, rounds, test, unsteady)
 
 
-def beside_best(found: Differences | None) -> dict[Scored, Field]:
-    """For each model how far it is from the best, with p; nothing where none is compared."""
-    if found is None or not found.to_best:
-        return {}
-    known = [one.summaries[found.metric.name] for one in (found.best, *found.to_best)]
-    decimals = decimals_of(found.metric, known)
-    fields = {one: _far(difference, decimals) for one, difference in found.to_best.items()}
-    return {found.best: Field("best", "weak"), **fields}
-
-
-def _far(difference: Difference, decimals: int | None) -> Field:
-    if difference.mean is None:
-        return Field("untested", "weak")
-    p = difference.p if difference.corrected is None else difference.corrected
-    text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
-    return Field(text, "" if difference.distinguishable else "weak")
-
-
-def differences_as_json(found: Differences, names: Group) -> list[dict[str, Any]]:
+def differences_as_json(found: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
     baseline, standard = found.baseline, LARGEST_CLASS
     if baseline and not stands_for_largest_class(baseline):
@@ -138,7 +119,7 @@ def badness_of(one: Scored, metric: Metric) -> float:
     return badness(metric, score)
 
 
-def _row_by_row(one: Scored, other: Scored) -> tuple[Any, Any]:
+def _answers_row_by_row(one: Scored, other: Scored) -> tuple[Any, Any]:
     """The first answer to each row, in the order in which the first was asked: sequences stay whole."""
     first, second = (distinct(joined(compared_answers(scored))) for scored in (one, other))
     if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 from operator import ge, gt, le, lt
@@ -13,14 +13,11 @@ from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
-from mlcli.report.document import Element, Field, Heading, Sentence, grid
-from mlcli.report.numbers import as_equation, counted, fixed
+from mlcli.report.numbers import as_equation, decimals_of, fixed
 from mlcli.report.scoring.differences import difference_between
 from mlcli.report.scoring.scored import Scored, scored
-from mlcli.report.views.score_table import decimals_of
 
 SKIPPED = "skipped"
-RESULTS = {True: Field("passed", "best"), False: Field("FAILED", "bad")}
 RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
 NOTHING = "no model of this experiment can be judged so"
 RunNamed = Callable[[str], Sequence[CellResult]]
@@ -39,7 +36,7 @@ class Gate:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class GateSubject:
     """A cell that is to meet an expectation, beside all others of its experiment."""
 
     one: Scored
@@ -59,12 +56,12 @@ class Judged:
 
 def gates_of(expectations: Sequence[Expectation], found: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
     """A gate for each expectation and each cell that it is about; one that is about none has failed."""
-    return [gate for one in expectations for gate in _gates(one, found, run_named)]
+    return [gate for one in expectations for gate in _gates_for(one, found, run_named)]
 
 
-def _gates(expectation: Expectation, found: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
+def _gates_for(expectation: Expectation, found: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
     about = [one for one in found if _is_about(expectation, one)]
-    gates = [judge(expectation, Judged(one, found, run_named)) for one in about]
+    gates = [judge(expectation, GateSubject(one, found, run_named)) for one in about]
     known = [gate for gate in gates if gate is not None]
     return known or [Gate("-", expectation.model or "-", str(expectation), NOTHING, passed=False)]
 
@@ -77,16 +74,16 @@ def _is_about(expectation: Expectation, one: Scored) -> bool:
 
 
 @singledispatch
-def judge(expectation: Expectation, judged: Judged) -> Gate | None:
+def judge(expectation: Expectation, judged: GateSubject) -> Gate | None:
     """Whether a cell meets an expectation; None where it is of another kind of task."""
     raise TypeError(f"there is no gate for {type(expectation).__name__}")
 
 
 @judge.register
-def _bound(expectation: Bound, judged: Judged) -> Gate | None:
+def _gate_of_bound(expectation: Bound, judged: GateSubject) -> Gate | None:
     if not judged.one.done:
         return judged.gate(expectation, f"its cell is {judged.one.result.status}")
-    one = _with_metric(judged.one, expectation.metric)
+    one = _scored_by(judged.one, expectation.metric)
     if one is None:
         return None
     metric = next(metric for metric in one.metrics if metric.name == expectation.metric)
@@ -98,17 +95,17 @@ def _bound(expectation: Bound, judged: Judged) -> Gate | None:
     value = getattr(summary, end)
     passed = value is not None and RELATIONS[relation](value, expectation.value)
     said = Bound(metric=metric.name, relation=relation, value=expectation.value, end=end)
-    return judged.gate(said, _score_found(metric, summary, end), passed)
+    return judged.gate(said, _score_text(metric, summary, end), passed)
 
 
-def _with_metric(one: Scored, name: str) -> Scored | None:
+def _scored_by(one: Scored, name: str) -> Scored | None:
     if name in one.summaries:
         return one
     again = scored(one.result, (name,))
     return again if name in again.summaries else None
 
 
-def _score_found(metric: Metric, summary: Summary, end: str) -> str:
+def _score_text(metric: Metric, summary: Summary, end: str) -> str:
     if summary.mean is None:
         return f"undefined: {summary.why}"
     decimals = decimals_of(metric, [summary])
@@ -119,10 +116,10 @@ def _score_found(metric: Metric, summary: Summary, end: str) -> str:
 
 
 @judge.register
-def _beats(expectation: Beats, judged: Judged) -> Gate | None:
+def _gate_of_beats(expectation: Beats, judged: GateSubject) -> Gate | None:
     cell = judged.one.cell
     called = (one for one in judged.others if expectation.other in (one.cell.label, one.cell.model.use))
-    beside = (one for one in called if one is not judged.one and _stand_together(one.cell, cell))
+    beside = (one for one in called if one is not judged.one and _are_comparable(one.cell, cell))
     if not (other := next(beside, None)):
         return judged.gate(expectation, f"{expectation.other} is not in this experiment")
     if not (judged.one.done and other.done):
@@ -130,10 +127,10 @@ def _beats(expectation: Beats, judged: Judged) -> Gate | None:
     difference = difference_between(judged.one, other, judged.metric)
     gain = _gain(judged.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
-    return judged.gate(expectation, _difference_found(judged.metric, difference), passed)
+    return judged.gate(expectation, _difference_text(judged.metric, difference), passed)
 
 
-def _stand_together(one: Cell, other: Cell) -> bool:
+def _are_comparable(one: Cell, other: Cell) -> bool:
     """Whether two cells belong into one table; a saved model stands in all tables of its dataset."""
     saved = one.model.saved is not None or other.model.saved is not None
     same = (one.dataset.name, one.kind) == (other.dataset.name, other.kind)
@@ -147,7 +144,7 @@ def _gain(metric: Metric, difference: Difference) -> float | None:
     return -difference.mean if metric.better == "low" else difference.mean
 
 
-def _difference_found(metric: Metric, difference: Difference) -> str:
+def _difference_text(metric: Metric, difference: Difference) -> str:
     if difference.mean is None:
         return difference.why
     p = "" if difference.p is None else f", p {as_equation(difference.p)} ({difference.test})"
@@ -155,19 +152,19 @@ def _difference_found(metric: Metric, difference: Difference) -> str:
 
 
 @judge.register
-def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
+def _gate_of_not_worse(expectation: NotWorse, judged: GateSubject) -> Gate | None:
     if not judged.one.done:
         return judged.gate(expectation, f"its cell is {judged.one.result.status}")
     cell, metric = judged.one.cell, judged.metric
     called = (result for result in judged.run_named(expectation.run) if result.cell.label == cell.label)
-    if not (before := next((result for result in called if _stand_together(result.cell, cell)), None)):
+    if not (before := next((result for result in called if _are_comparable(result.cell, cell)), None)):
         return judged.gate(expectation, "that run has no such model on this dataset")
     other = scored(before, (metric.name,))
     if not other.done:
         return judged.gate(expectation, f"in that run its cell is {other.result.status}")
     difference = difference_between(judged.one, other, metric)
     if difference.mean is None:
-        return _beside_other_rows(expectation, judged, other)
+        return _gate_on_other_rows(expectation, judged, other)
     worst = _worst_gain(metric, difference)
     low, high, found = difference.low, difference.high, difference.why or "no test could be made"
     if low is not None and high is not None:
@@ -175,7 +172,7 @@ def _not_worse(expectation: NotWorse, judged: Judged) -> Gate | None:
     return judged.gate(expectation, found, worst is not None and worst >= -expectation.by)
 
 
-def _beside_other_rows(expectation: NotWorse, judged: Judged, other: Scored) -> Gate:
+def _gate_on_other_rows(expectation: NotWorse, judged: GateSubject, other: Scored) -> Gate:
     """The scores alone, where the rows or splits have changed since that run."""
     metric = judged.metric
     now, then = (one.summaries[metric.name].mean for one in (judged.one, other))
@@ -195,24 +192,13 @@ def _worst_gain(metric: Metric, difference: Difference) -> float | None:
     return -high if metric.better == "low" else low
 
 
-def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
-    """The gates as a table, and how many failed; nothing where there are none."""
-    if not gates:
-        return
-    yield Heading("Gates", 1)
-    rows = ((gate.dataset, gate.model, gate.expected, gate.found, RESULTS[gate.passed]) for gate in gates)
-    yield grid(["dataset", "model", "expected", "found", "result"], rows, keys=2)
-    failed, all_of_them = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
-    yield Sentence(f"{failed} of {all_of_them} failed." if failed else f"All {all_of_them} passed.", "strong")
-
-
 def gates_as_json(gates: Sequence[Gate]) -> list[dict[str, Any]]:
     """The gates as plain values."""
     return [dict(vars(gate)) for gate in gates]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ExperimentOutcome:
     """How an experiment went for who asked."""
 
     title: str
@@ -222,7 +208,7 @@ class Outcome:
     """Cells of models that were asked for, and skipped."""
 
 
-def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | None) -> Outcome:
+def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | None) -> ExperimentOutcome:
     """The cells with what was expected of them; runs that are referred to are in the store."""
 
     @lru_cache
@@ -232,10 +218,10 @@ def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | No
         return named_run(name, store)[1]
 
     gates = gates_of(experiment.expect, found, run_named)
-    return Outcome(experiment.title, found, gates, _skipped(experiment, found))
+    return ExperimentOutcome(experiment.title, found, gates, _skipped_cells(experiment, found))
 
 
-def _skipped(experiment: Experiment, found: Sequence[Scored]) -> list[Scored]:
+def _skipped_cells(experiment: Experiment, found: Sequence[Scored]) -> list[Scored]:
     """Cells of models that were asked for and skipped, but where the model does another kind that is here, too."""
     asked = {model.use for model in experiment.models or () if model.saved is None}
     done = {(one.cell.model.use, one.cell.kind) for one in found if one.result.status != SKIPPED}

@@ -22,7 +22,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.metrics.base import Metric
 from mlcli.protocols.k_fold import KFold
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
-from mlcli.report.views.score_table import badness
+from mlcli.report.scoring.scored import badness
 from mlcli.tasks.table import kind_named
 
 MOST_ROWS, MOST_COLUMNS = 3_000, 60
@@ -31,7 +31,7 @@ FOLDS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Worth:
+class PermutationImportance:
     """A model that has learned from two thirds of the rows, asked about the others as they are and shuffled."""
 
     cell: Cell
@@ -63,7 +63,7 @@ class Worth:
         return badness(self.metric, score) - badness(self.metric, self.score)
 
 
-def worth_of_columns(cell: Cell, metric: Metric, repeats: int = REPEATS) -> Worth | None:
+def permutation_importance(cell: Cell, metric: Metric, repeats: int = REPEATS) -> PermutationImportance | None:
     """From one fit to two thirds of the rows; None where a score is not defined, or columns are too many."""
     dataset = cell.dataset
     assert isinstance(dataset, Dataset)
@@ -71,23 +71,23 @@ def worth_of_columns(cell: Cell, metric: Metric, repeats: int = REPEATS) -> Wort
     rows = kind_named(cell.kind).rows.from_table(dataset.table, dataset.schema).to_learn_from()
     if len(rows.table.columns) > MOST_COLUMNS:
         return None
-    train, held = (rows.take(part) for part in _two_thirds(rows, rng))
+    train, held = (rows.take(part) for part in _training_and_held_rows(rows, rng))
     model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
     learner = Learner(dataset.content, model, cell.steps, cell.seed)
     with captured_warnings():
         pipeline = learner.fitted(train, "worth")
         score = metric.compute(ask(pipeline, held))
         names = [column.name for column in held.table.columns]
-        shuffled = [[_score(pipeline, held, metric, name, rng) for _ in range(repeats)] for name in names]
+        shuffled = [[_score_shuffled(pipeline, held, metric, name, rng) for _ in range(repeats)] for name in names]
     if not isinstance(score, float) or not all(isinstance(one, float) for one in chain(*shuffled)):
         return None
     best = badness(metric, score)
     losses = (tuple(badness(metric, one) - best for one in some) for some in shuffled)
     lost = dict(zip(names, losses, strict=True))
-    return Worth(cell, metric, learner, train, held, pipeline, score, lost)
+    return PermutationImportance(cell, metric, learner, train, held, pipeline, score, lost)
 
 
-def _two_thirds(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
+def _training_and_held_rows(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Rows to learn from and rows to ask about, of long tables some; groups are not cut."""
     strata: Strata = rows.strata()
     protocol = KFold(folds=FOLDS) if strata.strata is None else StratifiedKFold(folds=FOLDS)
@@ -96,7 +96,7 @@ def _two_thirds(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
     return split.train[:MOST_ROWS], split.test[:MOST_ROWS]
 
 
-def _score(pipeline: Any, held: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
+def _score_shuffled(pipeline: Any, held: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
     order = rng.permutation(len(held))
     parts = ((column, cells[order] if column.name == name else cells) for column, cells in held.table.parts())
     return metric.compute(ask(pipeline, held.with_table(Table.of(parts, len(held)))))

@@ -28,12 +28,12 @@ _OF_BASELINE: WeakKeyDictionary[CellResult, LabelAnswers | None] = WeakKeyDictio
 
 def stands_for_largest_class(baseline: Scored) -> bool:
     """Whether a baseline is right far more rarely than the share of the largest class, for how rows are split."""
-    return _largest_class(baseline) is not None
+    return _largest_class_answers(baseline) is not None
 
 
 def share_of_largest(baseline: Scored) -> float:
     """The share of the largest class among the judged rows."""
-    answers = _largest_class(baseline)
+    answers = _largest_class_answers(baseline)
     assert answers is not None
     assert answers.probabilities is not None
     return float(answers.probabilities[0].max())
@@ -41,20 +41,20 @@ def share_of_largest(baseline: Scored) -> float:
 
 def compared_answers(one: Scored) -> Sequence[Any]:
     """The answers of a model by split; of such a baseline those of the largest class."""
-    splits, instead = judged(one.result), _largest_class(one)
+    splits, instead = judged(one.result), _largest_class_answers(one)
     if instead is None:
         return splits
     ends = accumulate(map(len, splits), initial=0)
     return list(instead.parted(slice(*pair) for pair in pairwise(ends)))
 
 
-def _largest_class(one: Scored) -> LabelAnswers | None:
+def _largest_class_answers(one: Scored) -> LabelAnswers | None:
     if one.result not in _OF_BASELINE:
-        _OF_BASELINE[one.result] = _answered_by_it(one) if one.done and one.is_baseline else None
+        _OF_BASELINE[one.result] = _if_largest_class(one) if one.done and one.is_baseline else None
     return _OF_BASELINE[one.result]
 
 
-def _answered_by_it(baseline: Scored) -> LabelAnswers | None:
+def _if_largest_class(baseline: Scored) -> LabelAnswers | None:
     splits = judged(baseline.result)
     if len(splits) == 1 or type(splits[0]) is not LabelAnswers or swept_over(baseline.result):
         return None

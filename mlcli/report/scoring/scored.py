@@ -161,12 +161,12 @@ def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:
     kind = kind_named(result.cell.kind)
     target = result.cell.dataset.schema.the("target")
     classes = target.levels if target else ()
-    fitting = [metric for name in asked if (metric := _fitting(name, kind.answers, classes))]
+    fitting = [metric for name in asked if (metric := _fitting_metric(name, kind.answers, classes))]
     usual = kind.metrics + (kind.metrics_with_labels if classes else ())
     return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
 
 
-def _fitting(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
+def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
     """A metric, unless it is one of another kind of task; the plan has refused what fits no dataset."""
     try:
         return metric_named(name, answers, classes)
@@ -210,3 +210,8 @@ def metrics_in(group: Group) -> list[Metric]:
 def only_of(group: Group, cells: Collection[Scored]) -> Group:
     """Some of the cells, called as they are among all."""
     return {one: name for one, name in group.items() if one in cells}
+
+
+def badness(metric: Metric, mean: float) -> float:
+    """A number that is smaller for a better mean."""
+    return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]

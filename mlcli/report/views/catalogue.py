@@ -9,7 +9,18 @@ from typing import Any
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
-from mlcli.report.document import Content, Document, Element, Field, Heading, Lines, Sentence, grid, notes, strong
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    GridCell,
+    Heading,
+    Preformatted,
+    Sentence,
+    grid,
+    notes,
+    strong,
+)
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
 TAKEN = {
@@ -32,7 +43,7 @@ def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     every = {**families, STEPS_FAMILY: steps}
     tables: Document = ()
     for family, members in every.items():
-        tables += (Heading(family), grid(["", "", ""], map(_row, members)))
+        tables += (Heading(family), grid(["", "", ""], map(_entry_cells, members)))
     return (*tables, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
 
@@ -41,9 +52,9 @@ def _family_of(entry: Entry) -> str:
     return STEPS_FAMILY if entry.noun == "step" else entry.family
 
 
-def _row(entry: Entry) -> list[Content]:
+def _entry_cells(entry: Entry) -> list[Content]:
     kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
-    return [strong(entry.name), summary_of(entry), Field(kinds, "weak")]
+    return [strong(entry.name), summary_of(entry), GridCell(kinds, "weak")]
 
 
 def summary_of(entry: Entry) -> str:
@@ -56,10 +67,10 @@ def summary_of(entry: Entry) -> str:
 
 def listing_as_json(entries: Iterable[Entry], steps: Iterable[Entry]) -> dict[str, Any]:
     """The same as plain values."""
-    return {"models": list(map(_as_json, entries)), "steps": list(map(_as_json, steps))}
+    return {"models": list(map(_entry_as_json, entries)), "steps": list(map(_entry_as_json, steps))}
 
 
-def _as_json(entry: Entry) -> dict[str, Any]:
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.name,
         "summary": summary_of(entry),
@@ -80,14 +91,14 @@ def _page_as_json(entry: Entry) -> dict[str, Any]:
         {
             "name": one.name,
             "default": list(one.default) if isinstance(one.default, tuple) else one.default,
-            "takes": _takes(one),
+            "takes": _range_text(one),
             "help": one.help,
             **({"tune": in_words(one.tune)} if one.tune else {}),
         }
         for one in parameters(cls)
     ]
     known = {"stages": getattr(cls, "stage_name", ""), "reference": getattr(cls, "reference", "")}
-    return {**_as_json(entry), "params": params, **known}
+    return {**_entry_as_json(entry), "params": params, **known}
 
 
 def pages_of(entries: Iterable[Entry]) -> Document:
@@ -101,7 +112,7 @@ def _page(entry: Entry) -> Document:
     facts = {
         "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
         "family": _family_of(entry).replace("_", " "),
-        "accepts": _accepts(build(cls, {}).accepts),
+        "accepts": _accepts_text(build(cls, {}).accepts),
         "stages": getattr(cls, "stage_name", ""),
         "reference": getattr(cls, "reference", ""),
         "from": entry.distribution,
@@ -110,23 +121,23 @@ def _page(entry: Entry) -> Document:
         Heading(entry.name, 1),
         Sentence(first),
         grid(["", ""], [fact for fact in facts.items() if fact[1]]),
-        *_parameters(parameters(cls)),
+        *_parameter_elements(parameters(cls)),
         *_sections(rest),
     )
 
 
-def _accepts(accepts: Any) -> str:
+def _accepts_text(accepts: Any) -> str:
     taken = [word for name, word in TAKEN.items() if getattr(accepts, name)]
     wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
     return ", ".join(taken) + wish
 
 
-def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
+def _parameter_elements(declared: tuple[Parameter, ...]) -> Iterator[Element]:
     if not declared:
         yield Sentence("It has no parameters.")
         return
     yield Heading("Parameters")
-    rows = ((strong(one.name), _default(one.default), _takes(one), one.help) for one in declared)
+    rows = ((strong(one.name), _default_text(one.default), _range_text(one), one.help) for one in declared)
     yield grid(["name", "default", "takes", "meaning"], rows)
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
@@ -134,16 +145,16 @@ def _parameters(declared: tuple[Parameter, ...]) -> Iterator[Element]:
         yield grid(["name", "values"], worth)
 
 
-def _takes(parameter: Parameter) -> str:
+def _range_text(parameter: Parameter) -> str:
     takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
     return takes.strip()
 
 
-def _default(value: object) -> str:
+def _default_text(value: object) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_default(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{name}: {_default_text(one)}' for name, one in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_default, value))}]"
+        return f"[{', '.join(map(_default_text, value))}]"
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
@@ -153,6 +164,6 @@ def _sections(text: str) -> Iterator[Element]:
         if not lines[0].startswith(" ") and lines[0].endswith(":"):
             yield Heading(lines.pop(0).rstrip(":"))
         if lines and all(line.startswith(INDENTED) for line in lines):
-            yield Lines(tuple(line.removeprefix("    ") for line in lines))
+            yield Preformatted(tuple(line.removeprefix("    ") for line in lines))
         elif lines:
             yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))

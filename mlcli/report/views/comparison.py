@@ -19,10 +19,11 @@ from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, compared_over, score_table
 from mlcli.metrics.registry import metric_named
-from mlcli.report.document import Content, Document, Element, Field, Sentence, grid_of_numbers, notes
-from mlcli.report.numbers import counted, fixed, p_text
+from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
+from mlcli.report.numbers import counted, decimals_of, fixed, p_text
 from mlcli.report.scoring.differences import difference_between, pair_as_json
-from mlcli.report.scoring.scored import Group, cell_of, grouped, scored
+from mlcli.report.scoring.scored import Group, badness, cell_of, grouped, scored
+from mlcli.report.views.opening import opening
 from mlcli.report.views.over_datasets import (
     MOST_PAIRS,
     elements_over_datasets,
@@ -30,9 +31,7 @@ from mlcli.report.views.over_datasets import (
     pairs_over_datasets,
     tables_over_datasets,
 )
-from mlcli.report.views.results import opening
 from mlcli.report.views.results_as_json import given, plain
-from mlcli.report.views.score_table import badness, decimals_of
 from mlcli.tasks.table import kind_named
 
 ALL = "all"
@@ -166,13 +165,13 @@ def _elements(comparison: Comparison) -> Iterator[Element]:
         yield from opening([each.cell for each in one.group])
         yield from pairs_of(one)
     for table in comparison.tables:
-        beaten = Counter(pair for one in comparison.datasets for pair in _beaten(one, table))
+        beaten = Counter(pair for one in comparison.datasets for pair in _beaten_pairs(one, table))
         over = compared_over(table, comparison.rope, comparison.against)
         yield from elements_over_datasets(over)
         yield from pairs_over_datasets(over, comparison.rope, beaten)
 
 
-def _beaten(compared: ComparedModels, table: ScoreTable) -> Iterator[tuple[str, str]]:
+def _beaten_pairs(compared: ComparedModels, table: ScoreTable) -> Iterator[tuple[str, str]]:
     """The pairs of one dataset of a table of which the first is better, and not by chance."""
     if cell_of(compared.group).dataset.name in table.datasets and compared.metric.name == table.metric:
         yield from ((pair.first, pair.second) for pair in compared.pairs if pair.difference.distinguishable)
@@ -184,7 +183,7 @@ def pairs_of(compared: ComparedModels) -> Iterator[Element]:
     shown = [pair for pair in pairs if len(pairs) <= MOST_PAIRS or compared.best in (pair.first, pair.second)]
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in compared.group if one.done])
     header = ["model", "against", metric.name, "95 % interval", "p", "corrected p"]
-    yield grid_of_numbers(header, [_row(pair, decimals) for pair in shown], keys=2)
+    yield grid_of_numbers(header, [_pair_cells(pair, decimals) for pair in shown], keys=2)
     untested = (pair for pair in shown if pair.difference.p is None and pair.difference.why)
     left = len(pairs) - len(shown)
     yield notes(
@@ -196,10 +195,10 @@ def pairs_of(compared: ComparedModels) -> Iterator[Element]:
         *[f"{left} more pairs are in --json"] * bool(left),
     )
     if shown:
-        yield Sentence(_sentence(compared), "strong")
+        yield Sentence(_sentence_on_best(compared), "strong")
 
 
-def _sentence(compared: ComparedModels) -> str:
+def _sentence_on_best(compared: ComparedModels) -> str:
     of_best = [pair for pair in compared.pairs if pair.first == compared.best]
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
     untested = [pair.second for pair in of_best if pair.difference.p is None]
@@ -209,14 +208,14 @@ def _sentence(compared: ComparedModels) -> str:
     return "; ".join([*parts, *(f"{what} {', '.join(who)}" for what, who in said.items() if who)]) + "."
 
 
-def _row(pair: ComparedPair, decimals: int | None) -> list[Content]:
+def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
     found = pair.difference
     if found.mean is None:
-        return [pair.first, pair.second, Field("untested", "weak"), "-", "-", "-"]
+        return [pair.first, pair.second, GridCell("untested", "weak"), "-", "-", "-"]
     known = found.low is not None and found.high is not None
     interval = f"{fixed(found.low or 0.0, decimals)} to {fixed(found.high or 0.0, decimals)}" if known else "-"
     mean = fixed(found.mean, decimals)
-    shown = Field(DIFFERS + mean, "best") if found.distinguishable else Field(mean)
+    shown = GridCell(DIFFERS + mean, "best") if found.distinguishable else GridCell(mean)
     return [pair.first, pair.second, shown, interval, p_text(found.p), p_text(found.corrected)]
 
 

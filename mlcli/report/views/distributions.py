@@ -14,11 +14,11 @@ from mlcli.core.tables import Array
 BINS = 8
 WHISKER = 1.5
 
-Parts = Sequence[tuple[str, Array]]
+NamedNumbers = Sequence[tuple[str, Array]]
 """Numbers by what they are called."""
 
 
-def histogram(title: str, measure: str, parts: Parts, bins: int = BINS) -> Histogram:
+def histogram(title: str, measure: str, parts: NamedNumbers, bins: int = BINS) -> Histogram:
     """How many numbers of each part lie where."""
     edges = np.histogram_bin_edges(np.concatenate([part for _, part in parts]), bins)
     return histogram_of(title, measure, edges, {name: np.histogram(part, edges)[0] for name, part in parts})
@@ -30,7 +30,7 @@ def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, ND
     return Histogram(title, measure, tuple(edges.tolist()), found)
 
 
-def boxplots(title: str, measure: str, parts: Parts) -> Boxplots:
+def boxplots(title: str, measure: str, parts: NamedNumbers) -> Boxplots:
     """Tukey's box of each part."""
     boxes = tuple((name, *_box(part)) for name, part in parts)
     outside = tuple(beyond for *_, beyond in boxes)

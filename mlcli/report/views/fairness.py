@@ -26,13 +26,22 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
-from mlcli.report.document import Content, Element, Field, Heading, Sentence, grid, grid_of_numbers, notes, strong
-from mlcli.report.numbers import fixed
+from mlcli.report.document import (
+    Content,
+    Element,
+    GridCell,
+    Heading,
+    Sentence,
+    grid,
+    grid_of_numbers,
+    notes,
+    strong,
+)
+from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.report.scoring.scored import Group, Scored, judged
 from mlcli.tasks.classification import LabelAnswers
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
-DECIMALS = 3
 MOST_ROWS = 1000
 """So many rows of a split are compared with each other; of more, these at even steps."""
 NOTHING = (
@@ -62,7 +71,7 @@ READING_COSTS = (
 
 
 @dataclass(frozen=True, eq=False)
-class OfGroups:
+class GroupFairness:
     """What is said of the groups that some columns make, for one class against the rest."""
 
     columns: tuple[str, ...]
@@ -81,7 +90,7 @@ class OfGroups:
 
 
 @dataclass(frozen=True, eq=False)
-class Position:
+class TradeOff:
     """One model: how accurate it is, and by criterion how far groups lie apart."""
 
     name: str
@@ -93,27 +102,27 @@ class Position:
 
 def fairness_of(group: Group) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
-    found = {one: by for one in group if one.done and (by := by_groups(one))}
+    found = {one: by for one in group if one.done and (by := fairness_by_groups(one))}
     if not found:
         yield Sentence(NOTHING)
         return
     learners = [one for one in found if not one.is_baseline] or list(found)
     first = found[learners[0]]
-    yield from _who_is_there(learners[0], first)
+    yield from _group_sizes(learners[0], first)
     for place, one in enumerate(first):
         yield Heading(f"Fairness by {one.name}: {one.label}")
         for model in learners:
-            yield _rates(group[model], found[model][place].groups)
+            yield _rates_grid(group[model], found[model][place].groups)
         if place == 0:
             yield notes(*READING)
-    yield from _gaps({group[one]: by for one, by in found.items()})
-    yield from _alike({group[one]: similar for one in learners if (similar := alike(one))})
-    yield from _trade_off(found, group)
+    yield from _gaps_elements({group[one]: by for one, by in found.items()})
+    yield from _similar_rows_elements({group[one]: similar for one in learners if (similar := similar_rows(one))})
+    yield from _trade_off_elements(found, group)
 
 
 def fairness_as_json(one: Scored) -> dict[str, Any]:
     """The same of one cell, for scripts."""
-    found = by_groups(one) if one.done else []
+    found = fairness_by_groups(one) if one.done else []
     if not found:
         return {}
     groups = [
@@ -125,11 +134,11 @@ def fairness_as_json(one: Scored) -> dict[str, Any]:
         }
         for by in found
     ]
-    similar = alike(one)
+    similar = similar_rows(one)
     return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
-def by_groups(one: Scored) -> list[OfGroups]:
+def fairness_by_groups(one: Scored) -> list[GroupFairness]:
     """Each sensitive column, then all of them together, for each favourable class."""
     answers = one.answers
     if not isinstance(answers, LabelAnswers):
@@ -141,28 +150,29 @@ def by_groups(one: Scored) -> list[OfGroups]:
     classes = answers.classes
     every = ((columns, code) for columns in makers for code in favourable_codes(classes))
     return [
-        OfGroups(by, classes[code], rates_by_group(answers, groups_by(context, by), code)) for by, code in every
+        GroupFairness(by, classes[code], rates_by_group(answers, groups_by(context, by), code))
+        for by, code in every
     ]
 
 
-def alike(one: Scored) -> Alike | None:
+def similar_rows(one: Scored) -> Alike | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
     dataset, answers = one.cell.dataset, judged(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
-    found = [_alike_in(split, table) for split in large]
+    found = [_similarity_in_split(split, table) for split in large]
     pairs = sum(one.pairs for one in found)
     return Alike(
-        _mean([(one.consistency, 1) for one in found]),
+        _weighted_mean([(one.consistency, 1) for one in found]),
         pairs,
-        _mean([(one.decided_differently, one.pairs) for one in found]),
-        _mean([(one.probability_difference, one.pairs) for one in found]),
+        _weighted_mean([(one.decided_differently, one.pairs) for one in found]),
+        _weighted_mean([(one.probability_difference, one.pairs) for one in found]),
     )
 
 
-def _alike_in(answers: LabelAnswers, table: Table) -> Alike:
+def _similarity_in_split(answers: LabelAnswers, table: Table) -> Alike:
     some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
     answers = answers.take(some)
     code = favourable_codes(answers.classes)[0]
@@ -171,13 +181,13 @@ def _alike_in(answers: LabelAnswers, table: Table) -> Alike:
     return answered_alike(gower_distances(table.take(answers.rows)), said, probability)
 
 
-def _mean(values: Sequence[tuple[float | None, int]]) -> float | None:
+def _weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:
     known = [(value, weight) for value, weight in values if value is not None]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None
 
 
-def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
+def _group_sizes(one: Scored, found: Sequence[GroupFairness]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
     dataset = one.cell.dataset
     if not isinstance(dataset, Dataset):
@@ -189,36 +199,41 @@ def _who_is_there(one: Scored, found: Sequence[OfGroups]) -> Iterator[Element]:
         for place, label in enumerate(groups.labels):
             member = np.flatnonzero(groups.codes == place)
             share = len(member) / len(dataset)
-            gaps = _empty(features.take(member))
+            gaps = _share_of_empty_cells(features.take(member))
             rows.append([by.name, strong(label), str(len(member)), fixed(share, 3), fixed(gaps, 3)])
     yield Heading("Groups")
     yield grid(["by", "group", "rows", "share", "empty cells"], rows, right=(2, 3, 4), keys=2)
 
 
-def _empty(table: Table) -> float:
+def _share_of_empty_cells(table: Table) -> float:
     cells = table.numbers.size + table.codes.size
     return float((np.isnan(table.numbers).sum() + (table.codes < 0).sum()) / cells) if cells else 0.0
 
 
-def _rates(name: str, groups: Sequence[GroupRates]) -> Element:
+def _rates_grid(name: str, groups: Sequence[GroupRates]) -> Element:
     rows = (
-        [one.label, str(one.rows), *(_rate(one.rates[rate]) for rate in SHOWN), _rate(one.calibration, sign="+")]
+        [
+            one.label,
+            str(one.rows),
+            *(_rate_cell(one.rates[rate]) for rate in SHOWN),
+            _rate_cell(one.calibration, sign="+"),
+        ]
         for one in groups
     )
     return grid_of_numbers([name, "rows", *SHOWN, "calibration"], rows)
 
 
-def _rate(rate: Rate, sign: str = "") -> Content:
+def _rate_cell(rate: Rate, sign: str = "") -> Content:
     if rate.value is None:
-        return Field("-" if rate.why.startswith("no ") else "too few", "weak")
-    value = f"{rate.value:{sign}.{DECIMALS}f}"
+        return GridCell("-" if rate.why.startswith("no ") else "too few", "weak")
+    value = f"{rate.value:{sign}.{UNIT_DECIMALS}f}"
     return value if rate.low is None else f"{value} [{rate.low:{sign}.2f}, {rate.high:{sign}.2f}]"
 
 
-def _gaps(found: Mapping[str, Sequence[OfGroups]]) -> Iterator[Element]:
+def _gaps_elements(found: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Element]:
     several = any(len({one.label for one in by}) > 1 for by in found.values())
     rows = (
-        [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap, one.gaps.values())]
+        [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap_cell, one.gaps.values())]
         for name, by in found.items()
         for one in by
     )
@@ -227,41 +242,45 @@ def _gaps(found: Mapping[str, Sequence[OfGroups]]) -> Iterator[Element]:
     yield notes(*READING_GAPS)
 
 
-def _gap(found: Gap) -> Content:
+def _gap_cell(found: Gap) -> Content:
     if found.difference is None:
-        return Field("too few", "weak")
+        return GridCell("too few", "weak")
     ratio = "" if found.ratio is None else f"; {found.ratio:.2f}"
     reach = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
-    return f"{found.difference:.{DECIMALS}f}{reach}{ratio}"
+    return f"{found.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
 
 
-def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:
+def _similar_rows_elements(found: Mapping[str, Alike]) -> Iterator[Element]:
     if not found:
         return
     rows = []
     for name, one in found.items():
-        apart = map(_share, (one.decided_differently, one.probability_difference))
-        rows.append([name, _share(one.consistency), str(one.pairs), *apart])
+        apart = map(_share_cell, (one.decided_differently, one.probability_difference))
+        rows.append([name, _share_cell(one.consistency), str(one.pairs), *apart])
     yield Heading("Similar rows, similar answers")
     yield grid_of_numbers(HEADER_ALIKE, rows)
     yield notes(*READING_ALIKE)
 
 
-def _share(value: float | None) -> Content:
-    return Field("-", "weak") if value is None else fixed(value, DECIMALS)
+def _share_cell(value: float | None) -> Content:
+    return GridCell("-", "weak") if value is None else fixed(value, UNIT_DECIMALS)
 
 
-def _trade_off(found: Mapping[Scored, Sequence[OfGroups]], names: Group) -> Iterator[Element]:
+def _trade_off_elements(found: Mapping[Scored, Sequence[GroupFairness]], names: Group) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
-    positions = [_position(one, by, names[one]) for one, by in found.items()]
+    positions = [_trade_off_of(one, by, names[one]) for one, by in found.items()]
     known = [one for one in positions if one.apart[first] is not None]
     if len(known) < 2:
         return
     known.sort(key=lambda one: (-one.accuracy, one.apart[first]))
     yield Heading("What fairness costs")
     rows = (
-        [one.name, f"{one.accuracy:.{DECIMALS}f}", *(_difference(one, known, criterion) for criterion in CRITERIA)]
+        [
+            one.name,
+            fixed(one.accuracy, UNIT_DECIMALS),
+            *(_difference_cell(one, known, criterion) for criterion in CRITERIA),
+        ]
         for one in known
     )
     yield grid_of_numbers(["model", "accuracy", *CRITERIA], rows)
@@ -273,7 +292,7 @@ def _trade_off(found: Mapping[Scored, Sequence[OfGroups]], names: Group) -> Iter
     yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)
 
 
-def _position(one: Scored, by: Sequence[OfGroups], name: str) -> Position:
+def _trade_off_of(one: Scored, by: Sequence[GroupFairness], name: str) -> TradeOff:
     answers, model = distinct(one.answers), one.cell.model
     accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
     gaps = [each.gaps for each in by if len(each.columns) == 1]
@@ -281,18 +300,18 @@ def _position(one: Scored, by: Sequence[OfGroups], name: str) -> Position:
     for criterion in CRITERIA:
         known = [of[criterion].difference for of in gaps]
         apart[criterion] = max((value for value in known if value is not None), default=None)
-    return Position(name, " → ".join([*(step.use for step in model.steps or ()), model.use]), accuracy, apart)
+    return TradeOff(name, " → ".join([*(step.use for step in model.steps or ()), model.use]), accuracy, apart)
 
 
-def _difference(one: Position, others: Sequence[Position], criterion: str) -> Content:
+def _difference_cell(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> Content:
     value = one.apart[criterion]
     if value is None:
-        return Field("too few", "weak")
-    best = _on_front(one, others, criterion)
-    return Field(BEST * best + f"{value:.{DECIMALS}f}", "best" if best else "")
+        return GridCell("too few", "weak")
+    best = _is_on_pareto_front(one, others, criterion)
+    return GridCell(BEST * best + fixed(value, UNIT_DECIMALS), "best" if best else "")
 
 
-def _on_front(one: Position, others: Sequence[Position], criterion: str) -> bool:
+def _is_on_pareto_front(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> bool:
     """Whether no other is at least as good in both, and better in one."""
     own, accuracy = one.apart[criterion], one.accuracy
     known = [(apart, other.accuracy) for other in others if (apart := other.apart[criterion]) is not None]

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
-from mlcli.core.findings import Finding, Table
-from mlcli.core.findings import Lines as LinesFinding
+from mlcli.core.findings import Finding, Lines, Table
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.again import dataset_as_it_was
@@ -21,7 +20,7 @@ from mlcli.report.document import (
     Document,
     Element,
     Heading,
-    Lines,
+    Preformatted,
     Sentence,
     explained,
     grid,
@@ -33,8 +32,9 @@ from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, only_of
 from mlcli.report.views.comparison import compared_models, pairs_of
 from mlcli.report.views.inspection import behaviour_of, described_again, groups_in_planes
+from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.probabilities import probability_pictures
-from mlcli.report.views.results import Parts, over_datasets, protocol_words, results_of_group, worth_drawing
+from mlcli.report.views.results import Details, over_datasets, results_of_group, worth_drawing
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ FOUND = ("source", "licence", "citation")
 
 
 @dataclass(frozen=True)
-class Made:
+class Provenance:
     """How results were made."""
 
     how: str
@@ -67,27 +67,27 @@ class Made:
     """Those of now, where nothing else is known."""
 
 
-def made_by_file(path: Path, **known: Any) -> Made:
+def provenance_of_file(path: Path, **known: Any) -> Provenance:
     """The making of an experiment file."""
     spec = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return Made(f"mlcli run {path.name}", source=path, spec=spec, **known)
+    return Provenance(f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
-def made_by_run(about: RunFacts, kept: Mapping[str, str] | None) -> Made:
+def provenance_of_run(about: RunFacts, kept: Mapping[str, str] | None) -> Provenance:
     """The making of a stored run, with the versions that were kept of it."""
     started = about.started.replace("T", " ").replace("+00:00", " UTC")
     known: dict[str, Any] = {"started": started, "versions": kept}
     if about.source is not None:
-        return made_by_file(Path(about.source), **known)
-    return Made(f"mlcli {about.title}, run {about.id} of its store", **known)
+        return provenance_of_file(Path(about.source), **known)
+    return Provenance(f"mlcli {about.title}, run {about.id} of its store", **known)
 
 
-def report_of(found: Sequence[Scored], made: Made) -> Document:
+def report_of(found: Sequence[Scored], made: Provenance) -> Document:
     """Everything that is known of the results."""
     return tuple(_elements(found, made))
 
 
-def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
+def _elements(found: Sequence[Scored], made: Provenance) -> Iterator[Element]:
     groups = grouped(found)
     if len(groups) > 1:
         yield from over_datasets(found)
@@ -95,17 +95,17 @@ def _elements(found: Sequence[Scored], made: Made) -> Iterator[Element]:
         yield from _results(group)
         yield from _probabilities(group)
         yield from _pictures(group)
-        yield from _behaviour(group, made.source)
+        yield from _inspection(group, made.source)
         yield from _comparison(group)
-        yield from _said_by_models(group)
-    yield from _made(found, made)
-    yield from _cited(found)
+        yield from _model_findings(group)
+    yield from _provenance(found, made)
+    yield from _citations(found)
 
 
 def _results(group: Group) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
     sensitive = any(column.sensitive for column in cell_of(group).dataset.schema.features())
-    elements = list(results_of_group(group, Parts(fair=sensitive, spread=True)))
+    elements = list(results_of_group(group, Details(fair=sensitive, spread=True)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
     yield from verdict
@@ -127,7 +127,7 @@ def _pictures(group: Group) -> Iterator[Element]:
         yield from named(picture_at)(drawn)
 
 
-def _behaviour(group: Group, source: Path | None) -> Iterator[Element]:
+def _inspection(group: Group, source: Path | None) -> Iterator[Element]:
     """What the best model does with the columns, where the data are still there."""
     if not (best := best_in(worth_drawing(group))):
         return
@@ -147,7 +147,7 @@ def _comparison(group: Group) -> Iterator[Element]:
         yield from pairs_of(compared)
 
 
-def _said_by_models(group: Group) -> Iterator[Element]:
+def _model_findings(group: Group) -> Iterator[Element]:
     """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
     best = best_in(group)
     for one, name in group.items():
@@ -160,10 +160,10 @@ def _said_by_models(group: Group) -> Iterator[Element]:
 def _is_shown(finding: Finding, best: bool) -> bool:
     if isinstance(finding, Table):
         return best and len(finding.rows) <= LONGEST_TABLE
-    return best or not isinstance(finding, LinesFinding)
+    return best or not isinstance(finding, Lines)
 
 
-def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
+def _provenance(found: Sequence[Scored], made: Provenance) -> Iterator[Element]:
     yield Heading("How it was made", 1)
     cells = [one.cell for one in found]
     used = made.versions if made.versions is not None else versions()
@@ -177,23 +177,23 @@ def _made(found: Sequence[Scored], made: Made) -> Iterator[Element]:
     yield grid(["", ""], [[strong(name), value] for name, value in facts.items() if value])
     once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
     yield Heading("Data")
-    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_data, once), right=(1,))
+    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_dataset_cells, once), right=(1,))
     if made.spec:
         yield Heading("Experiment file")
-        yield Lines(tuple(made.spec.splitlines()))
+        yield Preformatted(tuple(made.spec.splitlines()))
 
 
-def _data(cell: Cell) -> list[Content]:
+def _dataset_cells(cell: Cell) -> list[Content]:
     data = cell.dataset
     about = data.about if isinstance(data, Dataset) else {}
     known = [str(about[key]) for key in FOUND if about.get(key)]
     return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
 
 
-def _cited(found: Sequence[Scored]) -> Iterator[Element]:
+def _citations(found: Sequence[Scored]) -> Iterator[Element]:
     uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.use in MODELS)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")
     yield notes(*(f"{use}: {reference}" for use, reference in known if reference))
-    yield Lines(tuple(CITATION.splitlines()))
+    yield Preformatted(tuple(CITATION.splitlines()))

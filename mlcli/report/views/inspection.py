@@ -18,7 +18,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.engines.hidden_columns import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
-from mlcli.report.scoring.importance import MOST_COLUMNS, Worth, worth_of_columns
+from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
 from mlcli.report.scoring.scored import Scored, judged
 from mlcli.report.views.distributions import pairs
 from mlcli.report.views.kinds.clustering import group_profile
@@ -45,14 +45,14 @@ OTHERS = "all other columns as in a usual row; points: rows that it has not lear
 def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
     cell = replace(one.cell, dataset=data)
-    if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _seconds(one) > MOST_SECONDS:
+    if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
         return []
     with one_blas_thread():
-        worth = worth_of_columns(cell, one.metrics[0], REPEATS)
+        worth = permutation_importance(cell, one.metrics[0], REPEATS)
         return [] if worth is None else list(_findings(worth, name))
 
 
-def _seconds(one: Scored) -> float:
+def _expected_seconds(one: Scored) -> float:
     """How long a fit and all the questions take, by the times of the run."""
     splits = one.result.splits
     rows = sum(map(len, judged(one.result)))
@@ -62,19 +62,19 @@ def _seconds(one: Scored) -> float:
     return fit / len(splits) + predict / rows * asked
 
 
-def _findings(worth: Worth, name: str) -> Iterator[findings.Finding]:
+def _findings(worth: PermutationImportance, name: str) -> Iterator[findings.Finding]:
     lost = {column: float(np.mean(some)) for column, some in worth.lost_by_shuffle.items()}
     order = sorted(lost, key=lambda column: -lost[column])
-    yield _importances(worth, name, order)
+    yield _importance_boxplots(worth, name, order)
     numeric = [column.name for column in worth.held.table.columns if not column.coded]
     drawn = [column for column in order if column in numeric][:DRAWN]
     for column in drawn:
-        yield _by_one_column(worth, name, column)
+        yield _partial_dependence(worth, name, column)
     if len(drawn) > 1:
-        yield _by_two_columns(worth, name, drawn[0], drawn[1])
+        yield _answers_over_plane(worth, name, drawn[0], drawn[1])
 
 
-def _importances(worth: Worth, name: str, order: Sequence[str]) -> findings.Finding:
+def _importance_boxplots(worth: PermutationImportance, name: str, order: Sequence[str]) -> findings.Finding:
     """What of the score is lost where a column is shuffled, from the least to the most of some shuffles."""
     shown = order[:SHOWN]
     quarters = {column: np.quantile(worth.lost_by_shuffle[column], (0, 0.25, 0.5, 0.75, 1)) for column in shown}
@@ -88,18 +88,18 @@ def _importances(worth: Worth, name: str, order: Sequence[str]) -> findings.Find
     )
 
 
-def _outputs(worth: Worth, table: Table) -> Array:
+def _outputs_of(worth: PermutationImportance, table: Table) -> Array:
     base: Any = kind_named(worth.cell.kind).base
     found: Array = base.outputs_of(worth.pipeline.final, worth.pipeline.prepared(table))
     return found
 
 
-def _by_one_column(worth: Worth, name: str, column: str) -> findings.Finding:
+def _partial_dependence(worth: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
     table = worth.held.table.take(np.arange(min(len(worth.held), ASKED)))
     usual = usual_values(worth.held.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
-    answers = [_outputs(worth, with_column(table, column, value)) for value in values]
+    answers = [_outputs_of(worth, with_column(table, column, value)) for value in values]
     means = np.array([outputs.mean(axis=0) for outputs in answers])
     ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
     names = kind_named(worth.cell.kind).base.output_names(worth.pipeline.final) or (worth.held.target,)
@@ -115,7 +115,7 @@ def _by_one_column(worth: Worth, name: str, column: str) -> findings.Finding:
     )
 
 
-def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findings.Finding:
+def _answers_over_plane(worth: PermutationImportance, name: str, across: str, upwards: str) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
     table = worth.held.table
     final: Any = worth.pipeline.final
@@ -124,7 +124,7 @@ def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findi
     points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
 
     def answers_of(plane: Table) -> Array:
-        outputs = _outputs(worth, plane)
+        outputs = _outputs_of(worth, plane)
         return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
 
     title = f"{name}: answers by {across} and {upwards}"
@@ -137,7 +137,7 @@ def _by_two_columns(worth: Worth, name: str, across: str, upwards: str) -> findi
 def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
     cell = one.cell
-    if cell.kind not in DESCRIBED or cell.model.saved or _seconds(one) > MOST_SECONDS:
+    if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
         return []
     trained = train(data, cell.kind, cell.model, cell.steps, cell.seed)
     shown: findings.Explanation = named(kind_named(cell.kind).described_at)(trained)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity, is_serious
-from mlcli.report.document import Document, Element, Heading, Lines, Sentence, Style, explained
+from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, Style, explained
 from mlcli.report.numbers import counted
 
 STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
@@ -36,10 +36,12 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield Sentence(issue.sentence, STYLES[issue.gravity])
     yield from explained(issue.shown)
     evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
-    repairs = (line for at, one in enumerate(issue.repairs) for line in _lines(one, "or" if at else "repair"))
-    yield Lines((*evidence, *repairs))
+    repairs = (
+        line for at, one in enumerate(issue.repairs) for line in _repair_lines(one, "or" if at else "repair")
+    )
+    yield Preformatted((*evidence, *repairs))
 
 
-def _lines(repair: Repair, word: str) -> Iterator[str]:
+def _repair_lines(repair: Repair, word: str) -> Iterator[str]:
     yield f"{word} {PLACES[repair.place]}:"
     yield from (f"    {line}" for line in repair.text.splitlines())

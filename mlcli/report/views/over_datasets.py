@@ -9,11 +9,21 @@ from typing import Any
 from mlcli.core.findings import CriticalDifference
 from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
 from mlcli.metrics.ranks import RankTest, wins_ties_losses
-from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid_of_numbers, notes, strong
-from mlcli.report.numbers import as_equation, decimals_for, fixed, p_text
+from mlcli.report.document import (
+    Content,
+    Element,
+    Grid,
+    GridCell,
+    Heading,
+    Sentence,
+    grid_of_numbers,
+    notes,
+    strong,
+)
+from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, fixed, p_text
 from mlcli.report.scoring.scored import Scored, cell_of, comparable, grouped
 from mlcli.report.views.results_as_json import given, plain
-from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST, UNIT_DECIMALS
+from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
 
 RANK_DECIMALS = 2
 Beaten = tuple[str, str]
@@ -35,11 +45,11 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
         cell = cell_of(group)
         together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
         seen[comparable(cell)] += 1
-    tables = (_table(group, metric) for group in together.values())
+    tables = (_score_table_of(group, metric) for group in together.values())
     return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
 
 
-def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
+def _score_table_of(group: Sequence[Scored], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
     fair = [one for one in group if not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
@@ -64,7 +74,7 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
     """Scores, mean ranks and the test over datasets."""
     table = over.table
     yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
-    yield _scores(over)
+    yield _scores_grid(over)
     counts = f"won, tied and lost: on how many datasets against {table.models[over.order[0]]}"
     yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {counts}", *table.left_out)
     yield Sentence(sentence_over_datasets(over), "strong")
@@ -77,24 +87,24 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
 LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
 
 
-def _scores(over: OverDatasets) -> Grid:
+def _scores_grid(over: OverDatasets) -> Grid:
     table, best = over.table, over.order[0]
-    rows = [[strong(name), *_row(table, place)] for place, name in enumerate(table.datasets)]
-    rows.append([Field(text) for text in ("mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks))])
+    rows = [[strong(name), *_dataset_cells(table, place)] for place, name in enumerate(table.datasets)]
+    rows.append([GridCell(text) for text in ("mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks))])
     counts = (_counts_against(over, best, place) for place in range(len(over.ranks)))
-    rows.append([Field(text) for text in ("won, tied, lost", *counts)])
+    rows.append([GridCell(text) for text in ("won, tied, lost", *counts)])
     return grid_of_numbers(["dataset", *table.models], rows)
 
 
-def _row(table: ScoreTable, place: int) -> list[Field]:
+def _dataset_cells(table: ScoreTable, place: int) -> list[GridCell]:
     scores = table.scores[place].tolist()
     whole = table.scores if not table.by_factors else table.scores[place]
     decimals = UNIT_DECIMALS if abs(whole).max() <= 1 else decimals_for(map(float, whole.ravel()))
     written = [fixed(score, decimals) for score in scores]
     best = written[int(table.merits[place].argmax())]
     if len(set(written)) == 1:
-        return [Field(text) for text in written]
-    return [Field(BEST + text, "best") if text == best else Field(text) for text in written]
+        return [GridCell(text) for text in written]
+    return [GridCell(BEST + text, "best") if text == best else GridCell(text) for text in written]
 
 
 def _counts_against(over: OverDatasets, best: int, place: int) -> str:
@@ -115,15 +125,15 @@ def sentence_over_datasets(over: OverDatasets) -> str:
         return f"{opening}; {over.why}."
     if len(table.models) == 2:
         p = over.pairs[0].difference.p
-        return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_differ(p)}."
+        return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_significance_text(p)}."
     assert over.test is not None
-    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_differ(over.test.p)}"
+    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_significance_text(over.test.p)}"
     alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
     others = [name for name in alike if name not in first]
     return f"{opening}; {found}" + (f"; not distinguishable from it: {', '.join(others)}." if others else ".")
 
 
-def _differ(p: float | None) -> str:
+def _significance_text(p: float | None) -> str:
     return "the models differ" if p is not None and p < 1 - 0.95 else "which may be chance"
 
 
@@ -152,7 +162,7 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
         return
     yield Heading(f"Pairs of models over {len(over.table.datasets)} datasets")
     header = ["model", "against", "won", "tied", "lost", "p", "corrected p", "better", "alike", "worse"]
-    yield grid_of_numbers(header, [_pair(pair, beaten) for pair in shown], keys=2)
+    yield grid_of_numbers(header, [_pair_cells(pair, beaten) for pair in shown], keys=2)
     unit = "of its logarithm (1 is a factor of 2.7)" if over.table.by_factors else f"of {over.table.metric}"
     left = len(over.pairs) - len(shown)
     yield notes(
@@ -163,23 +173,23 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
     )
 
 
-def _pair(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
+def _pair_cells(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
     found = pair.difference
     return [
         pair.first,
         pair.second,
-        _with_sure(pair.wins, beaten, (pair.first, pair.second)),
+        _count_text(pair.wins, beaten, (pair.first, pair.second)),
         str(pair.ties),
-        _with_sure(pair.losses, beaten, (pair.second, pair.first)),
+        _count_text(pair.losses, beaten, (pair.second, pair.first)),
         p_text(found.p),
-        Field(p_text(found.corrected), "best" if found.distinguishable else ""),
+        GridCell(p_text(found.corrected), "best" if found.distinguishable else ""),
         *(fixed(share, UNIT_DECIMALS) for share in shares),
     ]
 
 
-def _with_sure(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
+def _count_text(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
     """A number of datasets, and of those among them that are sure by themselves."""
     return f"{count} ({beaten[pair]})" if beaten else str(count)
 

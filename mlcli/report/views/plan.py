@@ -1,4 +1,4 @@
-"""Lists: the cells that an experiment would run, with the steps before each model, and the runs of a store."""
+"""A plan: the cells that an experiment would run, with the steps before each model, and how long they may take."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from mlcli.core.quantities import duration, size
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
-from mlcli.report.document import Content, Document, Element, Field, Sentence, grid, notes, strong
+from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid, notes
 from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import comparable
+from mlcli.report.views.opening import opening
 from mlcli.report.views.remarks import steps_of
-from mlcli.report.views.results import opening
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.estimates import Estimate
-    from mlcli.experiment.store.runs import RunFacts
 
 
 Known = Sequence["Estimate | None"]
@@ -31,12 +30,16 @@ def plan_of(cells: Sequence[Cell], known: Known) -> Document:
     estimate_of = dict(zip(cells, known, strict=True)) if any(known) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
-    elements = [element for _, group in groupby(cells, comparable) for element in _group(list(group), estimate_of)]
+    elements = [
+        element
+        for _, group in groupby(cells, comparable)
+        for element in _dataset_elements(list(group), estimate_of)
+    ]
     sentence = Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong")
-    return (*elements, sentence, *_in_all(cells, estimate_of))
+    return (*elements, sentence, *_total_estimate(cells, estimate_of))
 
 
-def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
@@ -52,14 +55,14 @@ def _in_all(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) 
     )
 
 
-def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
     names = dict(zip(cells, distinct_labels([cell.model for cell in cells]), strict=True))
     rows: list[list[Content]] = [
         [
-            Field(name, "weak" if cell.skipped else "strong"),
+            GridCell(name, "weak" if cell.skipped else "strong"),
             settings_of(cell.model, MODELS),
             "-" if cell.skipped else steps_of(cell),
-            *(_estimate(cell, estimate_of[cell]) if estimate_of else ()),
+            *(_estimate_cells(cell, estimate_of[cell]) if estimate_of else ()),
         ]
         for cell, name in names.items()
     ]
@@ -73,7 +76,7 @@ def _group(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -
     )
 
 
-def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
+def _estimate_cells(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
     if known is None or cell.skipped:
         return "-", "-", "-"
     if known.splits and known.stored == known.splits:
@@ -84,7 +87,7 @@ def _estimate(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Con
     about = duration(known.seconds) if known.seconds >= 1 else "under a second"
     stored = f", {known.stored} of {known.splits} splits stored" if known.stored else ""
     source = known.known_from + stored + ", more than its budget" * over
-    return Field(about, "bad" if over else ""), "?" if known.memory is None else size(known.memory), source
+    return GridCell(about, "bad" if over else ""), "?" if known.memory is None else size(known.memory), source
 
 
 def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
@@ -96,22 +99,3 @@ def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
         return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
 
     return {"cells": list(map(planned, cells, known))}
-
-
-def runs_of(runs: Sequence[RunFacts]) -> Document:
-    """Every run with what it was; newest last."""
-    if not runs:
-        return (Sentence("No run yet."),)
-    table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run, runs), right=(0, 3, 4))
-    return table, notes("mlcli runs ID shows one again")
-
-
-def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
-    """The list as plain values."""
-    return {"runs": [asdict(run) for run in runs]}
-
-
-def _run(run: RunFacts) -> list[Content]:
-    started = run.started.replace("T", " ").removesuffix("+00:00")
-    title = strong(run.title) if run.finished else Field(f"{run.title} (not finished)", "bad")
-    return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]

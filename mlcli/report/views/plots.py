@@ -27,13 +27,13 @@ def plot_of(dataset: Dataset, names: Sequence[str]) -> Finding:
     if not 1 <= len(names) <= 3:
         raise UsageError("a picture is of one, two or three columns", hint="such as --plot age --plot income")
     columns = [_column(dataset, name) for name in names]
-    rows, every = _sample(dataset), np.arange(len(dataset))
+    rows, every = _sampled_rows(dataset), np.arange(len(dataset))
     by = columns[2] if len(columns) == 3 else dataset.schema.the("target")
     by = by if by is not None and by.name not in names[:2] else None
     note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random" if len(rows) < len(dataset) else ""
     if len(columns) == 1:
-        return _one(dataset, columns[0], _groups(dataset, by, every))
-    return _two(dataset, columns[0], columns[1], rows, _groups(dataset, by, rows), note)
+        return _distribution_of(dataset, columns[0], _groups_by(dataset, by, every))
+    return _two_columns(dataset, columns[0], columns[1], rows, _groups_by(dataset, by, rows), note)
 
 
 def _column(dataset: Dataset, name: str) -> Column:
@@ -44,22 +44,22 @@ def _column(dataset: Dataset, name: str) -> Column:
     return known[name]
 
 
-def _sample(dataset: Dataset) -> Rows:
+def _sampled_rows(dataset: Dataset) -> Rows:
     if len(dataset) <= MOST_POINTS:
         return np.arange(len(dataset))
     return np.sort(rng_for("plot", dataset.content).choice(len(dataset), MOST_POINTS, replace=False))
 
 
-def _cells(dataset: Dataset, column: Column) -> Array:
+def _numbers_of(dataset: Dataset, column: Column) -> Array:
     cells = dataset.table.cells(column.name).astype(np.float64)
     return np.where(cells < 0, np.nan, cells) if column.coded else cells
 
 
-def _groups(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]:
+def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]:
     """The rows of each of the most frequent levels, or of the lower, middle and upper third of numbers."""
     if by is None:
         return {"rows": np.ones(len(rows), bool)}
-    cells = _cells(dataset, by)[rows]
+    cells = _numbers_of(dataset, by)[rows]
     if not by.coded:
         low, high = np.nanquantile(cells, [1 / 3, 2 / 3])
         middle = (cells > low) & (cells <= high)
@@ -71,9 +71,9 @@ def _groups(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]
     return found | ({OTHERS: rest} if rest.any() else {})
 
 
-def _one(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
+def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
     """The numbers of a column in bins, or its levels as bars."""
-    cells = _cells(dataset, column)
+    cells = _numbers_of(dataset, column)
     known = cells[~np.isnan(cells)]
     title = f"{column.name}: {len(known):,} of {len(cells):,} rows"
     if column.coded:
@@ -87,22 +87,22 @@ def _one(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
     return histogram_of(title, column.name, edges, counts)
 
 
-def _two(
+def _two_columns(
     dataset: Dataset, across: Column, upwards: Column, rows: Rows, groups: dict[str, Flags], note: str
 ) -> Finding:
     """Two columns of numbers as points; where one holds levels, its levels are the groups; of levels a table."""
     if across.coded and upwards.coded:
-        return _crossed(dataset, across, upwards)
+        return _contingency_table(dataset, across, upwards)
     if across.coded or upwards.coded:
         numeric, coded = (upwards, across) if across.coded else (across, upwards)
-        return _one(dataset, numeric, _groups(dataset, coded, np.arange(len(dataset))))
-    x, y = (_cells(dataset, column)[rows] for column in (across, upwards))
+        return _distribution_of(dataset, numeric, _groups_by(dataset, coded, np.arange(len(dataset))))
+    x, y = (_numbers_of(dataset, column)[rows] for column in (across, upwards))
     points = tuple((name, pairs(x[met], y[met])) for name, met in groups.items())
     return Points(f"{upwards.name} by {across.name}", across.name, upwards.name, points, note=note)
 
 
-def _crossed(dataset: Dataset, first: Column, second: Column) -> Table:
-    a, b = (_cells(dataset, column) for column in (first, second))
+def _contingency_table(dataset: Dataset, first: Column, second: Column) -> Table:
+    a, b = (_numbers_of(dataset, column) for column in (first, second))
     known = ~(np.isnan(a) | np.isnan(b))
     counts = np.zeros((len(first.levels), len(second.levels)), np.intp)
     np.add.at(counts, (a[known].astype(np.intp), b[known].astype(np.intp)), 1)

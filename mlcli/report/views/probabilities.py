@@ -62,17 +62,19 @@ def curves_of(one: Scored, name: str) -> list[ClassCurves]:
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
         return []
     codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
-    return [_of_class(answers, code, name) for code in codes if 0 < (answers.truth == code).sum() < len(answers)]
+    return [
+        _curves_of_class(answers, code, name) for code in codes if 0 < (answers.truth == code).sum() < len(answers)
+    ]
 
 
 def probability_pictures(group: Group) -> Iterator[Element]:
     """The planes of all models together, or of each where there are several classes."""
     found = [curves for one, name in group.items() if (curves := curves_of(one, name))]
     if found and all(len(curves) == 1 for curves in found):
-        yield from _planes(f"class {found[0][0].label}", {curves[0].name: curves[0] for curves in found})
+        yield from _curve_elements(f"class {found[0][0].label}", {curves[0].name: curves[0] for curves in found})
         return
     for several in found:
-        yield from _planes(several[0].name, {one.label: one for one in several})
+        yield from _curve_elements(several[0].name, {one.label: one for one in several})
 
 
 def curves_as_findings(one: Scored) -> list[Curve]:
@@ -80,7 +82,7 @@ def curves_as_findings(one: Scored) -> list[Curve]:
     return [curve for of_class in curves_of(one, "") for curve in _as_findings(of_class)]
 
 
-def _of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
+def _curves_of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
     assert answers.probabilities is not None
     scores, positive, weights = answers.probabilities[:, code], answers.truth == code, answers.weights
     counts = counts_by_threshold(scores, positive, weights)
@@ -91,28 +93,28 @@ def _of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
     return ClassCurves(name, answers.classes[code], counts, calibration(scores, positive, weights), decided)
 
 
-def _planes(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[Element]:
+def _curve_elements(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[Element]:
     ends = np.array([0.0, 1.0])
     yield Heading(f"ROC, {title}")
     roc = {name: one.roc for name, one in lines.items()}
     operating = [one.answered[:2] for one in lines.values()]
-    yield _plane("false positive rate", "true positive rate", {CHANCE: (ends, ends), **roc}, operating)
+    yield _curve_points("false positive rate", "true positive rate", {CHANCE: (ends, ends), **roc}, operating)
     yield notes(READING["roc"])
     share = [one.counts.positives / (one.counts.positives + one.counts.negatives) for one in lines.values()]
     yield Heading(f"Precision and recall, {title}")
     found = {name: one.precision_recall for name, one in lines.items()}
     operating = [one.answered[1:] for one in lines.values()]
-    yield _plane("recall", "precision", {CHANCE: (ends, np.full(2, share[0])), **found}, operating)
+    yield _curve_points("recall", "precision", {CHANCE: (ends, np.full(2, share[0])), **found}, operating)
     yield notes(READING["recall"])
     yield Heading(f"Calibration, {title}")
     bins = {name: (one.calibration.predicted, one.calibration.observed) for name, one in lines.items()}
-    yield _plane("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
+    yield _curve_points("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
     errors = ([name, fixed(one.calibration.expected_error, 3)] for name, one in lines.items())
     yield grid_of_numbers(["", "mean distance"], errors)
     yield notes(READING["calibration"])
 
 
-def _plane(
+def _curve_points(
     across: str,
     upwards: str,
     lines: Mapping[str, Line],
@@ -120,14 +122,14 @@ def _plane(
     points: Mapping[str, Line] | None = None,
 ) -> Points:
     """Lines as points that lie close together, then points alone."""
-    groups = {name: _dense(*line) for name, line in lines.items()} | dict(points or {})
+    groups = {name: _interpolated(*line) for name, line in lines.items()} | dict(points or {})
     found = [(name, tuple(zip(x.tolist(), y.tolist(), strict=True))) for name, (x, y) in groups.items()]
     if decided:
         found.append((DECIDED, tuple((one[0], one[1]) for one in decided)))
     return Points("", across, upwards, tuple(found), tuple(lines))
 
 
-def _dense(x: Array, y: Array) -> Line:
+def _interpolated(x: Array, y: Array) -> Line:
     along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     at = np.linspace(0.0, along[-1], DENSE)
     return np.interp(at, along, x), np.interp(at, along, y)

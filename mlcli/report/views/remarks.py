@@ -11,12 +11,11 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.report.document import Notes, notes
-from mlcli.report.numbers import fixed
+from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.report.scoring.largest_class import share_of_largest, stands_for_largest_class
 from mlcli.report.scoring.scored import Group, judged, swept_over
 
 ARROW = " → "
-RATE_DECIMALS = 3
 MOST_ALIKE = 3
 """How many remarks of one kind are shown: with 200 classes nobody reads one for each."""
 FEWEST_FOLDS = 3
@@ -24,12 +23,12 @@ FEWEST_FOLDS = 3
 Remark = TypeVar("Remark", bound=Hashable)
 
 
-def _before(group: Group) -> Iterator[str]:
+def _steps_and_notes(group: Group) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
     noted = ((note, name) for one, name in group.items() for note in one.result.notes)
     prepared = ((steps_of(one.cell), name) for one, name in group.items())
-    yield from (f"steps before {who}: {steps}" for steps, who in _gathered(prepared, group))
-    yield from (f"{who}: {note}" for note, who in _gathered(noted, group))
+    yield from (f"steps before {who}: {steps}" for steps, who in _by_remark(prepared, group))
+    yield from (f"{who}: {note}" for note, who in _by_remark(noted, group))
 
 
 def steps_of(cell: Cell) -> str:
@@ -37,31 +36,31 @@ def steps_of(cell: Cell) -> str:
     known = not cell.skipped and cell.model.use in MODELS and any(nested_models(cell.model.params))
     run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
     nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
-    inside = (f"{ARROW.join(map(_step, steps))} in {where}" for steps, where in nested if steps)
-    return "; ".join(filter(None, (ARROW.join(map(_step, cell.steps)), *inside)))
+    inside = (f"{ARROW.join(map(_step_text, steps))} in {where}" for steps, where in nested if steps)
+    return "; ".join(filter(None, (ARROW.join(map(_step_text, cell.steps)), *inside)))
 
 
-def _step(step: StepSpec) -> str:
+def _step_text(step: StepSpec) -> str:
     settings = settings_of(step, STEPS)
     return f"{step.use} ({settings})" if settings else step.use
 
 
-def _shortcuts(group: Group) -> Iterator[str]:
+def _closed_forms(group: Group) -> Iterator[str]:
     """Which models were answered in closed form over all splits, and how."""
-    routes = ((_route(one.result), name) for one, name in group.items() if one.done)
-    found = "; ".join(f"{who} ({route})" for route, who in _gathered(routes, group))
+    routes = ((_route_text(one.result), name) for one, name in group.items() if one.done)
+    found = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
     if found:
         yield f"closed form over all splits (equal to refitting): {found}"
 
 
-def _route(result: CellResult) -> str:
+def _route_text(result: CellResult) -> str:
     counts = result.routes()
     if sum(counts.values()) == len(result.splits):
         return ", ".join(counts)
     return ", ".join(f"{route} in {count} of {len(result.splits)} splits" for route, count in counts.items())
 
 
-def _on_scores(group: Group) -> Iterator[str]:
+def _score_marks(group: Group) -> Iterator[str]:
     """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
     marks = (
         ((summary.metric, text), name)
@@ -70,23 +69,23 @@ def _on_scores(group: Group) -> Iterator[str]:
         for text in ((summary.why,) if summary.mean is None else summary.marks)
     )
     together: dict[tuple[str, str], list[str]] = {}
-    for (metric, text), who in _gathered(marks, group):
+    for (metric, text), who in _by_remark(marks, group):
         together.setdefault((who, text), []).append(metric)
     alike: dict[str, list[str]] = {}
     for (who, text), metrics in together.items():
         alike.setdefault(f"{who}: {', '.join(metrics)}", []).append(text)
     for whose, texts in alike.items():
-        yield from _in_short(whose, texts)
+        yield from _first_of_many(whose, texts)
 
 
-def _in_short(whose: str, texts: Sequence[str]) -> Iterator[str]:
+def _first_of_many(whose: str, texts: Sequence[str]) -> Iterator[str]:
     """The first of remarks that are alike, and how many more there are."""
     yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
     if len(texts) > MOST_ALIKE:
         yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
 
 
-def _unstable(group: Group) -> Iterator[str]:
+def _unstable_folds(group: Group) -> Iterator[str]:
     """Where the accuracies of folds do not agree, with what makes one say so."""
     from mlcli.metrics.stability import fold_stability
 
@@ -102,25 +101,25 @@ def _unstable(group: Group) -> Iterator[str]:
             yield f"{name}: accuracy over the splits is not consistent: {stability.why}"
 
 
-def _below_chance(group: Group) -> Iterator[str]:
+def _baselines_below_chance(group: Group) -> Iterator[str]:
     """A baseline that splits make look worse than it is, so that no gain over it is believed."""
     for one in filter(stands_for_largest_class, group):
-        largest = fixed(share_of_largest(one), RATE_DECIMALS)
+        largest = fixed(share_of_largest(one), UNIT_DECIMALS)
         yield (
             f"{group[one]}: what is left out makes its own class rarer, so the most frequent class is another "
             f"one; judge gains by the share of the largest class, {largest}"
         )
 
 
-def _warned(group: Group) -> Iterator[str]:
+def _warning_remarks(group: Group) -> Iterator[str]:
     alike: dict[tuple[str, str], list[str]] = {}
-    for text, who in _gathered(_warnings(group), group):
+    for text, who in _by_remark(_warnings_in(group), group):
         alike.setdefault((who, text.partition(": ")[0]), []).append(text)
     for (who, _), texts in alike.items():
-        yield from _in_short(f"warning from {who}", texts)
+        yield from _first_of_many(f"warning from {who}", texts)
 
 
-def _warnings(group: Group) -> Iterator[tuple[str, str]]:
+def _warnings_in(group: Group) -> Iterator[tuple[str, str]]:
     for one, name in group.items():
         splits = each(one.result.splits, "warnings") if one.done else []
         for text in dict.fromkeys(text for of_split in splits for text in of_split):
@@ -128,7 +127,7 @@ def _warnings(group: Group) -> Iterator[tuple[str, str]]:
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), name
 
 
-def _gathered(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[tuple[Remark, str]]:
+def _by_remark(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[tuple[Remark, str]]:
     """Each thing that is said, with everyone it holds for."""
     who: dict[Remark, dict[str, None]] = {}
     for text, name in remarks:
@@ -138,8 +137,8 @@ def _gathered(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[t
     return ((text, "all models" if len(of) == everyone else ", ".join(of)) for text, of in who.items())
 
 
-EVERY = (_before, _shortcuts, _on_scores, _unstable, _below_chance, _warned)
-IN_SHORT = (_before, _on_scores, _below_chance, _warned)
+EVERY = (_steps_and_notes, _closed_forms, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
+IN_SHORT = (_steps_and_notes, _score_marks, _baselines_below_chance, _warning_remarks)
 """What the scores are of, what they lack, and what was warned of."""
 
 

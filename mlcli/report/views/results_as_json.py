@@ -19,8 +19,8 @@ from mlcli.report.document import Document, grid
 from mlcli.report.scoring.curves import Series, series_of, summaries_of
 from mlcli.report.scoring.differences import differences_as_json, differences_of
 from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, metrics_in
+from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.remarks import steps_of
-from mlcli.report.views.results import protocol_words
 from mlcli.report.views.tuning import choices_as_json
 from mlcli.tasks.table import kind_named, named
 
@@ -31,16 +31,18 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
     """The document of an experiment: one entry per cell, in the order of the plan."""
     from mlcli.report.views.fairness import fairness_as_json
 
-    also = [add for asked, add in ((curves, _curves), (fair, fairness_as_json)) if asked]
+    also = [add for asked, add in ((curves, _curves_as_json), (fair, fairness_as_json)) if asked]
     return {
         "version": __version__,
-        "cells": [{**_result(one), **dict(item for add in also for item in add(one).items())} for one in scored],
-        "comparisons": [one for group in grouped(scored) for one in _compared(group)],
-        **_over_datasets(scored),
+        "cells": [
+            {**_result_as_json(one), **dict(item for add in also for item in add(one).items())} for one in scored
+        ],
+        "comparisons": [one for group in grouped(scored) for one in _differences_in_table(group)],
+        **_over_datasets_entry(scored),
     }
 
 
-def _compared(group: Group) -> list[dict[str, Any]]:
+def _differences_in_table(group: Group) -> list[dict[str, Any]]:
     """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
     cell = cell_of(group)
     every = [differences_of(group, metric) for metric in metrics_in(group)]
@@ -59,7 +61,7 @@ def _compared(group: Group) -> list[dict[str, Any]]:
     ]
 
 
-def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
+def _over_datasets_entry(scored: Sequence[Scored]) -> dict[str, Any]:
     if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
     from mlcli.metrics.over_datasets import compared_over
@@ -88,7 +90,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _result(one: Scored) -> dict[str, Any]:
+def _result_as_json(one: Scored) -> dict[str, Any]:
     result, cell = one.result, one.cell
     findings = result.splits[0].explanation if result.splits else ()
     return {
@@ -100,10 +102,10 @@ def _result(one: Scored) -> dict[str, Any]:
         "seconds": {what: sum(each(result.splits, f"{what}_seconds")) for what in ("fit", "predict")},
         "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **given({"training": plain(dict(one.training))}),
-        **_series(one),
-        **(_confusion(one.confusion) if one.confusion else {}),
+        **_series_as_json(one),
+        **(_confusion_as_json(one.confusion) if one.confusion else {}),
         **given({"classes": [plain(asdict(rates)) for rates in one.classes]}),
-        **_of_kind(one),
+        **_kind_as_json(one),
         **given({"findings": [plain(as_json(finding)) for finding in findings]}),
         **choices_as_json(one),
         "notes": [*cell.dataset.notes, *result.notes],
@@ -111,30 +113,30 @@ def _result(one: Scored) -> dict[str, Any]:
     }
 
 
-def _curves(one: Scored) -> dict[str, Any]:
+def _curves_as_json(one: Scored) -> dict[str, Any]:
     """ROC, precision and recall, and calibration, where there are probabilities."""
     from mlcli.report.views.probabilities import curves_as_findings
 
     return given({"curves": [plain(as_json(finding)) for finding in curves_as_findings(one)]})
 
 
-def _series(one: Scored) -> dict[str, Any]:
+def _series_as_json(one: Scored) -> dict[str, Any]:
     """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
     found = series_of(one)
-    lines = {series.line: _by_value(series) for series in found if series.line}
+    lines = {series.line: _values_as_json(series) for series in found if series.line}
     if lines:
         return {"lines": {"over": found[0].over, "values": lines}}
-    return {series.kind: {"over": series.over, "values": _by_value(series)} for series in found}
+    return {series.kind: {"over": series.over, "values": _values_as_json(series)} for series in found}
 
 
-def _by_value(series: Series) -> list[dict[str, Any]]:
+def _values_as_json(series: Series) -> list[dict[str, Any]]:
     return [
         {"value": value, "metrics": {name: summary_as_json(summary) for name, summary in summaries.items()}}
         for value, summaries in summaries_of(series).items()
     ]
 
 
-def _of_kind(one: Scored) -> dict[str, Any]:
+def _kind_as_json(one: Scored) -> dict[str, Any]:
     place = kind_named(one.cell.kind).json_at if one.done else ""
     added: dict[str, Any] = named(place)(one) if place else {}
     return added
@@ -148,7 +150,7 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
     return described | given({"interval": summary.interval, "marks": list(summary.marks)})
 
 
-def _confusion(matrix: Confusion) -> dict[str, Any]:
+def _confusion_as_json(matrix: Confusion) -> dict[str, Any]:
     """Counts as whole numbers, unless rows have weights."""
     counts = [[int(count) if count == int(count) else count for count in row] for row in matrix.counts.tolist()]
     return {"confusion": {"labels": list(matrix.labels), "counts": counts}}
@@ -174,11 +176,11 @@ def cells_of(found: Sequence[Scored]) -> Document:
     """What each cell was, and its scores with the ends of their intervals; empty where there is none."""
     metrics = list(dict.fromkeys(metric.name for one in found for metric in one.metrics))
     titles = (title for name in metrics for title in (name, f"{name}-low", f"{name}-high"))
-    rows = ([*_about(one), *_ends(one, metrics), *_seconds(one)] for one in found)
+    rows = ([*_about_cells(one), *_interval_cells(one, metrics), *_seconds_cells(one)] for one in found)
     return (grid([*ABOUT, *titles, "fit-seconds", "predict-seconds"], rows, keys=3),)
 
 
-def _about(one: Scored) -> Iterator[str]:
+def _about_cells(one: Scored) -> Iterator[str]:
     cell = one.cell
     yield from (cell.dataset.name, cell.kind, cell.label)
     yield "" if cell.model.saved else settings_of(cell.model, MODELS)
@@ -187,11 +189,11 @@ def _about(one: Scored) -> Iterator[str]:
     yield "; ".join((one.result.why or cell.skipped).splitlines())
 
 
-def _ends(one: Scored, metrics: Sequence[str]) -> Iterator[str]:
+def _interval_cells(one: Scored, metrics: Sequence[str]) -> Iterator[str]:
     summaries = map(one.summaries.get, metrics)
     values = (getattr(summary, end, None) for summary in summaries for end in ("mean", "low", "high"))
     return ("" if value is None else repr(float(value)) for value in values)
 
 
-def _seconds(one: Scored) -> Iterator[str]:
+def _seconds_cells(one: Scored) -> Iterator[str]:
     return (f"{sum(each(one.result.splits, name)):.6f}" for name in ("fit_seconds", "predict_seconds"))

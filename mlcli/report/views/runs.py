@@ -1,4 +1,4 @@
-"""What was done with stored runs: shards made and joined, runs removed and carried, a store looked through."""
+"""Stored runs: their list, shards made and joined, runs removed and carried, a store looked through."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from mlcli.core.names import listed
 from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
+from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried
-from mlcli.report.document import Content, Document, Element, Heading, Sentence, grid, notes, strong
+from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import Scored
 
@@ -23,7 +24,7 @@ KEPT = "answers that no run names are kept: run it again, or remove it with mlcl
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ShardCells:
     """A shard of an experiment that was run: ``found`` of so many cells in all, kept in a store."""
 
     title: str
@@ -33,15 +34,15 @@ class Part:
     place: Path
 
 
-def parts_of(parts: Sequence[Part]) -> Document:
+def shards_of(parts: Sequence[ShardCells]) -> Document:
     """The cells of each shard with how they ended: scores are for when all are there."""
-    return tuple(element for part in parts for element in _part(part))
+    return tuple(element for part in parts for element in _shard_elements(part))
 
 
-def _part(part: Part) -> Iterator[Element]:
+def _shard_elements(part: ShardCells) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [dataset, strong(model), protocol, status, duration(seconds), why]
-        for dataset, model, protocol, status, why, seconds in map(_cell, part.found)
+        for dataset, model, protocol, status, why, seconds in map(_cell_facts, part.found)
     ]
     yield Heading(f"{part.title}, {part.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
@@ -51,13 +52,13 @@ def _part(part: Part) -> Iterator[Element]:
     )
 
 
-def _cell(one: Scored) -> tuple[str, str, str, str, str, float]:
+def _cell_facts(one: Scored) -> tuple[str, str, str, str, str, float]:
     cell, result = one.cell, one.result
     seconds = sum(each(result.splits, "seconds"))
     return cell.dataset.name, cell.label, cell.protocol.use, result.status, result.why, seconds
 
 
-def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
+def shards_as_json(parts: Sequence[ShardCells]) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "version": __version__,
@@ -67,11 +68,30 @@ def parts_as_json(parts: Sequence[Part]) -> dict[str, Any]:
                 "shard": part.shard,
                 "cells_of_all": part.cells,
                 "store": str(part.place),
-                "cells": [dict(zip(CELL, _cell(one), strict=True)) for one in part.found],
+                "cells": [dict(zip(CELL, _cell_facts(one), strict=True)) for one in part.found],
             }
             for part in parts
         ],
     }
+
+
+def runs_of(runs: Sequence[RunFacts]) -> Document:
+    """Every run with what it was; newest last."""
+    if not runs:
+        return (Sentence("No run yet."),)
+    table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run_cells, runs), right=(0, 3, 4))
+    return table, notes("mlcli runs ID shows one again")
+
+
+def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
+    """The list as plain values."""
+    return {"runs": [asdict(run) for run in runs]}
+
+
+def _run_cells(run: RunFacts) -> list[Content]:
+    started = run.started.replace("T", " ").removesuffix("+00:00")
+    title = strong(run.title) if run.finished else GridCell(f"{run.title} (not finished)", "bad")
+    return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]
 
 
 def removed_of(numbers: Sequence[int], place: Path) -> Document:

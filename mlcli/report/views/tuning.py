@@ -20,8 +20,8 @@ DECIMALS = 3
 def choices_in(group: Group) -> Iterator[Element]:
     """A table for each model that chooses by inner splits."""
     for one, name in group.items():
-        if tables := _tables(one):
-            yield from _choices(name, tables)
+        if tables := _choice_tables(one):
+            yield from _choice_elements(name, tables)
 
 
 def choices_as_json(one: Scored) -> dict[str, Any]:
@@ -33,31 +33,31 @@ def choices_as_json(one: Scored) -> dict[str, Any]:
             "inner_score": table.rows[-1][1],
             "edges": {name: remark for name, _, remark in table.rows[:-1] if remark},
         }
-        for split, table in _tables(one)
+        for split, table in _choice_tables(one)
     ]
     return {"chosen": found} if found else {}
 
 
-def _tables(one: Scored) -> list[tuple[SplitResult, Table]]:
+def _choice_tables(one: Scored) -> list[tuple[SplitResult, Table]]:
     """The splits that were fitted, each with what it chose; none of a model that chooses nothing."""
     splits = one.result.splits if one.cell.model.use in (TUNED, SELECTED) else ()
     first = ((split, finding) for split in splits for finding in split.explanation[:1])
     return [(split, one) for split, one in first if isinstance(one, Table) and one.title == CHOSEN]
 
 
-def _choices(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[Element]:
+def _choice_elements(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[Element]:
     chosen = [row[0] for row in tables[0][1].rows]
     yield Heading(f"{name}: what inner splits chose")
     if len(tables) <= MOST_SPLITS:
-        rows = [(split.label, *(_shown(row[1], row[2]) for row in table.rows)) for split, table in tables]
+        rows = [(split.label, *(_value_text(row[1], row[2]) for row in table.rows)) for split, table in tables]
         yield grid(("split", *map(str, chosen)), rows, right=range(1, len(chosen) + 1))
-    yield notes(*_how_often(tables), *_at_edges(tables))
+    yield notes(*_frequency_notes(tables), *_edge_notes(tables))
     if len(tables) == 1:
         yield from explained([one for one in tables[0][0].explanation if one.title == CANDIDATES])
 
 
-def _how_often(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
-    made = [tuple((row[0], _text(row[1])) for row in table.rows[:-1]) for _, table in tables]
+def _frequency_notes(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
+    made = [tuple((row[0], _plain_value_text(row[1])) for row in table.rows[:-1]) for _, table in tables]
     counts = Counter(made).most_common()
     if len(tables) > 1 and counts[0][1] > 1:
         texts = [f"{', '.join(f'{name}={value}' for name, value in one)} in {count}" for one, count in counts[:5]]
@@ -67,7 +67,7 @@ def _how_often(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
         yield f"each of {len(tables)} splits chose something else"
 
 
-def _at_edges(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
+def _edge_notes(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
     remarks = Counter((row[0], row[2]) for _, table in tables for row in table.rows[:-1] if row[2])
     for (name, remark), count in remarks.items():
         yield f"{name} was {remark} in {count} of {len(tables)} splits: values beyond it may be better"
@@ -75,9 +75,9 @@ def _at_edges(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
         yield "* lies at the edge of what was tried"
 
 
-def _shown(value: Entry, remark: Entry) -> str:
-    return f"{_text(value)}{'*' if remark and not str(remark).startswith('±') else ''}"
+def _value_text(value: Entry, remark: Entry) -> str:
+    return f"{_plain_value_text(value)}{'*' if remark and not str(remark).startswith('±') else ''}"
 
 
-def _text(value: Entry) -> str:
+def _plain_value_text(value: Entry) -> str:
     return f"{value:.{DECIMALS + 1}g}" if isinstance(value, float) else str(value)

@@ -42,16 +42,16 @@ def remarks_on(found: Joined, a: str, b: str) -> Iterator[str]:
     yield f"{found.matched} of {counted(found.a.rows, 'row')} of {a} have a match in {b}."
     for name, keys in ((a, found.a), (b, found.b)):
         if keys.unmatched:
-            yield f"{name}: {counted(keys.unmatched, 'row')} without a match, such as {_named(keys.examples)}."
+            yield f"{name}: {counted(keys.unmatched, 'row')} without a match, such as {_keys_text(keys.examples)}."
         if keys.empty:
             yield f"{name}: {counted(keys.empty, 'row')} with an empty key, which match nothing."
         if keys.doubled:
-            yield f"{name}: keys that stand there more than once: {_named(tuple(keys.doubled))}."
+            yield f"{name}: keys that stand there more than once: {_keys_text(tuple(keys.doubled))}."
     for before, after in found.renamed.items():
         yield f"Both files have a column '{before}': that of {b} is called '{after}'."
 
 
-def _named(keys: tuple[Key, ...]) -> str:
+def _keys_text(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
@@ -71,10 +71,10 @@ def joined_as_json(found: Joined, a: str, b: str) -> dict[str, Any]:
 
 def likeness_of(found: Likeness) -> Document:
     """How alike two files are: each column in both, what a model can tell, and what follows."""
-    return tuple(_likeness(found))
+    return tuple(_likeness_elements(found))
 
 
-def _likeness(found: Likeness) -> Iterator[Element]:
+def _likeness_elements(found: Likeness) -> Iterator[Element]:
     a, b = found.names
     yield Heading(f"Is {b} like {a}?", 1)
     yield Sentence(f"A: {a}, {counted(found.rows[0], 'row')}; B: {b}, {counted(found.rows[1], 'row')}")
@@ -84,21 +84,21 @@ def _likeness(found: Likeness) -> Iterator[Element]:
     )
     yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
     yield Heading("A model that tells them apart")
-    yield Sentence(_of_model(found))
+    yield Sentence(_model_sentence(found))
     alone = {"Columns of A that B lacks": found.only_a, "Columns that only B has, not compared": found.only_b}
     yield from (Sentence(f"{which}: {listed(columns)}.") for which, columns in alone.items() if columns)
-    yield Sentence(_verdict(found))
+    yield Sentence(_verdict_sentence(found))
     yield notes("a model learned from A is safe on B only as far as B is like A")
 
 
-def _of_model(found: Likeness) -> str:
+def _model_sentence(found: Likeness) -> str:
     low, high = found.interval.low, found.interval.high
     interval = f" (95 % interval {low:.3f} to {high:.3f})" if low is not None and high is not None else ""
     seen = f"a random forest, asked about rows that it has not seen, {counted(found.seen, 'row')} in all"
     return f"AUC {found.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
 
 
-def _verdict(found: Likeness) -> str:
+def _verdict_sentence(found: Likeness) -> str:
     differing = [one.name for one in found.columns if one.corrected < SURE]
     verdict = "the model tells them apart" if found.are_separable else "the model cannot tell them apart"
     columns = f"{counted(len(differing), 'column')} of {len(found.columns)}"
@@ -124,5 +124,5 @@ def likeness_as_json(found: Likeness) -> dict[str, Any]:
             "auc": found.auc, "low": found.interval.low, "high": found.interval.high, "rows": found.seen,
             "tells_apart": found.are_separable,
         },
-        "verdict": _verdict(found),
+        "verdict": _verdict_sentence(found),
     }  # fmt: skip

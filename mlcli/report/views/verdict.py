@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from mlcli.metrics.base import Metric
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Sentence
-from mlcli.report.numbers import fixed
-from mlcli.report.scoring.differences import Differences, badness_of, score_of
+from mlcli.report.numbers import UNIT_DECIMALS, decimals_of, fixed
+from mlcli.report.scoring.differences import TableDifferences, badness_of, score_of
 from mlcli.report.scoring.largest_class import LARGEST_CLASS, stands_for_largest_class
-from mlcli.report.scoring.scored import Group, Scored, metrics_in, training_parts
-from mlcli.report.views.score_table import badness, decimals_of
+from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, training_parts
 from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
@@ -22,10 +21,9 @@ CHOSEN_INSIDE = "selected-model"
 SEVERAL = 3
 """From so many models on, the score of the best is what luck has made of it, too."""
 VALIDATION = "validation"
-DECIMALS = 3
 
 
-def verdict_on(group: Group, found: Differences | None) -> Iterator[Sentence]:
+def verdict_on(group: Group, found: TableDifferences | None) -> Iterator[Sentence]:
     """The sentence, if any model but the baseline has a score; what knew judged rows is left out."""
     metric = metrics_in(group)[0]
     contaminated = [one for one in group if one.contaminated and score_of(one, metric) is not None]
@@ -34,33 +32,33 @@ def verdict_on(group: Group, found: Differences | None) -> Iterator[Sentence]:
         f"{one.cell.labelled_rows} rows, so its scores say nothing of other rows."
         for one in contaminated
     ]
-    if sentences := " ".join(filter(None, (*left_out, _sentence_on(found, group) if found else ""))):
+    if sentences := " ".join(filter(None, (*left_out, _sentence_on_best(found, group) if found else ""))):
         yield Sentence(sentences, "strong")
 
 
-def _sentence_on(found: Differences, names: Group) -> str:
+def _sentence_on_best(found: TableDifferences, names: Group) -> str:
     metric, baseline = found.metric, found.baseline
     known = (one for one in (found.best, *found.to_best) if one is not baseline)
     models = sorted(known, key=lambda one: badness_of(one, metric))
     if not models:
         return ""
-    if baseline is not None and _none_is_better(models[0], baseline, found):
+    if baseline is not None and _is_none_better(models[0], baseline, found):
         largest = stands_for_largest_class(baseline)
-        standard = LARGEST_CLASS if largest else _with_score(baseline, names, metric)
+        standard = LARGEST_CLASS if largest else _score_text(baseline, names, metric)
         return f"By {metric.name} no model is better than the baseline: {standard}."
     best, *others = models
-    parts = [f"{'Best by' if others else 'By'} {metric.name}: {_with_score(best, names, metric)}"]
+    parts = [f"{'Best by' if others else 'By'} {metric.name}: {_score_text(best, names, metric)}"]
     if baseline is not None:
-        parts.append(_gain(best, baseline, found, names))
+        parts.append(_gain_text(best, baseline, found, names))
     untested = [names[one] for one in others if found.to_best[one].mean is None]
     equals = [one for one in others if found.to_best[one].mean is not None]
     alike = [names[one] for one in equals if not found.to_best[one].distinguishable]
     groups = (("not distinguishable from it", alike), ("not tested against it", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
-    return f"{sentence}.{_optimism(models, names, metric)}"
+    return f"{sentence}.{_optimism_sentence(models, names, metric)}"
 
 
-def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
+def _is_none_better(best: Scored, baseline: Scored, found: TableDifferences) -> bool:
     if best is not found.best:
         return True
     if not stands_for_largest_class(baseline):
@@ -69,7 +67,7 @@ def _none_is_better(best: Scored, baseline: Scored, found: Differences) -> bool:
     return gain is not None and badness(found.metric, gain) >= 0
 
 
-def _optimism(models: Sequence[Scored], names: Group, metric: Metric) -> str:
+def _optimism_sentence(models: Sequence[Scored], names: Group, metric: Metric) -> str:
     """What choosing the best of several does to its score, and what is had without."""
     nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
     best, count = models[0], len(models) - len(nested)
@@ -79,7 +77,7 @@ def _optimism(models: Sequence[Scored], names: Group, metric: Metric) -> str:
     if best in nested or (count < SEVERAL and chosen is None):
         return ""
     if chosen is not None:
-        hint = f"; validation rows choose {_with_score(chosen, names, metric)}, which had {there} there"
+        hint = f"; validation rows choose {_score_text(chosen, names, metric)}, which had {there} there"
     elif nested:
         hint = f"; that of {names[nested[0]]} is not"
     else:
@@ -89,14 +87,14 @@ def _optimism(models: Sequence[Scored], names: Group, metric: Metric) -> str:
 
 def _chosen_on_validation(models: Sequence[Scored], metric: Metric) -> tuple[Scored | None, str]:
     """The model that validation rows choose among several, with its score there; none where no rows do."""
-    known = {one: found for one in models if (found := _on_validation(one, metric)) is not None}
+    known = {one: found for one in models if (found := _validation_mean(one, metric)) is not None}
     if len(known) < max(2, len(models)):
         return None, ""
     winner = min(known, key=lambda one: badness(metric, known[one]))
-    return winner, fixed(known[winner], DECIMALS)
+    return winner, fixed(known[winner], UNIT_DECIMALS)
 
 
-def _on_validation(one: Scored, metric: Metric) -> float | None:
+def _validation_mean(one: Scored, metric: Metric) -> float | None:
     """The mean over the validation rows of all splits, where every split has some and it is defined."""
     answers = [split.answers[VALIDATION] for split in one.result.splits if VALIDATION in split.answers]
     if not answers or len(answers) < len(one.result.splits) or one.cell.model.saved is not None:
@@ -105,7 +103,7 @@ def _on_validation(one: Scored, metric: Metric) -> float | None:
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def _with_score(one: Scored, names: Group, metric: Metric) -> str:
+def _score_text(one: Scored, names: Group, metric: Metric) -> str:
     summary = one.summaries[metric.name]
     assert summary.mean is not None
     decimals = decimals_of(metric, [summary])
@@ -115,10 +113,10 @@ def _with_score(one: Scored, names: Group, metric: Metric) -> str:
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
-def _gain(best: Scored, baseline: Scored, found: Differences, names: Group) -> str:
+def _gain_text(best: Scored, baseline: Scored, found: TableDifferences, names: Group) -> str:
     metric, difference = found.metric, found.to_baseline[best]
     if difference.mean is None:
-        return f"the baseline being {_with_score(baseline, names, metric)}"
+        return f"the baseline being {_score_text(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])
     name = LARGEST_CLASS if stands_for_largest_class(baseline) else f"the baseline {names[baseline]}"
     far = f"{fixed(abs(difference.mean), decimals)} {FURTHER[metric.better]} {name}"

@@ -11,7 +11,7 @@ from mlcli import __version__
 from mlcli.core.names import listed
 from mlcli.experiment.run.fingerprint import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
-from mlcli.report.document import Content, Document, Field, Sentence, grid, notes, strong
+from mlcli.report.document import Content, Document, GridCell, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted, short
 from mlcli.report.scoring.scored import Scored
 
@@ -22,12 +22,12 @@ SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
 ENDS = ("mean", "low", "high")
 ROUNDING = 1e-12
-RESULTS = {True: Field("same", "best"), False: Field("DIFFERS", "bad")}
+RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
 NOT_KEPT = "nothing was kept to compare with"
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedCell:
     """A cell of a run: how many scores were made again, and what differs from what was shown."""
 
     dataset: str
@@ -37,51 +37,51 @@ class Verified:
     faults: tuple[str, ...]
 
 
-def kept_scores(one: Scored) -> dict[str, Any]:
+def scores_to_keep(one: Scored) -> dict[str, Any]:
     """What a run keeps of a cell: the digest of its answers, and every score as it is shown."""
     metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in one.summaries.items()}
     return {"digest": answers_digest(one.result.splits), "metrics": metrics}
 
 
-def verified(found: Sequence[Scored], kept: Sequence[Mapping[str, Any]] | None) -> list[Verified]:
+def verified_cells(found: Sequence[Scored], kept: Sequence[Mapping[str, Any]] | None) -> list[VerifiedCell]:
     """Each cell beside what was kept of it when it was run."""
     beside = kept if kept is not None and len(kept) == len(found) else [None] * len(found)
-    return [_verified(one, was) for one, was in zip(found, beside, strict=True)]
+    return [_verified_cell(one, was) for one, was in zip(found, beside, strict=True)]
 
 
-def _verified(one: Scored, was: Mapping[str, Any] | None) -> Verified:
-    cell, now = one.cell, kept_scores(one)
+def _verified_cell(one: Scored, was: Mapping[str, Any] | None) -> VerifiedCell:
+    cell, now = one.cell, scores_to_keep(one)
     faults = [note for note in one.result.notes if "damaged in the store" in note]
     if was is None:
         faults += [NOT_KEPT] if one.done else []
     else:
         faults += ["the answers are not those that were stored"] if was["digest"] != now["digest"] else []
-        faults += _differing(was["metrics"], now["metrics"])
-    return Verified(cell.dataset.name, cell.label, len(now["metrics"]), now["digest"], tuple(faults))
+        faults += _differing_scores(was["metrics"], now["metrics"])
+    return VerifiedCell(cell.dataset.name, cell.label, len(now["metrics"]), now["digest"], tuple(faults))
 
 
-def _differing(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _differing_scores(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Each score that was shown and is another now."""
     for name, ends in was.items():
         if name not in now:
             yield f"{name} is not known any more"
             continue
         for end, before, after in zip(ENDS, ends, now[name], strict=True):
-            if not _equal(before, after):
-                yield f"{name} {end}: shown as {_written(before)}, now {_written(after)}"
+            if not _is_equal(before, after):
+                yield f"{name} {end}: shown as {_score_text(before)}, now {_score_text(after)}"
 
 
-def _equal(before: float | None, after: float | None) -> bool:
+def _is_equal(before: float | None, after: float | None) -> bool:
     if before is None or after is None:
         return before is after
     return before == after or math.isclose(before, after, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
-def _written(score: float | None) -> str:
+def _score_text(score: float | None) -> str:
     return "nothing" if score is None else short(score) if math.isinf(score) else f"{score:.10g}"
 
 
-def verified_of(about: RunFacts, cells: Sequence[Verified]) -> Document:
+def verified_of(about: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
     """A line for each cell, what differs, and the verdict."""
     rows: list[list[Content]] = [
         [one.dataset, strong(one.model), str(one.scores), one.digest[:SHOWN], RESULTS[not one.faults]]
@@ -93,15 +93,15 @@ def verified_of(about: RunFacts, cells: Sequence[Verified]) -> Document:
     return (
         grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
         notes(*faults),
-        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run(about)}.", "strong"),
+        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run_text(about)}.", "strong"),
     )
 
 
-def _run(about: RunFacts) -> str:
+def _run_text(about: RunFacts) -> str:
     return f"run {about.id} ({about.title}, {about.started[:10]})"
 
 
-def verified_as_json(about: RunFacts, cells: Sequence[Verified]) -> dict[str, Any]:
+def verified_as_json(about: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "version": __version__,
@@ -117,7 +117,7 @@ def again_of(
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
     for one in cells:
-        before, then, again = one.before, *_digests(one)
+        before, then, again = one.before, *_digests_then_and_now(one)
         shown = again[:SHOWN] if again else "-"
         splits = str(len(before.splits))
         rows.append(
@@ -128,16 +128,16 @@ def again_of(
     said = f"{differing} of {every} differ from" if differing else same
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
-        notes(*(text for one in cells for text in _why(one)), _versions(was, now)),
-        Sentence(f"{said} {_run(about)}.", "strong"),
+        notes(*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)),
+        Sentence(f"{said} {_run_text(about)}.", "strong"),
     )
 
 
-def _digests(one: CellAgain) -> tuple[str, str | None]:
+def _digests_then_and_now(one: CellAgain) -> tuple[str, str | None]:
     return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
 
 
-def _why(one: CellAgain) -> Iterator[str]:
+def _differences_between(one: CellAgain) -> Iterator[str]:
     if one.same:
         return
     who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"
@@ -150,7 +150,7 @@ def _why(one: CellAgain) -> Iterator[str]:
         yield f"{who}: {one.why}"
 
 
-def _versions(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
+def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
     if was is None:
         return "which versions the run was made with was not kept"
     changed = {name: was.get(name, "?") for name, number in now.items() if was.get(name) != number}
@@ -172,9 +172,9 @@ def again_as_json(
             {
                 "dataset": one.before.cell.dataset.name,
                 "model": one.before.cell.label,
-                **dict(zip(("then", "now"), _digests(one), strict=True)),
+                **dict(zip(("then", "now"), _digests_then_and_now(one), strict=True)),
                 "same": one.same,
-                **({"why": list(_why(one))} if not one.same else {}),
+                **({"why": list(_differences_between(one))} if not one.same else {}),
             }
             for one in cells
         ],

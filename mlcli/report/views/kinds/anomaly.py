@@ -35,19 +35,19 @@ def detectors_of(group: Group) -> Iterator[Element]:
     best, why = best_in(group), ""
     if len(group) > 1:
         yield Heading("What each detector finds")
-        yield _side_by_side(group)
+        yield _detectors_grid(group)
         yield notes("a detector that is named alone (-m NAME) shows its histogram and why its rows are odd")
         why = f", the best by {metrics_in(group)[0].name}" if best else ""
     shown = best or next(iter(group))
     yield from scores_of(group[shown] + why, shown.answers)
 
 
-def _side_by_side(group: Group) -> Element:
+def _detectors_grid(group: Group) -> Element:
     """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
     found = {name: one.answers for one, name in group.items()}
     flagging = any(answers.threshold is not None for answers in found.values())
     rows: list[list[Content]] = [
-        [strong(name), *(_flags_in_short(answers) if flagging else []), _first_named(answers)]
+        [strong(name), *(_flag_cells(answers) if flagging else []), _oddest_row_numbers(answers)]
         for name, answers in found.items()
     ]
     classes = next(iter(found.values())).classes
@@ -55,16 +55,20 @@ def _side_by_side(group: Group) -> Element:
     return grid(["model", *flags, "oddest rows"], rows, right=range(1, len(flags) + 1))
 
 
-def _flags_in_short(answers: ScoreAnswers) -> list[str]:
+def _flag_cells(answers: ScoreAnswers) -> list[str]:
     """The threshold, the rows flagged of those judged, and where labels are known the anomalies among them."""
     if answers.threshold is None:
         return ["", "", *[""] * bool(answers.classes)]
     flagged = answers.flagged
     hits = [str(int((flagged & (answers.truth == ANOMALY)).sum()))] if answers.classes else []
-    return [_limit(answers.threshold).removesuffix(" by split"), f"{flagged.sum()} of {len(answers)}", *hits]
+    return [
+        _threshold_text(answers.threshold).removesuffix(" by split"),
+        f"{flagged.sum()} of {len(answers)}",
+        *hits,
+    ]
 
 
-def _first_named(answers: ScoreAnswers) -> str:
+def _oddest_row_numbers(answers: ScoreAnswers) -> str:
     if answers.score.min() == answers.score.max():
         return "none: all rows score alike"
     return ", ".join(str(row + 1) for row in answers.rows[ranked(answers)[:NAMED]])
@@ -81,8 +85,8 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
     """A histogram, and the oddest rows."""
     yield Heading(title)
     yield _histogram(answers)
-    yield notes(_flagging(answers))
-    yield _oddest(answers)
+    yield notes(_flagging_sentence(answers))
+    yield _oddest_rows(answers)
     if (answers.reasons != NO_REASON).any():
         yield notes("↑ the cell is higher than usual, ↓ lower; shares are of what all columns add to the score")
 
@@ -90,7 +94,9 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
 def _histogram(answers: ScoreAnswers) -> Histogram:
     edges = _edges(answers.score)
     place = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
-    counts = {name: np.bincount(place[of], minlength=len(edges) - 1) for name, of in _by_label(answers).items()}
+    counts = {
+        name: np.bincount(place[of], minlength=len(edges) - 1) for name, of in _rows_by_label(answers).items()
+    }
     return histogram_of("", "score", edges, counts)
 
 
@@ -104,7 +110,7 @@ def _edges(score: Array) -> Array:
     return np.append(even, high) if high > most + step else np.linspace(low, high, BINS + 1)
 
 
-def _by_label(answers: ScoreAnswers) -> dict[str, Flags]:
+def _rows_by_label(answers: ScoreAnswers) -> dict[str, Flags]:
     """The rows of each label, those of unknown label last; all rows where there are no labels."""
     if not answers.classes:
         return {"rows": np.ones(len(answers), dtype=bool)}
@@ -134,25 +140,25 @@ def _row_as_json(answers: ScoreAnswers, place: int) -> dict[str, Any]:
         "row": int(answers.rows[place]) + 1,
         "score": float(answers.score[place]),
         "label": answers.classes[truth] if answers.classes and truth != UNKNOWN else None,
-        "because": [{"column": column, "share": share} for column, share in _named(answers, place)],
+        "because": [{"column": column, "share": share} for column, share in _main_reasons_of(answers, place)],
     }
 
 
-def _flagging(answers: ScoreAnswers) -> str:
+def _flagging_sentence(answers: ScoreAnswers) -> str:
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
     hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
     known = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
     flags = f"it flags {answers.flagged.sum()} of {len(answers)} judged rows{known}"
-    return f"threshold {_limit(answers.threshold)}, {answers.threshold_from}; {flags}"
+    return f"threshold {_threshold_text(answers.threshold)}, {answers.threshold_from}; {flags}"
 
 
-def _limit(threshold: Array) -> str:
+def _threshold_text(threshold: Array) -> str:
     limits = [at_least(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()]
     return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
 
 
-def _oddest(answers: ScoreAnswers) -> Element:
+def _oddest_rows(answers: ScoreAnswers) -> Element:
     order = ranked(answers)[:LISTED]
     labelled, threshold = bool(answers.classes), answers.threshold is not None
     names = (*answers.classes, "not known")
@@ -162,7 +168,7 @@ def _oddest(answers: ScoreAnswers) -> Element:
             score,
             *(["yes" if answers.flagged[row] else "no"] if threshold else []),
             *([names[answers.truth[row]]] if labelled else []),
-            _because(answers, row),
+            _reasons_text(answers, row),
         ]
         for row, score in zip(order.tolist(), lined_up(answers.score[order].tolist()), strict=True)
     ]
@@ -170,13 +176,13 @@ def _oddest(answers: ScoreAnswers) -> Element:
     return grid(header, rows, right=(0, 1))
 
 
-def _because(answers: ScoreAnswers, row: int) -> str:
+def _reasons_text(answers: ScoreAnswers, row: int) -> str:
     """The columns that add most to the score of a row, with the direction and the share of each."""
-    named = _named(answers, row)
+    named = _main_reasons_of(answers, row)
     return ", ".join(f"{column} {'↑' if share > 0 else '↓'} {100 * abs(share):.0f} %" for column, share in named)
 
 
-def _named(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
+def _main_reasons_of(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
     return worth_naming(answers.columns, answers.reasons[row], answers.shares[row])
 
 

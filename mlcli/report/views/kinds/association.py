@@ -9,12 +9,11 @@ from typing import Any
 from mlcli.core.findings import Points
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Element, Heading, Sentence, grid_of_numbers, notes
-from mlcli.report.numbers import fixed
+from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.report.scoring.scored import Group, Scored
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
-DECIMALS = 3
 NEVER_WRONG = "never wrong"
 HEADER = ("if", "then", "support", "confidence", "lift", "conviction", "learned support", "learned lift")
 READING = (
@@ -29,7 +28,7 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
     if not answers.when:
         yield Sentence("no rule was found")
         return
-    rows = [_row(answers, *shares) for shares in zip(range(SHOWN), *_judged(answers), strict=False)]
+    rows = [_rule_cells(answers, *shares) for shares in zip(range(SHOWN), *_judged_shares(answers), strict=False)]
     if max(answers.found, default=1) > 1:
         rows = [[*row, str(found)] for row, found in zip(rows, answers.found, strict=False)]
     yield grid_of_numbers((*HEADER, "found in")[: len(rows[0])], rows, keys=2)
@@ -39,19 +38,21 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
 
 def rules_in_plane(group: Group) -> Iterator[Element]:
     """A point for each rule of each model, by what the judged rows say of it."""
-    found = ((name, zip(*_judged(one.answers), strict=True)) for one, name in group.items() if one.answers.when)
+    found = (
+        (name, zip(*_judged_shares(one.answers), strict=True)) for one, name in group.items() if one.answers.when
+    )
     points = tuple(
         (name, tuple((support, support / when) for support, when, _ in rules if when > 0)) for name, rules in found
     )
     if points:
         yield Heading("Rules by support and confidence")
-        yield Points("", "support in judged rows", "confidence in judged rows", points)
+        yield Points("", "support in judged rows", "confidence in judged rows", tuple(points))
 
 
 def as_json(scored: Scored) -> dict[str, Any]:
     """Every rule with what the judged rows say of it, and what training said."""
     answers = scored.answers
-    shares = zip(range(len(answers.when)), *_judged(answers), strict=True)
+    shares = zip(range(len(answers.when)), *_judged_shares(answers), strict=True)
     return {"rules": [_rule_as_json(answers, *of_rule) for of_rule in shares]}
 
 
@@ -69,25 +70,25 @@ def _rule_as_json(answers: RuleAnswers, place: int, support: float, when: float,
     }
 
 
-def _judged(answers: RuleAnswers) -> list[list[float]]:
+def _judged_shares(answers: RuleAnswers) -> list[list[float]]:
     """Of each rule the shares of the judged rows that have all of it, its condition, and what it expects."""
     return [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
 
 
-def _row(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> list[str]:
+def _rule_cells(answers: RuleAnswers, place: int, support: float, when: float, then: float) -> list[str]:
     held = support / when if when > 0 else math.nan
     surprise = conviction(held, then)
     return [
         answers.when[place],
         answers.then[place],
-        fixed(support, DECIMALS),
-        _known(held),
-        _known(held / then if then > 0 else math.nan),
-        NEVER_WRONG if surprise is None else _known(surprise),
-        fixed(answers.support[place], DECIMALS),
-        fixed(answers.lift[place], DECIMALS),
+        fixed(support, UNIT_DECIMALS),
+        _measure_text(held),
+        _measure_text(held / then if then > 0 else math.nan),
+        NEVER_WRONG if surprise is None else _measure_text(surprise),
+        fixed(answers.support[place], UNIT_DECIMALS),
+        fixed(answers.lift[place], UNIT_DECIMALS),
     ]
 
 
-def _known(value: float) -> str:
-    return "-" if math.isnan(value) else fixed(value, DECIMALS)
+def _measure_text(value: float) -> str:
+    return "-" if math.isnan(value) else fixed(value, UNIT_DECIMALS)

@@ -37,7 +37,7 @@ APART = (
 )
 
 
-def portraits(trained: Trained) -> findings.Explanation:
+def group_portraits(trained: Trained) -> findings.Explanation:
     """Nothing where there is one group, or none that could be told apart."""
     final: Any = trained.pipeline.final
     if final.groups() < 2 or final.profile_ is None:
@@ -112,11 +112,11 @@ def marks(cells: dict[str, Array], group: Codes, shown: Sequence[tuple[int, str]
         known = _known(column)
         middle, spread = (float(known.mean()), float(known.std())) if len(known) else (0.0, 0.0)
         means = (_known(column[group == k]) for k, _ in shown)
-        lines.append((name, *(_mark(mean.mean() - middle if len(mean) else 0.0, spread) for mean in means)))
+        lines.append((name, *(_mark_text(mean.mean() - middle if len(mean) else 0.0, spread) for mean in means)))
     return findings.Table("High and low", ("column", *(word for _, word in shown)), tuple(lines), note=MARKS)
 
 
-def _mark(away: float, spread: float) -> str:
+def _mark_text(away: float, spread: float) -> str:
     size = abs(away) / spread if spread > 0 else 0.0
     if size < FAR:
         return "-"

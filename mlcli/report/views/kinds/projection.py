@@ -39,7 +39,10 @@ def axes_of(group: Group) -> Iterator[Element]:
     for one, (scree, loadings) in found.values():
         splits = one.result.splits
         where = group[one] + (f": {splits[0].label} of {len(splits)}" if len(splits) > 1 else "")
-        titled = replace(scree, title=f"{where}: scree"), replace(_narrow(loadings), title=f"{where}: loadings")
+        titled = (
+            replace(scree, title=f"{where}: scree"),
+            replace(_first_components(loadings), title=f"{where}: loadings"),
+        )
         yield from explained(titled)
 
 
@@ -69,7 +72,7 @@ def _axes(one: Scored) -> Axes | None:
     return None
 
 
-def _narrow(loadings: findings.Table) -> findings.Table:
+def _first_components(loadings: findings.Table) -> findings.Table:
     beyond = len(loadings.header) - 1 - MOST_COMPONENTS
     if beyond <= 0:
         return loadings

@@ -11,7 +11,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
 from mlcli.report.document import Element, Heading, grid_of_numbers, notes
-from mlcli.report.numbers import counted, fixed, short
+from mlcli.report.numbers import UNIT_DECIMALS, counted, fixed, short
 from mlcli.report.scoring.scored import Group
 from mlcli.tasks.ranking import RankAnswers, places
 
@@ -20,20 +20,19 @@ MOST_PLACES = 20
 MOST_SIZES = 8
 """More sizes of groups than these share lines."""
 WORST = 5
-DECIMALS = 3
 READING = "best first: the share of groups in which a most relevant row has the highest score (ties by share)"
 
 
 def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
     """How well groups of each size are ordered, and the worst of them."""
     yield Heading(title)
-    yield from _by_size(answers)
-    yield from _worst(answers)
+    yield from _scores_by_size(answers)
+    yield from _worst_groups(answers)
 
 
 def best_among_the_first(group: Group) -> Iterator[Element]:
     """How often a most relevant row stands in one of the first places, of each model."""
-    shares = {name: _found_within(one.answers) for one, name in group.items()}
+    shares = {name: _hit_shares(one.answers) for one, name in group.items()}
     longest = max(map(len, shares.values()), default=0)
     if longest < 2:
         return
@@ -45,7 +44,7 @@ def best_among_the_first(group: Group) -> Iterator[Element]:
     yield notes("the share of groups; rows of equal scores share the best place")
 
 
-def _found_within(answers: RankAnswers) -> Array:
+def _hit_shares(answers: RankAnswers) -> Array:
     """The share of groups of which a most relevant row stands in each place or before it."""
     place = places(answers.score, answers.group)
     most = places(answers.relevance, answers.group) == 1
@@ -55,21 +54,21 @@ def _found_within(answers: RankAnswers) -> Array:
     return np.asarray(np.cumsum(counts) / len(first))
 
 
-def _by_size(answers: RankAnswers) -> Iterator[Element]:
+def _scores_by_size(answers: RankAnswers) -> Iterator[Element]:
     """A line for each size, or for sizes from one to another where they are many."""
     sizes = np.bincount(answers.group, minlength=len(answers.names))
-    scores = [_values(name, answers) for name in SHOWN_BY]
+    scores = [_values_by_group(name, answers) for name in SHOWN_BY]
     first = _best_row_first(answers)
     rows: list[list[str]] = []
     for least, most in size_ranges(sizes):
         held = (sizes >= least) & (sizes <= most)
         size = str(least) if least == most else f"{least} to {most}"
-        rows.append([size, str(int(held.sum())), *(_mean(values[held]) for values in (*scores, first))])
+        rows.append([size, str(int(held.sum())), *(_mean_text(values[held]) for values in (*scores, first))])
     yield grid_of_numbers(["rows in group", "groups", *SHOWN_BY, "best first"], rows)
     yield notes(READING)
 
 
-def _worst(answers: RankAnswers) -> Iterator[Element]:
+def _worst_groups(answers: RankAnswers) -> Iterator[Element]:
     """The groups with the smallest share of pairs in order, and where their most relevant row stands."""
     right = pairs_in_order(answers)
     known = np.flatnonzero(~np.isnan(right))
@@ -88,7 +87,7 @@ def _worst(answers: RankAnswers) -> Iterator[Element]:
 def _worst_row(answers: RankAnswers, group: int, place: Rows, right: float) -> list[str]:
     rows = np.flatnonzero(answers.group == group)
     best = rows[answers.relevance[rows] == answers.relevance[rows].max()]
-    return [answers.names[group], str(len(rows)), fixed(right, DECIMALS), short(place[best].min())]
+    return [answers.names[group], str(len(rows)), fixed(right, UNIT_DECIMALS), short(place[best].min())]
 
 
 def size_ranges(sizes: Rows) -> list[tuple[int, int]]:
@@ -111,13 +110,13 @@ def _best_row_first(answers: RankAnswers) -> Array:
     return np.where(np.isnan(pairs_in_order(answers)), np.nan, share)
 
 
-def _values(name: str, answers: RankAnswers) -> Array:
+def _values_by_group(name: str, answers: RankAnswers) -> Array:
     metric = metric_named(name, RankAnswers)
     assert metric.per_unit is not None
     defined = isinstance(metric.compute(answers), float)
     return metric.per_unit(answers) if defined else np.full(len(answers.names), np.nan)
 
 
-def _mean(values: Array) -> str:
+def _mean_text(values: Array) -> str:
     known = values[~np.isnan(values)]
-    return fixed(float(known.mean()), DECIMALS) if len(known) else "-"
+    return fixed(float(known.mean()), UNIT_DECIMALS) if len(known) else "-"

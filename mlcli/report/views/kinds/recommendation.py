@@ -11,7 +11,7 @@ from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.scores.ratings import lists_of, mae, rmse
 from mlcli.report.document import Content, Element, Heading, grid, grid_of_numbers, notes, strong
-from mlcli.report.numbers import fixed
+from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group
 from mlcli.report.views.distributions import boxplots
@@ -20,7 +20,6 @@ from mlcli.tasks.recommendation import RatingAnswers
 
 EXAMPLES = 3
 """How many users are shown with their lists."""
-DECIMALS = 3
 MOST_RATINGS = 12
 READING = (
     "the users whose lists held most of what they like; + the user gave it at least the mean rating, in a row "
@@ -31,10 +30,10 @@ READING = (
 def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
     """Errors of known and of cold rows, then some users with what they were recommended."""
     yield Heading(title)
-    yield _errors(answers)
-    users = _examples(answers)
+    yield _errors_grid(answers)
+    users = _example_users(answers)
     if users:
-        yield grid(["user", "recommended, best first"], [_list(answers, rows) for rows in users])
+        yield grid(["user", "recommended, best first"], [_list_cells(answers, rows) for rows in users])
         yield notes(READING)
 
 
@@ -52,22 +51,22 @@ def predicted_by_rating(group: Group) -> Iterator[Element]:
     yield boxplots("", "predicted", parts)
 
 
-def _errors(answers: RatingAnswers) -> Element:
+def _errors_grid(answers: RatingAnswers) -> Element:
     """Rows of a user or item without a history have their own line: no method can do much about them."""
     rows: list[list[str]] = []
     for name, chosen in (("user and item known", ~answers.cold), ("cold start", answers.cold)):
         some = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
         if len(some):
-            errors = (_written(rmse(some)), _written(weighted_mean(mae(some), some.weight)))
+            errors = (_score_text(rmse(some)), _score_text(weighted_mean(mae(some), some.weight)))
             rows.append([name, f"{len(some):,}", *errors])
     return grid_of_numbers(["judged rows", "count", "rmse", "mae"], rows)
 
 
-def _written(score: Score) -> str:
-    return "undefined" if isinstance(score, Undefined) else fixed(score, DECIMALS)
+def _score_text(score: Score) -> str:
+    return "undefined" if isinstance(score, Undefined) else fixed(score, UNIT_DECIMALS)
 
 
-def _examples(answers: RatingAnswers) -> list[Rows]:
+def _example_users(answers: RatingAnswers) -> list[Rows]:
     """The rows of a few users, each judged in one split: those of whose liked items most are in their list."""
     lists = lists_of(answers)
     hits = answers.liked & (answers.top == answers.item[:, None]).any(axis=1)
@@ -78,7 +77,7 @@ def _examples(answers: RatingAnswers) -> list[Rows]:
     return [np.flatnonzero(lists == chosen) for chosen in one_each[:EXAMPLES]]
 
 
-def _list(answers: RatingAnswers, rows: Rows) -> list[Content]:
+def _list_cells(answers: RatingAnswers, rows: Rows) -> list[Content]:
     liked = dict(zip(answers.item[rows].tolist(), answers.liked[rows].tolist(), strict=True))
     marks = {True: " +", False: " -"}
     top = [item for item in answers.top[rows[0]].tolist() if item >= 0]

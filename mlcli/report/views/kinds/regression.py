@@ -26,10 +26,12 @@ def predicted_against_true(group: Group) -> Iterator[Element]:
         return
     answers, name = best.answers, group[best]
     line = np.linspace(answers.truth.min(), answers.truth.max(), PLACES)
-    step = _step(len(answers.truth))
+    step = _thinning_step(len(answers.truth))
     points = pairs(answers.truth[::step], answers.predicted[::step])
     yield Heading(f"{name}: predicted against true values")
-    yield Points("", "true", "predicted", ((RIGHT, pairs(line, line)), (name, points)), (RIGHT,), note=_note(step))
+    yield Points(
+        "", "true", "predicted", ((RIGHT, pairs(line, line)), (name, points)), (RIGHT,), note=_thinning_note(step)
+    )
 
 
 def residuals_of(group: Group) -> Iterator[Element]:
@@ -38,19 +40,19 @@ def residuals_of(group: Group) -> Iterator[Element]:
         return
     answers, name = best.answers, group[best]
     left = answers.truth - answers.predicted
-    step = _step(len(left))
+    step = _thinning_step(len(left))
     ends = float(answers.predicted.min()), float(answers.predicted.max())
     zero = (NO_RESIDUAL, ((ends[0], 0.0), (ends[1], 0.0)))
     groups = (zero, (name, pairs(answers.predicted[::step], left[::step])))
     yield Heading(f"{name}: residuals by predicted values")
-    yield Points("", "predicted", "true minus predicted", groups, (NO_RESIDUAL,), note=_note(step))
+    yield Points("", "predicted", "true minus predicted", groups, (NO_RESIDUAL,), note=_thinning_note(step))
     yield Heading(f"{name}: how residuals spread")
     yield histogram("", "true minus predicted", [("rows", left)], BINS)
 
 
-def _step(rows: int) -> int:
+def _thinning_step(rows: int) -> int:
     return -(-rows // MOST_POINTS)
 
 
-def _note(step: int) -> str:
+def _thinning_note(step: int) -> str:
     return f"one of {step} rows is drawn" if step > 1 else ""

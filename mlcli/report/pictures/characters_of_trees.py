@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mlcli.core.findings import CriticalDifference, Dendrogram, Graph, Tree
-from mlcli.report.document import Lines
-from mlcli.report.formats.layout import GAP
+from mlcli.report.document import Preformatted
 from mlcli.report.numbers import lined_up, short
-from mlcli.report.page import columns_of, padded
-from mlcli.report.pictures.planes import ACROSS, DOWN, MARKS, place_of, room
+from mlcli.report.page import GAP, columns_of, padded
+from mlcli.report.pictures.characters_of_planes import ACROSS, DOWN, MARKS, picture_width, place_of
 
 INDENT = "|   "
 INDENT_OF_BARS = "  "
@@ -24,10 +23,10 @@ LANE = 2
 """How many characters a lane takes."""
 
 
-def dendrogram(picture: Dendrogram, width: int | None) -> Lines:
+def dendrogram(picture: Dendrogram, width: int | None) -> Preformatted:
     """Leaves at the left, every merge as far right as it is high."""
     leaves, names = len(picture.leaves), max(map(columns_of, picture.leaves))
-    across = room(width, names + leaves + 1)
+    across = picture_width(width, names + leaves + 1)
     canvas = [[" "] * (across + leaves) for _ in range(2 * leaves - 1)]
     highest = max(picture.heights)
     unit = across / highest if highest > 0 else 0.0
@@ -45,10 +44,12 @@ def dendrogram(picture: Dendrogram, width: int | None) -> Lines:
     canvas[line[-1]][column[-1]] = ROOT
     labels = [name for leaf in picture.leaves for name in (leaf, "")]
     pictured = zip(labels, canvas, strict=False)
-    return Lines(tuple(f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in pictured))
+    return Preformatted(
+        tuple(f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in pictured)
+    )
 
 
-def critical_difference(picture: CriticalDifference, width: int | None) -> Lines:
+def critical_difference(picture: CriticalDifference, width: int | None) -> Preformatted:
     """A line for each model with a mark at its mean rank, and a bar beside those that cannot be told apart."""
     names, ranks = max(map(columns_of, picture.names)), lined_up(picture.ranks)
     bars = [
@@ -56,7 +57,7 @@ def critical_difference(picture: CriticalDifference, width: int | None) -> Lines
         for place in range(len(ranks))
     ]
     margin = names + columns_of(ranks[0]) + 2 * GAP
-    across = room(width, margin + max(map(len, bars)))
+    across = picture_width(width, margin + max(map(len, bars)))
     last = max(len(ranks), 2)
     marks = [(" " * place_of(rank, 1, last, across) + MARKS[1]).ljust(across) for rank in picture.ranks]
     lines = [
@@ -67,23 +68,23 @@ def critical_difference(picture: CriticalDifference, width: int | None) -> Lines
     length = min(across, 1 + place_of(1 + picture.difference, 1, last, across))
     scale = indent + "1" + str(last).rjust(across - 1)
     ruler = f"{indent}{JOINED}{ACROSS * (length - 2)}{ROOT} critical difference {short(picture.difference)}"
-    return Lines(tuple(line.rstrip() for line in (scale, *lines, ruler)))
+    return Preformatted(tuple(line.rstrip() for line in (scale, *lines, ruler)))
 
 
-def tree(picture: Tree, width: int | None) -> Lines:
+def tree(picture: Tree, width: int | None) -> Preformatted:
     """A line for each node but the root, further in the deeper it lies."""
     leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
     nodes = zip(picture.depths, picture.conditions, leaves, strict=True)
     lines = [
-        INDENT * (depth - 1) + condition + (": " * bool(depth) + _leaf(picture, node) if leaf else "")
+        INDENT * (depth - 1) + condition + (": " * bool(depth) + _leaf_text(picture, node) if leaf else "")
         for node, (depth, condition, leaf) in enumerate(nodes)
         if depth or leaf
     ]
     more = len(lines) - MOST_LINES
-    return Lines(tuple(lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]))
+    return Preformatted(tuple(lines if more <= 0 else [*lines[:MOST_LINES], f"… and {more} more lines"]))
 
 
-def _leaf(picture: Tree, node: int) -> str:
+def _leaf_text(picture: Tree, node: int) -> str:
     """A leaf's answer, its share where it is not certain, and the weight of its training rows."""
     share = picture.shares[node]
     sure = "" if share > 1 - CERTAIN else f" {share:.0%}"
@@ -105,23 +106,23 @@ def _draw_down(canvas: list[list[str]], column: int, top: int, bottom: int) -> i
     return middle
 
 
-def graph(picture: Graph, width: int | None) -> Lines:
+def graph(picture: Graph, width: int | None) -> Preformatted:
     """A line for each node, and a lane beside it that comes by all nodes it leads to, further down where possible.
 
     rain       ──○
     sprinkler  ──┼─○
     wet        ──●─●
     """
-    nodes, reached = picture.nodes, _reached(picture)
-    place = _places(reached)
+    nodes, reached = picture.nodes, _reached_nodes(picture)
+    place = _lane_of_node(reached)
     names, across = max(map(columns_of, nodes), default=0), LANE * (1 + max(place.values(), default=-1))
-    lines = [_line(node, reached, place, across) for node in range(len(nodes))]
+    lines = [_lanes_at(node, reached, place, across) for node in range(len(nodes))]
     labels = (name + " " * (names - columns_of(name)) for name in nodes)
     drawn = (f"{label}  {line}".rstrip() for label, line in zip(labels, lines, strict=True))
-    return Lines((*drawn, "", LEADS if picture.directed else JOINS))
+    return Preformatted((*drawn, "", LEADS if picture.directed else JOINS))
 
 
-def _reached(picture: Graph) -> dict[int, list[int]]:
+def _reached_nodes(picture: Graph) -> dict[int, list[int]]:
     """The nodes that each leads to; what is only joined is drawn from the upper to the lower."""
     reached: dict[int, list[int]] = {}
     edges = picture.edges if picture.directed else [(min(edge), max(edge)) for edge in picture.edges]
@@ -130,7 +131,7 @@ def _reached(picture: Graph) -> dict[int, list[int]]:
     return reached
 
 
-def _places(reached: dict[int, list[int]]) -> dict[int, int]:
+def _lane_of_node(reached: dict[int, list[int]]) -> dict[int, int]:
     """The lane of each node that has one: the first that is free from its upper end to its lower."""
     taken: list[int] = []
     place: dict[int, int] = {}
@@ -142,7 +143,7 @@ def _places(reached: dict[int, list[int]]) -> dict[int, int]:
     return place
 
 
-def _line(node: int, reached: dict[int, list[int]], place: dict[int, int], across: int) -> str:
+def _lanes_at(node: int, reached: dict[int, list[int]], place: dict[int, int], across: int) -> str:
     """The lanes beside a node: those that it is on, those that come by, and the way to the last that it is on."""
     cells = [" "] * across
     on = [place[one] for one in reached if node == one or node in reached[one]]

@@ -70,12 +70,12 @@ def critical_difference(picture: CriticalDifference) -> Figure:
 
 def tree(picture: Tree) -> Figure:
     """The root at the left, a line for each leaf; what leads to a node stands on its branch."""
-    picture = _down_to(picture, _deepest_drawn(picture))
+    picture = _cut_at_depth(picture, _deepest_drawn(picture))
     leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
     heights = _heights_of_nodes(picture.depths, leaves)
     figure, axes = axes_of(max(1.0, 0.36 * sum(leaves) + 0.3))
     figure.set_figwidth(max(WIDTH, 1.35 * (max(picture.depths) + 1.4)))
-    colours = _colours(picture.answers)
+    colours = _colour_of_answer(picture.answers)
     for node, parent in enumerate(_parents(picture.depths)):
         x, y = picture.depths[node], heights[node]
         if parent is not None:
@@ -102,7 +102,7 @@ def _deepest_drawn(picture: Tree) -> int:
     return max((most for most in range(1, max(picture.depths) + 1) if ends(most) <= MOST_ENDS), default=1)
 
 
-def _down_to(picture: Tree, deepest: int) -> Tree:
+def _cut_at_depth(picture: Tree, deepest: int) -> Tree:
     """A tree without what lies deeper; where it went on its answer ends with three dots."""
     kept = [node for node, depth in enumerate(picture.depths) if depth <= deepest]
     goes_on = [below > deepest for below in (*picture.depths[1:], 0)]
@@ -117,7 +117,7 @@ def _down_to(picture: Tree, deepest: int) -> Tree:
     )
 
 
-def _colours(answers: Sequence[str]) -> dict[str, str]:
+def _colour_of_answer(answers: Sequence[str]) -> dict[str, str]:
     """A colour for each answer, where these are few; the same where the tree went on."""
     bare = {answer: answer.removesuffix(" …") for answer in answers}
     distinct = dict.fromkeys(bare.values())
@@ -151,7 +151,9 @@ def _heights_of_nodes(depths: Sequence[int], leaves: Sequence[bool]) -> list[flo
 def graph(picture: Graph) -> Figure:
     """Nodes below those that lead to them; where edges have no direction, in a circle."""
     angles = (2 * math.pi * node / len(picture.nodes) for node in range(len(picture.nodes)))
-    places = _layered(picture) if picture.directed else [(math.sin(angle), math.cos(angle)) for angle in angles]
+    places = (
+        _layered_places(picture) if picture.directed else [(math.sin(angle), math.cos(angle)) for angle in angles]
+    )
     layers = len({y for _, y in places}) if picture.directed else 4
     figure, axes = axes_of(max(1.6, 0.8 * layers))
     style = {"arrowstyle": "->" if picture.directed else "-", "color": FAINT, "shrinkA": 12, "shrinkB": 12}
@@ -165,7 +167,7 @@ def graph(picture: Graph) -> Figure:
     return figure
 
 
-def _layered(picture: Graph) -> list[tuple[float, float]]:
+def _layered_places(picture: Graph) -> list[tuple[float, float]]:
     """Every node below all that lead to it; those of one layer side by side."""
     layer = [0] * len(picture.nodes)
     for _ in picture.nodes:  # the longest way has no more edges than there are nodes, also where there is a circle

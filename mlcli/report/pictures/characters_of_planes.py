@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from mlcli.core.findings import Cloud, Points, Regions
-from mlcli.report.document import Lines
+from mlcli.report.document import Preformatted
 from mlcli.report.numbers import lined_up, short
 from mlcli.report.page import HEIGHTS, columns_of, height
 
@@ -20,15 +20,15 @@ MARKS = ".ox+*#%@&"
 ACROSS, DOWN = "─", "│"
 
 
-def points(picture: Points, width: int | None) -> Lines:
+def points(picture: Points, width: int | None) -> Preformatted:
     """A plane with its ends written beside it, and what the marks of several groups mean below."""
     known = [point for _, group in picture.groups for point in group if all(map(math.isfinite, point))]
     if not known:
-        return Lines(("no points",))
+        return Preformatted(("no points",))
     (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
     labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
     margin = max(map(columns_of, labels.values()))
-    across = room(width, margin + 1)
+    across = picture_width(width, margin + 1)
     canvas = [[" "] * across for _ in range(HIGHEST)]
     for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
         for x, y in group:
@@ -40,22 +40,22 @@ def points(picture: Points, width: int | None) -> Lines:
     named = [f"{mark} {name}" for (name, _), mark in zip(picture.groups, cycle(MARKS), strict=False)]
     meaning = [indent + ", ".join(named)] if len(named) > 1 else []
     title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
-    return Lines(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
+    return Preformatted(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
 
 
-def cloud(picture: Cloud, width: int | None) -> Lines:
+def cloud(picture: Cloud, width: int | None) -> Preformatted:
     """From the two sides that the plane of its first two axes, which stands before it, does not show."""
     across, upwards = (points(picture.seen_along(side), width).lines for side in (1, 0))
-    return Lines((*across, "", *upwards))
+    return Preformatted((*across, "", *upwards))
 
 
-def regions(picture: Regions, width: int | None) -> Lines:
+def regions(picture: Regions, width: int | None) -> Preformatted:
     """The plane with a mark for each class, or higher signs for larger numbers; its points are left out."""
     known = [value for line in picture.answers for value in line]
     low, high = min(known), max(known)
     marks = dict(zip(picture.names, cycle(MARKS), strict=False))
     lines = [
-        "".join(_sign(value, low, high, list(marks.values())) for value in line)
+        "".join(_sign_of(value, low, high, list(marks.values())) for value in line)
         for line in reversed(picture.answers)
     ]
     labels = dict(zip((0, len(lines) - 1), lined_up([picture.y[-1], picture.y[0]]), strict=False))
@@ -66,14 +66,14 @@ def regions(picture: Regions, width: int | None) -> Lines:
     named = ", ".join(f"{mark} {name}" for name, mark in marks.items())
     meaning = named or f"from {HEIGHTS[0]} {short(low)} to {HEIGHTS[-1]} {short(high)}"
     title = f"upwards: {picture.upwards}; across: {picture.across}"
-    return Lines((*plane, indent + ACROSS * len(picture.x), below, indent + title, indent + meaning))
+    return Preformatted((*plane, indent + ACROSS * len(picture.x), below, indent + title, indent + meaning))
 
 
-def _sign(value: float, low: float, high: float, marks: Sequence[str]) -> str:
+def _sign_of(value: float, low: float, high: float, marks: Sequence[str]) -> str:
     return marks[int(value)] if marks else height((value - low) / ((high - low) or 1.0))
 
 
-def room(width: int | None, taken: int) -> int:
+def picture_width(width: int | None, taken: int) -> int:
     """How wide a picture is drawn on a page of which so much is taken."""
     return WIDEST if width is None else max(SHORTEST, min(WIDEST, width - taken))
 
