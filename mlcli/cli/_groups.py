@@ -79,8 +79,8 @@ class Views:
     fair: bool = flag("--fair", "Show how groups are answered, and what fairness costs in accuracy.")
     verbose: bool = flag("--verbose -v", "Show the answers of every model, and how intervals were made.")
 
-    def parts(self) -> Details:
-        """The same as parts of a report."""
+    def details(self) -> Details:
+        """The same as details of a report."""
         from mlcli.report.views.results import Details
 
         return Details(self.verbose, self.classes, self.curves, self.fair, self.spread)

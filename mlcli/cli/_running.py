@@ -49,29 +49,29 @@ def run_and_show(
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
     outcomes: list[ExperimentOutcome] = []
-    parts = replace(views.parts(), fair=views.fair or any(experiment.fair for experiment in experiments))
+    details = replace(views.details(), fair=views.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
         if format == TEXT:
-            show(_document(outcomes[-1], parts))
+            show(_document(outcomes[-1], details))
     if format == JSON:
-        show_json(_plain(outcomes, parts))
+        show_json(_plain(outcomes, details))
     elif format != TEXT:
-        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
+        show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
     gates.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
     _leave_by(outcomes)
 
 
-def _document(outcome: ExperimentOutcome, parts: Details) -> Document:
-    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+def _document(outcome: ExperimentOutcome, details: Details) -> Document:
+    return (*results_of(outcome.found, details), *gates_as_elements(outcome.gates))
 
 
-def _plain(outcomes: Sequence[ExperimentOutcome], parts: Details) -> dict[str, Any]:
+def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.found]
-    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **given({"gates": gates})}
+    return {**results_as_json(found, curves=details.curves, fair=details.fair), **given({"gates": gates})}
 
 
 def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome]) -> Document:
@@ -124,7 +124,7 @@ def run_shard(
     from mlcli.report.views.runs import ShardCells, shards_as_json, shards_of
 
     shard = shard_from_text(text)
-    parts: list[ShardCells] = []
+    shards: list[ShardCells] = []
     for experiment, cells in planned_and_foreseen(experiments):
         title, places, usual = experiment.title, shard.places(cells), beside(experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
@@ -132,9 +132,9 @@ def run_shard(
         about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
         named = replace(experiment, name=f"{title}, {shard}")
         found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
-        parts.append(ShardCells(title, str(shard), len(cells), found, place))
-    show_as(format, shards_of, shards_as_json, parts)
-    _leave_by([ExperimentOutcome(part.title, part.found, (), ()) for part in parts])
+        shards.append(ShardCells(title, str(shard), len(cells), found, place))
+    show_as(format, shards_of, shards_as_json, shards)
+    _leave_by([ExperimentOutcome(one.title, one.found, (), ()) for one in shards])
 
 
 def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:

@@ -64,7 +64,7 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: cells_of(found) if format == CSV else results_of(found, views.parts()),
+        lambda: cells_of(found) if format == CSV else results_of(found, views.details()),
         lambda: results_as_json(found, curves=views.curves, fair=views.fair),
     )
 

@@ -14,10 +14,9 @@ from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
-from mlcli.report.views.kinds.anomaly import worth_naming
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.reasons import Asked
+from mlcli.tasks.reasons import Asked, main_reasons
 from mlcli.tasks.sequence_labelling import in_order
 from mlcli.tasks.stretches import numbered, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
@@ -200,7 +199,7 @@ def score_columns(model: Any, request: PredictionRequest) -> Columns:
 def _flag_columns(asked: Asked, threshold: float) -> Columns:
     flagged = asked.score >= threshold
     names, reasons, shares = asked.top_reasons(int(flagged.sum()))
-    named = (worth_naming(names, *of_row) for of_row in zip(reasons, shares, strict=True))
+    named = (main_reasons(names, *of_row) for of_row in zip(reasons, shares, strict=True))
     because = [", ".join(_reason_text(*one) for one in of_row) for of_row in named]
     return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
 

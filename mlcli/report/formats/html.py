@@ -44,16 +44,16 @@ class Section:
 def html_of(document: Document, page: Page) -> str:
     """The whole document as a page."""
     refuse_without_extra()
-    parts = list(_sections(document, "p"))
-    titles = [part.heading.text for part in parts if part.heading and part.heading.level == 1]
+    sections = list(_sections(document, "p"))
+    titles = [section.heading.text for section in sections if section.heading and section.heading.level == 1]
     title = titles[0] if len(titles) == 1 else "mlcli"
-    return _rendered(PAGE, page, parts=parts, titles=titles, title=title, version=__version__)
+    return _rendered(PAGE, page, sections=sections, titles=titles, title=title, version=__version__)
 
 
 def fragment_of(document: Document, page: Page) -> str:
     """The document for the cell of a notebook; pictures are drawn in characters where matplotlib is not there."""
     name = f"m{hashlib.sha256(repr(document).encode()).hexdigest()[:12]}"
-    return _rendered(FRAGMENT, page, parts=_sections(document, name))
+    return _rendered(FRAGMENT, page, sections=_sections(document, name))
 
 
 def refuse_without_extra() -> None:
@@ -79,18 +79,18 @@ def _rendered(template: str, page: Page, **values: Any) -> str:
 
 def _sections(document: Document, name: str) -> Iterator[Section]:
     """The elements by the headings above them; no other picture has ids that begin with a name."""
-    part, has_pictures = Section(), find_spec("matplotlib") is not None
+    section, has_pictures = Section(), find_spec("matplotlib") is not None
     for place, element in enumerate(document):
         if isinstance(element, Heading):
-            if part.heading or part.elements:
-                yield part
-            part = Section(element)
+            if section.heading or section.elements:
+                yield section
+            section = Section(element)
         elif isinstance(element, Picture) and has_pictures:
-            title = part.heading.text if part.heading else PICTURE
+            title = section.heading.text if section.heading else PICTURE
             from mlcli.report.pictures.files import svg_of
 
-            part.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
+            section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
         else:
             known = drawn(element, None) if isinstance(element, Picture) else element
-            part.elements.append((KINDS[type(known)], known))
-    yield part
+            section.elements.append((KINDS[type(known)], known))
+    yield section

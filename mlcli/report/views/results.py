@@ -39,10 +39,10 @@ class Details:
     """How scores spread over the splits."""
 
 
-def results_of(scored: Sequence[Scored], parts: Details = Details()) -> Document:
+def results_of(scored: Sequence[Scored], details: Details = Details()) -> Document:
     """All cells, those of one dataset and kind together."""
     groups = grouped(scored)
-    elements = [element for group in groups for element in results_of_group(group, parts)]
+    elements = [element for group in groups for element in results_of_group(group, details)]
     return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
 
 
@@ -53,35 +53,35 @@ def over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def results_of_group(group: Group, parts: Details) -> Iterator[Element]:
+def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     """The cells of one dataset and kind."""
     metric = metrics_in(group)[0]
     found = differences_of(group, metric)
     yield from opening([one.cell for one in group])
-    yield from table_of_models(group, distances_to_best(found), intervals=parts.every)
-    yield remarks_on(group, parts.every)
-    if parts.spread:
+    yield from table_of_models(group, distances_to_best(found), intervals=details.every)
+    yield remarks_on(group, details.every)
+    if details.spread:
         yield from spread_of(group, metric)
     yield from scores_by_series(group, metric)
     yield from choices_in(group)
-    yield from _answers_elements(group, parts, found.best if found else None)
-    if parts.curves:
+    yield from _answers_elements(group, details, found.best if found else None)
+    if details.curves:
         yield from probability_pictures(worth_drawing(group))
-    if parts.fair:
+    if details.fair:
         from mlcli.report.views.fairness import fairness_of
 
         yield from fairness_of(group)
     yield from verdict_on(group, found)
 
 
-def _answers_elements(group: Group, parts: Details, best: Scored | None) -> Iterator[Element]:
+def _answers_elements(group: Group, details: Details, best: Scored | None) -> Iterator[Element]:
     models = worth_drawing(group)
     shown = best if best in models else next(iter(models), None)
-    drawn = models if parts.every or parts.classes or shown is None else only_of(models, [shown])
-    yield from _confusion_elements(drawn, parts)
+    drawn = models if details.every or details.classes or shown is None else only_of(models, [shown])
+    yield from _confusion_elements(drawn, details)
     yield from _kind_pictures(models, drawn)
     left = len(models) - len(drawn)
-    if not parts.every:
+    if not details.every:
         more = f"the answers of {counted(left, 'more model')}, " if left else ""
         yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
 
@@ -93,16 +93,16 @@ def table_of_group(group: Group) -> Iterator[Element]:
     yield from verdict_on(group, differences_of(group, metrics_in(group)[0]))
 
 
-def _confusion_elements(group: Group, parts: Details) -> Iterator[Element]:
+def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
     drawn = {one: one.confusion for one in group if one.confusion is not None}
     for one, matrix in drawn.items():
         counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(group[one], matrix, one.classes, counted_as, parts.every)
-        if parts.classes:
+        yield from confusion_of(group[one], matrix, one.classes, counted_as, details.every)
+        if details.classes:
             yield rates_of(one.classes, counted_as)
     if drawn:
         repeated = any(one.repeated for one in drawn)
-        yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * parts.classes)
+        yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * details.classes)
 
 
 def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:

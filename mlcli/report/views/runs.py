@@ -34,19 +34,19 @@ class ShardCells:
     place: Path
 
 
-def shards_of(parts: Sequence[ShardCells]) -> Document:
+def shards_of(shards: Sequence[ShardCells]) -> Document:
     """The cells of each shard with how they ended: scores are for when all are there."""
-    return tuple(element for part in parts for element in _shard_elements(part))
+    return tuple(element for one in shards for element in _shard_elements(one))
 
 
-def _shard_elements(part: ShardCells) -> Iterator[Element]:
+def _shard_elements(one: ShardCells) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [dataset, strong(model), protocol, status, duration(seconds), why]
-        for dataset, model, protocol, status, why, seconds in map(_cell_facts, part.found)
+        for dataset, model, protocol, status, why, seconds in map(_cell_facts, one.found)
     ]
-    yield Heading(f"{part.title}, {part.shard}", level=1)
+    yield Heading(f"{one.title}, {one.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
-    yield Sentence(f"{len(part.found)} of {counted(part.cells, 'cell')}, kept in {part.place}", "strong")
+    yield Sentence(f"{len(one.found)} of {counted(one.cells, 'cell')}, kept in {one.place}", "strong")
     yield notes(
         "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
     )
@@ -58,19 +58,19 @@ def _cell_facts(one: Scored) -> tuple[str, str, str, str, str, float]:
     return cell.dataset.name, cell.label, cell.protocol.use, result.status, result.why, seconds
 
 
-def shards_as_json(parts: Sequence[ShardCells]) -> dict[str, Any]:
+def shards_as_json(shards: Sequence[ShardCells]) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "version": __version__,
         "shards": [
             {
-                "title": part.title,
-                "shard": part.shard,
-                "cells_of_all": part.cells,
-                "store": str(part.place),
-                "cells": [dict(zip(CELL, _cell_facts(one), strict=True)) for one in part.found],
+                "title": one.title,
+                "shard": one.shard,
+                "cells_of_all": one.cells,
+                "store": str(one.place),
+                "cells": [dict(zip(CELL, _cell_facts(cell), strict=True)) for cell in one.found],
             }
-            for part in parts
+            for one in shards
         ],
     }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.findings import Histogram
-from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.core.tables import Array, Flags, Rows
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.scoring.differences import best_in
@@ -16,7 +16,7 @@ from mlcli.report.scoring.scored import Group, Scored, judged, metrics_in
 from mlcli.report.views.distributions import histogram_of
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.deciding import at_least
-from mlcli.tasks.reasons import NO_REASON
+from mlcli.tasks.reasons import NO_REASON, main_reasons
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10
@@ -24,8 +24,6 @@ LISTED = 10
 """How many of the oddest rows are listed."""
 NAMED = 5
 """How many are named where a detector has one line."""
-WORTH_NAMING = 0.05
-"""The share from which on a column is named."""
 TAIL = 0.98
 """The share of scores that the even bins cover; the rest is one bin."""
 
@@ -183,10 +181,4 @@ def _reasons_text(answers: ScoreAnswers, row: int) -> str:
 
 
 def _main_reasons_of(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
-    return worth_naming(answers.columns, answers.reasons[row], answers.shares[row])
-
-
-def worth_naming(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
-    """The columns that make a row odd with their shares, below 0 where the cell is lower than usual."""
-    found = zip(reasons.tolist(), shares.tolist(), strict=True)
-    return [(columns[at], share) for at, share in found if at != NO_REASON and abs(share) >= WORTH_NAMING]
+    return main_reasons(answers.columns, answers.reasons[row], answers.shares[row])

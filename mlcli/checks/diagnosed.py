@@ -1,8 +1,7 @@
-"""A model on trial: judged beside its baselines and a strong rival, which is what checks of models look at."""
+"""A model under diagnosis: judged beside its baselines and a strong rival, for checks of models to look at."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,28 +10,32 @@ import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
 from mlcli.checks.audited import RIVALS
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import Trained, train
 from mlcli.experiment.run.ledger import OnProgress
-from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
-from mlcli.report.scoring.differences import difference_between
+from mlcli.report.scoring.curves import ScoreCurve, curves_over
+from mlcli.report.scoring.differences import difference_between, score_of
 from mlcli.report.scoring.importance import PermutationImportance, permutation_importance
 from mlcli.report.scoring.scored import Scored, badness, judged, scored
+
+SIZES = (0.25, 0.5, 1.0)
+"""The shares of the training rows at which learning curves are looked at."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a model is than another, whether that is more than chance, and by which test."""
+    """How much better a model is than another, whether that is more than chance, and what shows it."""
 
     better: float
     sure: bool
-    test: str
+    evidence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +69,48 @@ class Diagnosed:
         values = [self.metric.compute(answers) for answers in judged(one.result)]
         return np.array([value for value in values if isinstance(value, float)])
 
-    def mean(self, one: Scored) -> float:
-        """The deciding score over all splits, NaN where it is not defined."""
-        summary = one.summaries.get(self.metric.name)
-        return summary.mean if summary is not None and summary.mean is not None else math.nan
+    def score_of(self, one: Scored) -> float | None:
+        """The deciding score over all splits, where it is a number."""
+        return score_of(one, self.metric)
 
     def gain_over(self, other: Scored) -> Gain | None:
         """How much better the model is than another; None where that is not defined."""
-        mine, theirs = self.mean(self.model), self.mean(other)
-        if not (math.isfinite(mine) and math.isfinite(theirs)):
+        mine, theirs = self.score_of(self.model), self.score_of(other)
+        if mine is None or theirs is None:
             return None
         found = difference_between(self.model, other, self.metric)
         test = f" ({found.test}, p = {found.p:.2g})" if found.p is not None else ""
-        return Gain(badness(self.metric, theirs) - badness(self.metric, mine), found.distinguishable, test)
+        evidence = f"{self.metric.name} {mine:.4g} beside {theirs:.4g}{test}"
+        better = badness(self.metric, theirs) - badness(self.metric, mine)
+        return Gain(better, found.distinguishable, evidence)
+
+    def is_surely_beaten_by(self, other: Scored) -> bool:
+        """Whether a test tells another from the model, and it is the better one."""
+        gain = self.gain_over(other)
+        return gain is not None and gain.better < 0 and gain.sure
+
+    def scored_beside(self, models: Sequence[ModelSpec], protocol: ProtocolSpec) -> list[Scored]:
+        """Other models on the same rows, in order; nothing where they cannot be planned."""
+        spec = DataSpec(self.dataset.name, source=self.dataset)
+        metrics = (self.metric.name,)
+        asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=self.cell.seed, training=True)
+        try:
+            cells = plan(asked)
+        except MlcliError:
+            return []
+        uses = {model.use for model in models}
+        wanted = [cell for cell in cells if cell.model.use in uses]  # the plan adds baselines
+        return [scored(result, metrics) for result in run(wanted, jobs=self.jobs)]
+
+    @cached_property
+    def learning_curve(self) -> ScoreCurve | None:
+        """The learning curve of the model; none where its rows cannot be split so."""
+        if self.cell.model.saved is not None or self.cell.kind not in RIVALS or self.model.is_baseline:
+            return None
+        protocol = ProtocolSpec("training-size", {"sizes": list(SIZES)})
+        found = self.scored_beside([self.cell.model], protocol)
+        curves = (curve for one in found for curve in curves_over(one, self.cell.label, "series"))
+        return next(curves, None)
 
     @cached_property
     def right_alone(self) -> dict[str, float]:
@@ -110,7 +142,7 @@ class Diagnosed:
         return self.trained.pipeline.explain()
 
     @cached_property
-    def worth(self) -> PermutationImportance | None:
+    def importance(self) -> PermutationImportance | None:
         """What each column is worth to it on rows that it has not seen."""
         return None if self.cell.model.saved is not None else permutation_importance(self.cell, self.metric)
 
@@ -120,10 +152,10 @@ class Diagnosed:
         return train(self.dataset, self.cell.kind, self.cell.model, self.cell.steps, self.cell.seed)
 
 
-def cells_of_trial(experiment: Experiment) -> list[Cell]:
+def cells_to_diagnose(experiment: Experiment) -> list[Cell]:
     """The one model of an experiment on its one dataset, beside its baselines and its rival."""
     cells = plan(replace(experiment, training=True))
-    asked = _the_one(cells, experiment.models or ())
+    asked = _diagnosed_cell(cells, experiment.models or ())
     beside = RIVALS.get(asked.kind, "")
     if not beside or beside == asked.model.use:
         return cells
@@ -133,11 +165,11 @@ def cells_of_trial(experiment: Experiment) -> list[Cell]:
     return plan(replace(experiment, training=True, models=models, data=data))
 
 
-def tried(
+def diagnosed_model(
     experiment: Experiment, cells: list[Cell], *, jobs: int | None = None, on_progress: OnProgress | None = None
 ) -> Diagnosed:
-    """The trial of an experiment by its cells; training rows are answered, too."""
-    asked = _the_one(cells, experiment.models or ())
+    """The model of an experiment under diagnosis, by its cells; training rows are answered, too."""
+    asked = _diagnosed_cell(cells, experiment.models or ())
     found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
     of_cell = dict(zip(cells, found, strict=True))
     beside = RIVALS.get(asked.kind, "")
@@ -149,8 +181,8 @@ def tried(
     return Diagnosed(model, baseline, rival if rival is not model else None, jobs)
 
 
-def _the_one(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
-    """The cell of the model that is on trial."""
+def _diagnosed_cell(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
+    """The cell of the model that is under diagnosis."""
     if len(models) != 1 or len({cell.dataset.name for cell in cells}) != 1:
         raise UsageError("one model on one dataset is looked at", hint="such as mlcli diagnose iris -m knn")
     wanted = models[0]
