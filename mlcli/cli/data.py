@@ -81,7 +81,7 @@ def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
     from mlcli.report.document import explained
-    from mlcli.report.views.plots import plot_of
+    from mlcli.report.views.dataset import plot_of
 
     picture = plot_of(dataset, columns)
     return lambda: explained([picture]), lambda: as_json(picture)

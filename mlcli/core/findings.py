@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any
 
 Entry = str | float | int | None
@@ -169,6 +170,10 @@ class Tree(Picture):
     """How sure each answer is: 1 where it is certain."""
     rows: tuple[float, ...]
     """The weight of the training rows at each node."""
+
+    def leaves(self) -> list[bool]:
+        """Which nodes have none below them."""
+        return [depth >= below for depth, below in pairwise([*self.depths, 0])]
 
 
 @dataclass(frozen=True)

@@ -26,21 +26,16 @@ def points(picture: Points, width: int | None) -> Preformatted:
     if not known:
         return Preformatted(("no points",))
     (left, right), (low, high) = ((min(ends), max(ends)) for ends in zip(*known, strict=True))
-    labels = dict(zip((0, HIGHEST - 1), lined_up([high, low]), strict=True))
-    margin = max(map(columns_of, labels.values()))
-    across = picture_width(width, margin + 1)
+    heights = lined_up([high, low])
+    across = picture_width(width, _margin(heights) + 1)
     canvas = [[" "] * across for _ in range(HIGHEST)]
     for (_, group), mark in zip(picture.groups, cycle(MARKS), strict=False):
         for x, y in group:
             if math.isfinite(x) and math.isfinite(y):
                 canvas[place_of(y, high, low, HIGHEST)][place_of(x, left, right, across)] = mark
-    indent, ends = " " * (margin + 1), lined_up([left, right])
-    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{''.join(line)}" for place, line in enumerate(canvas)]
-    below = [indent + ACROSS * across, indent + ends[0] + ends[1].rjust(across - columns_of(ends[0]))]
     named = [f"{mark} {name}" for (name, _), mark in zip(picture.groups, cycle(MARKS), strict=False)]
-    meaning = [indent + ", ".join(named)] if len(named) > 1 else []
-    title = f"{indent}upwards: {picture.upwards}; across: {picture.across}"
-    return Preformatted(tuple(line.rstrip() for line in (*plane, *below, title, *meaning)))
+    meaning = ", ".join(named) if len(named) > 1 else ""
+    return _framed(picture, ["".join(line) for line in canvas], heights, lined_up([left, right]), meaning)
 
 
 def cloud(picture: Cloud, width: int | None) -> Preformatted:
@@ -54,19 +49,35 @@ def regions(picture: Regions, width: int | None) -> Preformatted:
     known = [value for line in picture.answers for value in line]
     low, high = min(known), max(known)
     marks = dict(zip(picture.names, cycle(MARKS), strict=False))
-    lines = [
-        "".join(_sign_of(value, low, high, list(marks.values())) for value in line)
-        for line in reversed(picture.answers)
-    ]
-    labels = dict(zip((0, len(lines) - 1), lined_up([picture.y[-1], picture.y[0]]), strict=False))
-    margin = max(map(columns_of, labels.values()))
-    plane = [f"{labels.get(place, ''):>{margin}}{DOWN}{line}" for place, line in enumerate(lines)]
-    indent, ends = " " * (margin + 1), lined_up([picture.x[0], picture.x[-1]])
-    below = indent + ends[0] + ends[1].rjust(len(picture.x) - columns_of(ends[0]))
+    signs = list(marks.values())
+    lines = ["".join(_sign_of(value, low, high, signs) for value in line) for line in reversed(picture.answers)]
     named = ", ".join(f"{mark} {name}" for name, mark in marks.items())
     meaning = named or f"from {HEIGHTS[0]} {short(low)} to {HEIGHTS[-1]} {short(high)}"
-    title = f"upwards: {picture.upwards}; across: {picture.across}"
-    return Preformatted((*plane, indent + ACROSS * len(picture.x), below, indent + title, indent + meaning))
+    heights, widths = lined_up([picture.y[-1], picture.y[0]]), lined_up([picture.x[0], picture.x[-1]])
+    return _framed(picture, lines, heights, widths, meaning)
+
+
+def _framed(
+    picture: Points | Regions, lines: Sequence[str], heights: Sequence[str], widths: Sequence[str], meaning: str
+) -> Preformatted:
+    """The lines of a plane between its axes, with the ends of both, what they are, and what the marks mean."""
+    margin = _margin(heights)
+    labels = dict(zip((0, len(lines) - 1), heights, strict=True))
+    plane = (f"{labels.get(place, ''):>{margin}}{DOWN}{line}" for place, line in enumerate(lines))
+    across = len(lines[0])
+    below = (
+        ACROSS * across,
+        widths[0] + widths[1].rjust(across - columns_of(widths[0])),
+        f"upwards: {picture.upwards}; across: {picture.across}",
+        *[meaning] * bool(meaning),
+    )
+    indent = " " * (margin + 1)
+    return Preformatted(tuple(line.rstrip() for line in (*plane, *(indent + line for line in below))))
+
+
+def _margin(heights: Sequence[str]) -> int:
+    """How wide the ends of the upward axis are."""
+    return max(map(columns_of, heights))
 
 
 def _sign_of(value: float, low: float, high: float, marks: Sequence[str]) -> str:

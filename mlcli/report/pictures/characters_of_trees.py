@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from mlcli.core.findings import CriticalDifference, Dendrogram, Graph, Tree
 from mlcli.report.document import Preformatted
 from mlcli.report.numbers import lined_up, short
@@ -73,7 +71,7 @@ def critical_difference(picture: CriticalDifference, width: int | None) -> Prefo
 
 def tree(picture: Tree, width: int | None) -> Preformatted:
     """A line for each node but the root, further in the deeper it lies."""
-    leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
+    leaves = picture.leaves()
     nodes = zip(picture.depths, picture.conditions, leaves, strict=True)
     lines = [
         INDENT * (depth - 1) + condition + (": " * bool(depth) + _leaf_text(picture, node) if leaf else "")

@@ -71,7 +71,7 @@ def critical_difference(picture: CriticalDifference) -> Figure:
 def tree(picture: Tree) -> Figure:
     """The root at the left, a line for each leaf; what leads to a node stands on its branch."""
     picture = _cut_at_depth(picture, _deepest_drawn(picture))
-    leaves = [depth >= below for depth, below in pairwise([*picture.depths, 0])]
+    leaves = picture.leaves()
     heights = _heights_of_nodes(picture.depths, leaves)
     figure, axes = axes_of(max(1.0, 0.36 * sum(leaves) + 0.3))
     figure.set_figwidth(max(WIDTH, 1.35 * (max(picture.depths) + 1.4)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.findings import Points
-from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.groups import groups_by
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
@@ -19,13 +19,7 @@ from mlcli.metrics.fairness import (
     Gap,
     GroupRates,
     Rate,
-    answered_alike,
-    gap,
-    gower_distances,
-    rates_by_group,
 )
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.report.document import (
     Content,
     Element,
@@ -38,12 +32,10 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.report.scoring.scored import Group, Scored, judged
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.report.scoring.fairness import GroupFairness, TradeOff, fairness_by_groups, similar_rows, trade_off_of
+from mlcli.report.scoring.scored import Group, Scored
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
-MOST_ROWS = 1000
-"""So many rows of a split are compared with each other; of more, these at even steps."""
 NOTHING = (
     "--fair: groups are made of sensitive columns of levels, and there is none; name one with --sensitive COLUMN"
 )
@@ -68,36 +60,6 @@ READING_COSTS = (
     f"{BEST}: no other model is at least as accurate and as fair by this criterion, and better in one of them "
     "(Pareto); who answers everybody alike is fair by most of them, and of no use",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class GroupFairness:
-    """What is said of the groups that some columns make, for one class against the rest."""
-
-    columns: tuple[str, ...]
-    label: str
-    groups: Sequence[GroupRates]
-
-    @property
-    def name(self) -> str:
-        """The columns."""
-        return " × ".join(self.columns)
-
-    @property
-    def gaps(self) -> dict[str, Gap]:
-        """How far the groups are from each criterion."""
-        return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
-
-
-@dataclass(frozen=True, eq=False)
-class TradeOff:
-    """One model: how accurate it is, and by criterion how far groups lie apart."""
-
-    name: str
-    method: str
-    """With the steps that were asked for."""
-    accuracy: float
-    apart: Mapping[str, float | None]
 
 
 def fairness_of(group: Group) -> Iterator[Element]:
@@ -136,55 +98,6 @@ def fairness_as_json(one: Scored) -> dict[str, Any]:
     ]
     similar = similar_rows(one)
     return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
-
-
-def fairness_by_groups(one: Scored) -> list[GroupFairness]:
-    """Each sensitive column, then all of them together, for each favourable class."""
-    answers = one.answers
-    if not isinstance(answers, LabelAnswers):
-        return []
-    answers = distinct(answers)
-    context = answers.header.context
-    names = sensitive_names(context)
-    makers = [(name,) for name in names] + [names] * (len(names) > 1)
-    classes = answers.classes
-    every = ((columns, code) for columns in makers for code in favourable_codes(classes))
-    return [
-        GroupFairness(by, classes[code], rates_by_group(answers, groups_by(context, by), code))
-        for by, code in every
-    ]
-
-
-def similar_rows(one: Scored) -> Alike | None:
-    """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.cell.dataset, judged(one.result)
-    if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
-        return None
-    table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
-    large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
-    found = [_similarity_in_split(split, table) for split in large]
-    pairs = sum(one.pairs for one in found)
-    return Alike(
-        _weighted_mean([(one.consistency, 1) for one in found]),
-        pairs,
-        _weighted_mean([(one.decided_differently, one.pairs) for one in found]),
-        _weighted_mean([(one.probability_difference, one.pairs) for one in found]),
-    )
-
-
-def _similarity_in_split(answers: LabelAnswers, table: Table) -> Alike:
-    some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
-    answers = answers.take(some)
-    code = favourable_codes(answers.classes)[0]
-    said = (answers.predicted == code).astype(np.float64)
-    probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    return answered_alike(gower_distances(table.take(answers.rows)), said, probability)
-
-
-def _weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:
-    known = [(value, weight) for value, weight in values if value is not None]
-    total = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / total if total else None
 
 
 def _group_sizes(one: Scored, found: Sequence[GroupFairness]) -> Iterator[Element]:
@@ -269,7 +182,7 @@ def _share_cell(value: float | None) -> Content:
 def _trade_off_elements(found: Mapping[Scored, Sequence[GroupFairness]], names: Group) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
-    positions = [_trade_off_of(one, by, names[one]) for one, by in found.items()]
+    positions = [trade_off_of(one, by, names[one]) for one, by in found.items()]
     known = [one for one in positions if one.apart[first] is not None]
     if len(known) < 2:
         return
@@ -292,28 +205,9 @@ def _trade_off_elements(found: Mapping[Scored, Sequence[GroupFairness]], names: 
     yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)
 
 
-def _trade_off_of(one: Scored, by: Sequence[GroupFairness], name: str) -> TradeOff:
-    answers, model = distinct(one.answers), one.cell.model
-    accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
-    gaps = [each.gaps for each in by if len(each.columns) == 1]
-    apart: dict[str, float | None] = {}
-    for criterion in CRITERIA:
-        known = [of[criterion].difference for of in gaps]
-        apart[criterion] = max((value for value in known if value is not None), default=None)
-    return TradeOff(name, " → ".join([*(step.use for step in model.steps or ()), model.use]), accuracy, apart)
-
-
 def _difference_cell(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> Content:
     value = one.apart[criterion]
     if value is None:
         return GridCell("too few", "weak")
-    best = _is_on_pareto_front(one, others, criterion)
+    best = one.is_on_front(others, criterion)
     return GridCell(BEST * best + fixed(value, UNIT_DECIMALS), "best" if best else "")
-
-
-def _is_on_pareto_front(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> bool:
-    """Whether no other is at least as good in both, and better in one."""
-    own, accuracy = one.apart[criterion], one.accuracy
-    known = [(apart, other.accuracy) for other in others if (apart := other.apart[criterion]) is not None]
-    beside = [other for other in known if other != (own, accuracy)]
-    return own is not None and not any(apart <= own and right >= accuracy for apart, right in beside)
