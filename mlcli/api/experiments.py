@@ -129,9 +129,9 @@ def one_dataset(
     return DataSpec(source.name, *asked, source=source)
 
 
-def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
+def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names, of which one may be given by itself."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:

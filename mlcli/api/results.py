@@ -85,7 +85,7 @@ class Results(Report):
     @property
     def scored(self) -> list[Scored]:
         """Every cell with its scores, in order."""
-        return [one for outcome in self.outcomes for one in outcome.found]
+        return [one for outcome in self.outcomes for one in outcome.cells]
 
     @property
     def gates(self) -> list[Gate]:

@@ -123,9 +123,9 @@ def _kernel_facts(problems: list[str]) -> dict[str, str]:
     }
 
 
-def _store_facts(path: Path, asked: bool, problems: list[str]) -> dict[str, str]:
+def _store_facts(path: Path, is_required: bool, problems: list[str]) -> dict[str, str]:
     if not path.is_file():
-        if asked:
+        if is_required:
             problems.append(f"{path}: there is no store; a run makes one: mlcli run EXPERIMENT --store {path}")
         return {"file": f"{path}: not there, which is no fault before the first run"}
     from mlcli.experiment.store.store import Store

@@ -107,17 +107,17 @@ def text_behind_steps(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
     return f"{{{inside}, steps: [{', '.join(short_text(step, STEPS) for step in steps)}]}}"
 
 
-def short_text(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
+def short_text(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     """A model or step as it is typed inside another: its id, with its parameters where these are chosen."""
-    params = _stated_params(asked, catalogue)
-    return as_typed({"use": asked.use, "params": params}) if params else asked.use
+    params = _stated_params(spec, catalogue)
+    return as_typed({"use": spec.use, "params": params}) if params else spec.use
 
 
-def _stated_params(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
+def _stated_params(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
-    defaults = settings(catalogue.load(asked.use)())
+    defaults = settings(catalogue.load(spec.use)())
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in asked.params.items()
+        for name, value in spec.params.items()
         if value != defaults.get(name)
     }

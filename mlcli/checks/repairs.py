@@ -14,7 +14,8 @@ COLUMNS = "columns:"
 def declared(dataset: Dataset, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
     return Repair(
-        "sidecar", "\n".join([COLUMNS, *(_sidecar_line(dataset, name, said) for name, said in columns.items())])
+        "sidecar",
+        "\n".join([COLUMNS, *(_sidecar_line(dataset, name, stated) for name, stated in columns.items())]),
     )
 
 
@@ -54,7 +55,7 @@ def joined_sidecar(issues: Iterable[Issue]) -> str:
     return "\n".join(line for head, below in lines.items() for line in (head, *below))
 
 
-def _sidecar_line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) -> str:
+def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequence[str]]) -> str:
     before = dataset.sidecar.columns.get(name)
     known: dict[str, str | Sequence[str]] = {}
     for word in ("kind", "role", "levels", "missing") if before else ():
@@ -62,7 +63,7 @@ def _sidecar_line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence
             known[word] = value
     if before is not None and before.numbers:
         known["kind"] = before.numbers
-    values = {**known, **said}
+    values = {**known, **stated}
     inside = ", ".join(f"{word}: {_value_text(value)}" for word, value in values.items())
     return f"  {key(name)}: {{{inside}}}"
 

@@ -65,12 +65,12 @@ def run_and_show(
 
 
 def _document(outcome: ExperimentOutcome, details: Details) -> Document:
-    return (*results_of(outcome.found, details), *gates_as_elements(outcome.gates))
+    return (*results_of(outcome.cells, details), *gates_as_elements(outcome.gates))
 
 
 def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-    found = [one for outcome in outcomes for one in outcome.found]
+    found = [one for outcome in outcomes for one in outcome.cells]
     return {**results_as_json(found, curves=details.curves, fair=details.fair), **given({"gates": gates})}
 
 
@@ -81,7 +81,7 @@ def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutc
     elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
         made = provenance_of_file(experiment.source) if experiment.source else Provenance(typed)
-        elements += (*report_of(outcome.found, made), *gates_as_elements(outcome.gates))
+        elements += (*report_of(outcome.cells, made), *gates_as_elements(outcome.gates))
     return elements
 
 
@@ -134,7 +134,7 @@ def run_shard(
         found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
         shards.append(ShardCells(title, str(shard), len(cells), found, place))
     show_as(format, shards_of, shards_as_json, shards)
-    _leave_by([ExperimentOutcome(one.title, one.found, (), ()) for one in shards])
+    _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
 
 
 def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
@@ -147,7 +147,7 @@ def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
 
 def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
-    found = [one for outcome in outcomes for one in outcome.found]
+    found = [one for outcome in outcomes for one in outcome.cells]
     broken = sum(one.result.status in BROKEN for one in found)
     damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
     skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)

@@ -35,7 +35,7 @@ def _summary_elements(outcome: ExperimentOutcome) -> Iterator[Element]:
     yield Heading(outcome.title, 1)
     for element in gates_as_elements(outcome.gates):
         yield Heading(element.text, 2) if isinstance(element, Heading) else element
-    for group in grouped(outcome.found):
+    for group in grouped(outcome.cells):
         yield from table_of_group(group)
 
 
@@ -43,7 +43,7 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     """A test suite for each experiment: a case for each cell, and for each gate."""
     suites = ET.Element("testsuites")
     for outcome in outcomes:
-        cases = [*(_case_of_cell(one, outcome) for one in outcome.found), *map(_case_of_gate, outcome.gates)]
+        cases = [*(_case_of_cell(one, outcome) for one in outcome.cells), *map(_case_of_gate, outcome.gates)]
         suite = ET.SubElement(suites, "testsuite", name=outcome.title, tests=str(len(cases)))
         for counted, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
             suite.set(counted, str(sum(case.find(tag) is not None for case in cases)))

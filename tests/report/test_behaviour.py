@@ -76,7 +76,7 @@ def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
     wanted = partial_dependence(
-        theirs, worth.held.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
+        theirs, worth.held_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
     )
     assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
 

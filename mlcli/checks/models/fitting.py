@@ -57,7 +57,7 @@ class TriedRemedy:
     """A remedy with what came of it, judged on the same splits."""
 
     remedy: Remedy
-    found: Scored
+    scored: Scored
     mean: float
     skill: float
 
@@ -69,7 +69,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         return
     tried = better_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
-    sure = any(diagnosed.is_surely_beaten_by(one.found) for one in helps)
+    sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
     end = "" if helps else "; no simpler setting that was tried does better"
     more_rows = Repair("file", f"more rows, {_trend_text(diagnosed)}; or fewer columns")
     yield Issue(
@@ -95,7 +95,7 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     if (
         rival is None
         or rival.skill - fit.training_skill < BETTER
-        or not diagnosed.is_surely_beaten_by(rival.found)
+        or not diagnosed.is_surely_beaten_by(rival.scored)
     ):
         return
     tried = better_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
@@ -178,7 +178,7 @@ def _repair_of(diagnosed: Diagnosed, one: TriedRemedy) -> Repair:
 def _tried_tables(diagnosed: Diagnosed, tried: list[TriedRemedy]) -> Iterator[Table]:
     """What was tried, and the score of each."""
     if tried:
-        rows = tuple((one.remedy.text, one.mean, one.found.training.get(diagnosed.metric.name)) for one in tried)
+        rows = tuple((one.remedy.text, one.mean, one.scored.training.get(diagnosed.metric.name)) for one in tried)
         yield Table("Tried on the same splits", ("", diagnosed.metric.name, "training"), rows)
 
 

@@ -129,7 +129,7 @@ class CurvePoint:
 
     value: float
     judged: Summary
-    every: Mapping[str, Summary]
+    summaries: Mapping[str, Summary]
     """All metrics there."""
     training: float | None
     training_spread: float | None

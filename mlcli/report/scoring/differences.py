@@ -64,27 +64,27 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     return compare(metric, *answers, training_parts(one.result), pooled, rounds, test, unsteady)
 
 
-def differences_as_json(found: TableDifferences, names: Group) -> list[dict[str, Any]]:
+def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
-    baseline, standard = found.baseline, LARGEST_CLASS
+    baseline, standard = differences.baseline, LARGEST_CLASS
     if baseline and not stands_for_largest_class(baseline):
         standard = names[baseline]
-    beside = ((names[found.best], found.to_best), (standard, found.to_baseline))
+    beside = ((names[differences.best], differences.to_best), (standard, differences.to_baseline))
     return [pair_as_json(names[one], other, test) for other, tests in beside for one, test in tests.items()]
 
 
-def pair_as_json(name: str, other: str, found: Difference) -> dict[str, Any]:
+def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any]:
     """The comparison of two models as plain values."""
     return {
         "models": [name, other],
-        "difference": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p,
-        "corrected_p": found.corrected,
-        "distinguishable": found.distinguishable,
-        "test": found.test,
-        **({"why": found.why} if found.why else {}),
+        "difference": difference.mean,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p,
+        "corrected_p": difference.corrected,
+        "distinguishable": difference.distinguishable,
+        "test": difference.test,
+        **({"why": difference.why} if difference.why else {}),
     }
 
 
@@ -99,10 +99,10 @@ def best_in(group: Group) -> Scored | None:
     return best_of(group, metrics_in(group)[0]) if group else None
 
 
-def _baseline_of(known: Sequence[Scored]) -> Scored | None:
+def _baseline_of(with_scores: Sequence[Scored]) -> Scored | None:
     """What every other must beat: the first baseline of the kind that has a score."""
-    learned = {one.cell.model.use: one for one in reversed(known) if one.cell.model.saved is None}
-    baselines = kind_named(known[0].cell.kind).baselines if known else ()
+    learned = {one.cell.model.use: one for one in reversed(with_scores) if one.cell.model.saved is None}
+    baselines = kind_named(with_scores[0].cell.kind).baselines if with_scores else ()
     return next((learned[use] for use in baselines if use in learned), None)
 
 

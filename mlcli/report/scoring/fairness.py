@@ -57,12 +57,12 @@ class TradeOff:
     method: str
     """With the steps that were asked for."""
     accuracy: float
-    apart: Mapping[str, float | None]
+    gaps: Mapping[str, float | None]
 
     def is_on_front(self, others: Sequence[TradeOff], criterion: str) -> bool:
         """Whether no other is at least as good in both accuracy and criterion, and better in one (Pareto)."""
-        own = self.apart[criterion]
-        known = [(apart, one.accuracy) for one in others if (apart := one.apart[criterion]) is not None]
+        own = self.gaps[criterion]
+        known = [(apart, one.accuracy) for one in others if (apart := one.gaps[criterion]) is not None]
         beside = [one for one in known if one != (own, self.accuracy)]
         return own is not None and not any(apart <= own and right >= self.accuracy for apart, right in beside)
 

@@ -54,14 +54,14 @@ class GateSubject:
         return Gate(cell.dataset.name, cell.label, str(expectation), found, passed)
 
 
-def gates_of(expectations: Sequence[Expectation], found: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
+def gates_of(expectations: Sequence[Expectation], cells: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
     """A gate for each expectation and each cell that it is about; one that is about none has failed."""
-    return [gate for one in expectations for gate in _gates_for(one, found, run_named)]
+    return [gate for one in expectations for gate in _gates_for(one, cells, run_named)]
 
 
-def _gates_for(expectation: Expectation, found: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
-    about = [one for one in found if _is_about(expectation, one)]
-    gates = [judge(expectation, GateSubject(one, found, run_named)) for one in about]
+def _gates_for(expectation: Expectation, cells: Sequence[Scored], run_named: RunNamed) -> list[Gate]:
+    about = [one for one in cells if _is_about(expectation, one)]
+    gates = [judge(expectation, GateSubject(one, cells, run_named)) for one in about]
     known = [gate for gate in gates if gate is not None]
     return known or [Gate("-", expectation.model or "-", str(expectation), NOTHING, passed=False)]
 
@@ -202,13 +202,13 @@ class ExperimentOutcome:
     """How an experiment went for who asked."""
 
     title: str
-    found: Sequence[Scored]
+    cells: Sequence[Scored]
     gates: Sequence[Gate]
     skipped: Sequence[Scored]
     """Cells of models that were asked for, and skipped."""
 
 
-def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | None) -> ExperimentOutcome:
+def outcome_of(experiment: Experiment, cells: Sequence[Scored], store: Path | None) -> ExperimentOutcome:
     """The cells with what was expected of them; runs that are referred to are in the store."""
 
     @lru_cache
@@ -217,17 +217,17 @@ def outcome_of(experiment: Experiment, found: Sequence[Scored], store: Path | No
 
         return named_run(name, store)[1]
 
-    gates = gates_of(experiment.expect, found, run_named)
-    return ExperimentOutcome(experiment.title, found, gates, _skipped_cells(experiment, found))
+    gates = gates_of(experiment.expect, cells, run_named)
+    return ExperimentOutcome(experiment.title, cells, gates, _skipped_cells(experiment, cells))
 
 
-def _skipped_cells(experiment: Experiment, found: Sequence[Scored]) -> list[Scored]:
+def _skipped_cells(experiment: Experiment, cells: Sequence[Scored]) -> list[Scored]:
     """Cells of models that were asked for and skipped, but where the model does another kind that is here, too."""
     asked = {model.use for model in experiment.models or () if model.saved is None}
-    done = {(one.cell.model.use, one.cell.kind) for one in found if one.result.status != SKIPPED}
+    done = {(one.cell.model.use, one.cell.kind) for one in cells if one.result.status != SKIPPED}
     return [
         one
-        for one in found
+        for one in cells
         if one.result.status == SKIPPED
         and (one.cell.model.saved or one.cell.model.use in asked)
         and not any(use == one.cell.model.use and kind != one.cell.kind for use, kind in done)

@@ -38,7 +38,7 @@ class PermutationImportance:
     metric: Metric
     learner: Learner
     train: Any
-    held: Any
+    held_rows: Any
     pipeline: Pipeline
     score: float
     lost_by_shuffle: Mapping[str, tuple[float, ...]]
@@ -55,7 +55,9 @@ class PermutationImportance:
         try:
             with captured_warnings():
                 pipeline = self.learner.fitted(self.train.with_table(self.train.table.select(kept)), "worth")
-                score = self.metric.compute(ask(pipeline, self.held.with_table(self.held.table.select(kept))))
+                score = self.metric.compute(
+                    ask(pipeline, self.held_rows.with_table(self.held_rows.table.select(kept)))
+                )
         except MlcliError:
             return math.inf
         if not isinstance(score, float):
@@ -96,7 +98,7 @@ def _training_and_held_rows(rows: Any, rng: np.random.Generator) -> tuple[Rows, 
     return split.train[:MOST_ROWS], split.test[:MOST_ROWS]
 
 
-def _score_shuffled(pipeline: Any, held: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
-    order = rng.permutation(len(held))
-    parts = ((column, cells[order] if column.name == name else cells) for column, cells in held.table.parts())
-    return metric.compute(ask(pipeline, held.with_table(Table.of(parts, len(held)))))
+def _score_shuffled(pipeline: Any, rows: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
+    order = rng.permutation(len(rows))
+    parts = ((column, cells[order] if column.name == name else cells) for column, cells in rows.table.parts())
+    return metric.compute(ask(pipeline, rows.with_table(Table.of(parts, len(rows)))))

@@ -92,9 +92,9 @@ Group = Mapping[Scored, str]
 """The cells of one table, with what each is called there."""
 
 
-def scored(result: CellResult, asked: Sequence[str] = ()) -> Scored:
+def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     """The scores of a result; ``asked`` are names of metrics, none of them for the defaults of the kind."""
-    metrics = metrics_for(result, asked)
+    metrics = metrics_for(result, names)
     if result.status != DONE:
         return Scored(result, metrics)
     answers = judged(result)
@@ -156,12 +156,12 @@ def training_parts(result: CellResult) -> Sequence[int]:
     return [result.cell.labelled_rows - len(answers) for answers in judged(result)]
 
 
-def metrics_for(result: CellResult, asked: Sequence[str]) -> tuple[Metric, ...]:
+def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
     """The metrics asked for that fit the kind of task; its defaults where none does."""
     kind = kind_named(result.cell.kind)
     target = result.cell.dataset.schema.the("target")
     classes = target.levels if target else ()
-    fitting = [metric for name in asked if (metric := _fitting_metric(name, kind.answers, classes))]
+    fitting = [metric for name in names if (metric := _fitting_metric(name, kind.answers, classes))]
     usual = kind.metrics + (kind.metrics_with_labels if classes else ())
     return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
 

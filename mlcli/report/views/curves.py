@@ -146,7 +146,7 @@ def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
         {
             "value": point.value,
             **given({"label": point.label}),
-            "metrics": {name: summary_as_json(summary) for name, summary in point.every.items()},
+            "metrics": {name: summary_as_json(summary) for name, summary in point.summaries.items()},
             "training": plain({"mean": point.training, "std": point.training_spread}),
         }
         for point in curve.points

@@ -117,12 +117,12 @@ def _list_elements(title: str, sentences: Sequence[str]) -> Iterator[Element]:
         yield notes(*sentences, mark="-")
 
 
-def _about_elements(about: Mapping[str, Any]) -> Iterator[Element]:
+def _about_elements(facts_by_name: Mapping[str, Any]) -> Iterator[Element]:
     """Source, licence and the like; what is itself a table stands below."""
-    facts = [[key, _in_words(value)] for key, value in about.items() if value and not _is_table(value)]
+    facts = [[key, _in_words(value)] for key, value in facts_by_name.items() if value and not _is_table(value)]
     if facts:
         yield grid(["", ""], facts)
-    for key, value in about.items():
+    for key, value in facts_by_name.items():
         if _is_table(value):
             yield Heading(key.capitalize())
             yield from _table_of_mappings(value)

@@ -100,14 +100,14 @@ def fairness_as_json(one: Scored) -> dict[str, Any]:
     return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
-def _group_sizes(one: Scored, found: Sequence[GroupFairness]) -> Iterator[Element]:
+def _group_sizes(one: Scored, fairness: Sequence[GroupFairness]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
     dataset = one.cell.dataset
     if not isinstance(dataset, Dataset):
         return
     features = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     rows: list[list[Content]] = []
-    for by in {one.columns: one for one in found}.values():
+    for by in {one.columns: one for one in fairness}.values():
         groups = groups_by(dataset.table, by.columns)
         for place, label in enumerate(groups.labels):
             member = np.flatnonzero(groups.codes == place)
@@ -143,11 +143,11 @@ def _rate_cell(rate: Rate, sign: str = "") -> Content:
     return value if rate.low is None else f"{value} [{rate.low:{sign}.2f}, {rate.high:{sign}.2f}]"
 
 
-def _gaps_elements(found: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Element]:
-    several = any(len({one.label for one in by}) > 1 for by in found.values())
+def _gaps_elements(by_model: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Element]:
+    several = any(len({one.label for one in by}) > 1 for by in by_model.values())
     rows = (
         [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap_cell, one.gaps.values())]
-        for name, by in found.items()
+        for name, by in by_model.items()
         for one in by
     )
     yield Heading("How far groups lie apart")
@@ -155,19 +155,19 @@ def _gaps_elements(found: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Ele
     yield notes(*READING_GAPS)
 
 
-def _gap_cell(found: Gap) -> Content:
-    if found.difference is None:
+def _gap_cell(gap: Gap) -> Content:
+    if gap.difference is None:
         return GridCell("too few", "weak")
-    ratio = "" if found.ratio is None else f"; {found.ratio:.2f}"
-    reach = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
-    return f"{found.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
+    ratio = "" if gap.ratio is None else f"; {gap.ratio:.2f}"
+    reach = "" if gap.low is None else f" [{gap.low:.2f}, {gap.high:.2f}]"
+    return f"{gap.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
 
 
-def _similar_rows_elements(found: Mapping[str, Alike]) -> Iterator[Element]:
-    if not found:
+def _similar_rows_elements(by_model: Mapping[str, Alike]) -> Iterator[Element]:
+    if not by_model:
         return
     rows = []
-    for name, one in found.items():
+    for name, one in by_model.items():
         apart = map(_share_cell, (one.decided_differently, one.probability_difference))
         rows.append([name, _share_cell(one.consistency), str(one.pairs), *apart])
     yield Heading("Similar rows, similar answers")
@@ -179,14 +179,14 @@ def _share_cell(value: float | None) -> Content:
     return GridCell("-", "weak") if value is None else fixed(value, UNIT_DECIMALS)
 
 
-def _trade_off_elements(found: Mapping[Scored, Sequence[GroupFairness]], names: Group) -> Iterator[Element]:
+def _trade_off_elements(by_model: Mapping[Scored, Sequence[GroupFairness]], names: Group) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
-    positions = [trade_off_of(one, by, names[one]) for one, by in found.items()]
-    known = [one for one in positions if one.apart[first] is not None]
+    positions = [trade_off_of(one, by, names[one]) for one, by in by_model.items()]
+    known = [one for one in positions if one.gaps[first] is not None]
     if len(known) < 2:
         return
-    known.sort(key=lambda one: (-one.accuracy, one.apart[first]))
+    known.sort(key=lambda one: (-one.accuracy, one.gaps[first]))
     yield Heading("What fairness costs")
     rows = (
         [
@@ -200,13 +200,13 @@ def _trade_off_elements(found: Mapping[Scored, Sequence[GroupFairness]], names: 
     yield notes(*READING_COSTS)
     methods: dict[str, list[tuple[float, float]]] = {}
     for one in known:
-        methods.setdefault(one.method, []).append((one.apart[first] or 0.0, one.accuracy))
+        methods.setdefault(one.method, []).append((one.gaps[first] or 0.0, one.accuracy))
     points = tuple((method, tuple(of_method)) for method, of_method in methods.items())
     yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)
 
 
 def _difference_cell(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> Content:
-    value = one.apart[criterion]
+    value = one.gaps[criterion]
     if value is None:
         return GridCell("too few", "weak")
     best = one.is_on_front(others, criterion)

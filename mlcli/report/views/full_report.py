@@ -73,33 +73,33 @@ def provenance_of_file(path: Path, **known: Any) -> Provenance:
     return Provenance(f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
-def provenance_of_run(about: RunFacts, kept: Mapping[str, str] | None) -> Provenance:
+def provenance_of_run(facts: RunFacts, kept_versions: Mapping[str, str] | None) -> Provenance:
     """The making of a stored run, with the versions that were kept of it."""
-    started = about.started.replace("T", " ").replace("+00:00", " UTC")
-    known: dict[str, Any] = {"started": started, "versions": kept}
-    if about.source is not None:
-        return provenance_of_file(Path(about.source), **known)
-    return Provenance(f"mlcli {about.title}, run {about.id} of its store", **known)
+    started = facts.started.replace("T", " ").replace("+00:00", " UTC")
+    known: dict[str, Any] = {"started": started, "versions": kept_versions}
+    if facts.source is not None:
+        return provenance_of_file(Path(facts.source), **known)
+    return Provenance(f"mlcli {facts.title}, run {facts.id} of its store", **known)
 
 
-def report_of(found: Sequence[Scored], made: Provenance) -> Document:
+def report_of(cells: Sequence[Scored], provenance: Provenance) -> Document:
     """Everything that is known of the results."""
-    return tuple(_elements(found, made))
+    return tuple(_elements(cells, provenance))
 
 
-def _elements(found: Sequence[Scored], made: Provenance) -> Iterator[Element]:
-    groups = grouped(found)
+def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
+    groups = grouped(cells)
     if len(groups) > 1:
-        yield from over_datasets(found)
+        yield from over_datasets(cells)
     for group in groups:
         yield from _results(group)
         yield from _probabilities(group)
         yield from _pictures(group)
-        yield from _inspection(group, made.source)
+        yield from _inspection(group, provenance.source)
         yield from _comparison(group)
         yield from _model_findings(group)
-    yield from _provenance(found, made)
-    yield from _citations(found)
+    yield from _provenance(cells, provenance)
+    yield from _citations(cells)
 
 
 def _results(group: Group) -> Iterator[Element]:
@@ -163,13 +163,13 @@ def _is_shown(finding: Finding, best: bool) -> bool:
     return best or not isinstance(finding, Lines)
 
 
-def _provenance(found: Sequence[Scored], made: Provenance) -> Iterator[Element]:
+def _provenance(results: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
     yield Heading("How it was made", 1)
-    cells = [one.cell for one in found]
-    used = made.versions if made.versions is not None else versions()
+    cells = [one.cell for one in results]
+    used = provenance.versions if provenance.versions is not None else versions()
     facts = {
-        "command": made.how,
-        "started": made.started,
+        "command": provenance.how,
+        "started": provenance.started,
         "seed": ", ".join(dict.fromkeys(str(cell.seed) for cell in cells)),
         "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
         "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
@@ -178,9 +178,9 @@ def _provenance(found: Sequence[Scored], made: Provenance) -> Iterator[Element]:
     once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
     yield Heading("Data")
     yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_dataset_cells, once), right=(1,))
-    if made.spec:
+    if provenance.spec:
         yield Heading("Experiment file")
-        yield Preformatted(tuple(made.spec.splitlines()))
+        yield Preformatted(tuple(provenance.spec.splitlines()))
 
 
 def _dataset_cells(cell: Cell) -> list[Content]:
@@ -190,8 +190,8 @@ def _dataset_cells(cell: Cell) -> list[Content]:
     return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
 
 
-def _citations(found: Sequence[Scored]) -> Iterator[Element]:
-    uses = dict.fromkeys(one.cell.model.use for one in found if one.cell.model.use in MODELS)
+def _citations(cells: Sequence[Scored]) -> Iterator[Element]:
+    uses = dict.fromkeys(one.cell.model.use for one in cells if one.cell.model.use in MODELS)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

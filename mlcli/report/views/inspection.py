@@ -48,8 +48,8 @@ def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding
     if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
         return []
     with one_blas_thread():
-        worth = permutation_importance(cell, one.metrics[0], REPEATS)
-        return [] if worth is None else list(_findings(worth, name))
+        importance = permutation_importance(cell, one.metrics[0], REPEATS)
+        return [] if importance is None else list(_findings(importance, name))
 
 
 def _expected_seconds(one: Scored) -> float:
@@ -62,47 +62,51 @@ def _expected_seconds(one: Scored) -> float:
     return fit / len(splits) + predict / rows * asked
 
 
-def _findings(worth: PermutationImportance, name: str) -> Iterator[findings.Finding]:
-    lost = {column: float(np.mean(some)) for column, some in worth.lost_by_shuffle.items()}
+def _findings(importance: PermutationImportance, name: str) -> Iterator[findings.Finding]:
+    lost = {column: float(np.mean(some)) for column, some in importance.lost_by_shuffle.items()}
     order = sorted(lost, key=lambda column: -lost[column])
-    yield _importance_boxplots(worth, name, order)
-    numeric = [column.name for column in worth.held.table.columns if not column.coded]
+    yield _importance_boxplots(importance, name, order)
+    numeric = [column.name for column in importance.held_rows.table.columns if not column.coded]
     drawn = [column for column in order if column in numeric][:DRAWN]
     for column in drawn:
-        yield _partial_dependence(worth, name, column)
+        yield _partial_dependence(importance, name, column)
     if len(drawn) > 1:
-        yield _answers_over_plane(worth, name, drawn[0], drawn[1])
+        yield _answers_over_plane(importance, name, drawn[0], drawn[1])
 
 
-def _importance_boxplots(worth: PermutationImportance, name: str, order: Sequence[str]) -> findings.Finding:
+def _importance_boxplots(importance: PermutationImportance, name: str, order: Sequence[str]) -> findings.Finding:
     """What of the score is lost where a column is shuffled, from the least to the most of some shuffles."""
     shown = order[:SHOWN]
-    quarters = {column: np.quantile(worth.lost_by_shuffle[column], (0, 0.25, 0.5, 0.75, 1)) for column in shown}
+    quarters = {
+        column: np.quantile(importance.lost_by_shuffle[column], (0, 0.25, 0.5, 0.75, 1)) for column in shown
+    }
     more = f"; {len(order) - SHOWN} columns that matter less are left out" if len(order) > SHOWN else ""
     return findings.Boxplots(
         f"{name}: what columns are worth",
-        f"{worth.metric.name} lost where the column is shuffled",
+        f"{importance.metric.name} lost where the column is shuffled",
         tuple((column, tuple(map(float, five))) for column, five in quarters.items()),
         (0,) * len(shown),
         note=f"{REPEATS} shuffles {UNSEEN}; below 0 the column does harm{more}",
     )
 
 
-def _outputs_of(worth: PermutationImportance, table: Table) -> Array:
-    base: Any = kind_named(worth.cell.kind).base
-    found: Array = base.outputs_of(worth.pipeline.final, worth.pipeline.prepared(table))
+def _outputs_of(importance: PermutationImportance, table: Table) -> Array:
+    base: Any = kind_named(importance.cell.kind).base
+    found: Array = base.outputs_of(importance.pipeline.final, importance.pipeline.prepared(table))
     return found
 
 
-def _partial_dependence(worth: PermutationImportance, name: str, column: str) -> findings.Finding:
+def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
-    table = worth.held.table.take(np.arange(min(len(worth.held), ASKED)))
-    usual = usual_values(worth.held.table.select([column])).numbers[:, 0]
+    table = importance.held_rows.table.take(np.arange(min(len(importance.held_rows), ASKED)))
+    usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
-    answers = [_outputs_of(worth, with_column(table, column, value)) for value in values]
+    answers = [_outputs_of(importance, with_column(table, column, value)) for value in values]
     means = np.array([outputs.mean(axis=0) for outputs in answers])
     ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
-    names = kind_named(worth.cell.kind).base.output_names(worth.pipeline.final) or (worth.held.target,)
+    names = kind_named(importance.cell.kind).base.output_names(importance.pipeline.final) or (
+        importance.held_rows.target,
+    )
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
     alone = len(chosen) == 1
     return findings.Curve(
@@ -115,16 +119,18 @@ def _partial_dependence(worth: PermutationImportance, name: str, column: str) ->
     )
 
 
-def _answers_over_plane(worth: PermutationImportance, name: str, across: str, upwards: str) -> findings.Finding:
+def _answers_over_plane(
+    importance: PermutationImportance, name: str, across: str, upwards: str
+) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
-    table = worth.held.table
-    final: Any = worth.pipeline.final
-    names: tuple[str, ...] = tuple(getattr(worth.held, "classes", ()))
-    members = [np.flatnonzero(worth.held.y == code)[:MOST_POINTS] for code in range(len(names))]
+    table = importance.held_rows.table
+    final: Any = importance.pipeline.final
+    names: tuple[str, ...] = tuple(getattr(importance.held_rows, "classes", ()))
+    members = [np.flatnonzero(importance.held_rows.y == code)[:MOST_POINTS] for code in range(len(names))]
     points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
 
     def answers_of(plane: Table) -> Array:
-        outputs = _outputs_of(worth, plane)
+        outputs = _outputs_of(importance, plane)
         return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
 
     title = f"{name}: answers by {across} and {upwards}"

@@ -25,9 +25,9 @@ Known = Sequence["Estimate | None"]
 """What each cell may take; None where there is no store that could know."""
 
 
-def plan_of(cells: Sequence[Cell], known: Known) -> Document:
+def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     """The cells by dataset, then how many there are, and how long they may take."""
-    estimate_of = dict(zip(cells, known, strict=True)) if any(known) else {}
+    estimate_of = dict(zip(cells, estimates, strict=True)) if any(estimates) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
     elements = [
@@ -76,21 +76,25 @@ def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate
     )
 
 
-def _estimate_cells(cell: Cell, known: Estimate | None) -> tuple[Content, Content, Content]:
-    if known is None or cell.skipped:
+def _estimate_cells(cell: Cell, estimate: Estimate | None) -> tuple[Content, Content, Content]:
+    if estimate is None or cell.skipped:
         return "-", "-", "-"
-    if known.splits and known.stored == known.splits:
+    if estimate.splits and estimate.stored == estimate.splits:
         return "0 s", "-", "in the store"
-    if known.seconds is None:
+    if estimate.seconds is None:
         return "?", "?", "nothing yet"
-    over = cell.budget is not None and known.seconds > cell.budget
-    about = duration(known.seconds) if known.seconds >= 1 else "under a second"
-    stored = f", {known.stored} of {known.splits} splits stored" if known.stored else ""
-    source = known.known_from + stored + ", more than its budget" * over
-    return GridCell(about, "bad" if over else ""), "?" if known.memory is None else size(known.memory), source
+    over = cell.budget is not None and estimate.seconds > cell.budget
+    about = duration(estimate.seconds) if estimate.seconds >= 1 else "under a second"
+    stored = f", {estimate.stored} of {estimate.splits} splits stored" if estimate.stored else ""
+    source = estimate.known_from + stored + ", more than its budget" * over
+    return (
+        GridCell(about, "bad" if over else ""),
+        "?" if estimate.memory is None else size(estimate.memory),
+        source,
+    )
 
 
-def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
+def plan_as_json(cells: Sequence[Cell], estimates: Known) -> dict[str, Any]:
     """The plan as plain values."""
     from mlcli.report.views.results_as_json import cell_as_json, given
 
@@ -98,4 +102,4 @@ def plan_as_json(cells: Sequence[Cell], known: Known) -> dict[str, Any]:
         about = asdict(estimate) if estimate and not cell.skipped else None
         return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
 
-    return {"cells": list(map(planned, cells, known))}
+    return {"cells": list(map(planned, cells, estimates))}

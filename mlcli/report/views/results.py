@@ -27,7 +27,7 @@ GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
 class Details:
     """What is shown beside tables, verdicts and what the best model has answered."""
 
-    every: bool = True
+    verbose: bool = True
     """The answers of every model, and how intervals and answers were made."""
     classes: bool = False
     """The rates of each class."""
@@ -58,8 +58,8 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     metric = metrics_in(group)[0]
     found = differences_of(group, metric)
     yield from opening([one.cell for one in group])
-    yield from table_of_models(group, distances_to_best(found), intervals=details.every)
-    yield remarks_on(group, details.every)
+    yield from table_of_models(group, distances_to_best(found), intervals=details.verbose)
+    yield remarks_on(group, details.verbose)
     if details.spread:
         yield from spread_of(group, metric)
     yield from scores_by_series(group, metric)
@@ -77,11 +77,11 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
 def _answers_elements(group: Group, details: Details, best: Scored | None) -> Iterator[Element]:
     models = worth_drawing(group)
     shown = best if best in models else next(iter(models), None)
-    drawn = models if details.every or details.classes or shown is None else only_of(models, [shown])
+    drawn = models if details.verbose or details.classes or shown is None else only_of(models, [shown])
     yield from _confusion_elements(drawn, details)
     yield from _kind_pictures(models, drawn)
     left = len(models) - len(drawn)
-    if not details.every:
+    if not details.verbose:
         more = f"the answers of {counted(left, 'more model')}, " if left else ""
         yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
 
@@ -97,7 +97,7 @@ def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
     drawn = {one: one.confusion for one in group if one.confusion is not None}
     for one, matrix in drawn.items():
         counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(group[one], matrix, one.classes, counted_as, details.every)
+        yield from confusion_of(group[one], matrix, one.classes, counted_as, details.verbose)
         if details.classes:
             yield rates_of(one.classes, counted_as)
     if drawn:

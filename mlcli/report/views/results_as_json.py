@@ -172,11 +172,11 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | bool) else str(value)
 
 
-def cells_of(found: Sequence[Scored]) -> Document:
+def cells_of(cells: Sequence[Scored]) -> Document:
     """What each cell was, and its scores with the ends of their intervals; empty where there is none."""
-    metrics = list(dict.fromkeys(metric.name for one in found for metric in one.metrics))
+    metrics = list(dict.fromkeys(metric.name for one in cells for metric in one.metrics))
     titles = (title for name in metrics for title in (name, f"{name}-low", f"{name}-high"))
-    rows = ([*_about_cells(one), *_interval_cells(one, metrics), *_seconds_cells(one)] for one in found)
+    rows = ([*_about_cells(one), *_interval_cells(one, metrics), *_seconds_cells(one)] for one in cells)
     return (grid([*ABOUT, *titles, "fit-seconds", "predict-seconds"], rows, keys=3),)
 
 

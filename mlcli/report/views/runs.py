@@ -25,12 +25,12 @@ KEPT = "answers that no run names are kept: run it again, or remove it with mlcl
 
 @dataclass(frozen=True, eq=False)
 class ShardCells:
-    """A shard of an experiment that was run: ``found`` of so many cells in all, kept in a store."""
+    """A shard of an experiment that was run: ``scored`` are some of so many cells in all, kept in a store."""
 
     title: str
     shard: str
     cells: int
-    found: Sequence[Scored]
+    scored: Sequence[Scored]
     place: Path
 
 
@@ -42,11 +42,11 @@ def shards_of(shards: Sequence[ShardCells]) -> Document:
 def _shard_elements(one: ShardCells) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [dataset, strong(model), protocol, status, duration(seconds), why]
-        for dataset, model, protocol, status, why, seconds in map(_cell_facts, one.found)
+        for dataset, model, protocol, status, why, seconds in map(_cell_facts, one.scored)
     ]
     yield Heading(f"{one.title}, {one.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
-    yield Sentence(f"{len(one.found)} of {counted(one.cells, 'cell')}, kept in {one.place}", "strong")
+    yield Sentence(f"{len(one.scored)} of {counted(one.cells, 'cell')}, kept in {one.place}", "strong")
     yield notes(
         "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
     )
@@ -68,7 +68,7 @@ def shards_as_json(shards: Sequence[ShardCells]) -> dict[str, Any]:
                 "shard": one.shard,
                 "cells_of_all": one.cells,
                 "store": str(one.place),
-                "cells": [dict(zip(CELL, _cell_facts(cell), strict=True)) for cell in one.found],
+                "cells": [dict(zip(CELL, _cell_facts(cell), strict=True)) for cell in one.scored],
             }
             for one in shards
         ],

@@ -214,14 +214,14 @@ def _split_values(one: Scored, metric: Metric) -> list[float]:
     return [] if summary is None else [value for value in summary.splits if value is not None]
 
 
-def distances_to_best(found: TableDifferences | None) -> dict[Scored, GridCell]:
+def distances_to_best(differences: TableDifferences | None) -> dict[Scored, GridCell]:
     """For each model how far it is from the best, with p; nothing where none is compared."""
-    if found is None or not found.to_best:
+    if differences is None or not differences.to_best:
         return {}
-    known = [one.summaries[found.metric.name] for one in (found.best, *found.to_best)]
-    decimals = decimals_of(found.metric, known)
-    fields = {one: _distance_to_best(difference, decimals) for one, difference in found.to_best.items()}
-    return {found.best: GridCell("best", "weak"), **fields}
+    known = [one.summaries[differences.metric.name] for one in (differences.best, *differences.to_best)]
+    decimals = decimals_of(differences.metric, known)
+    fields = {one: _distance_to_best(difference, decimals) for one, difference in differences.to_best.items()}
+    return {differences.best: GridCell("best", "weak"), **fields}
 
 
 def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:

@@ -131,20 +131,20 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
     return found
 
 
-def document_of(found: Sequence[ExplainedAnswer], left_out: int) -> Document:
+def document_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
     elements: Document = ()
-    for one in found:
+    for one in answers:
         title = f"{one.what}: {one.answer}" if one.answer else one.what
         elements += (Heading(title, 1), *explained(one.findings))
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
-def explained_as_json(found: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
+def explained_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
     """The same as plain values."""
     return [
         {"what": one.what, "answer": one.answer, "findings": plain([as_json(finding) for finding in one.findings])}
-        for one in found
+        for one in answers
     ]
 
 
@@ -173,8 +173,8 @@ def _explained_answer(saved: SavedModel, rows: NewRows, what: str, places: Rows)
         answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
         return ExplainedAnswer(what, " ".join(answers[place] for place in places.tolist()), own)
 
-    def outputs_of(asked: Table) -> Array:
-        found: Array = base.outputs_of(model, saved.pipeline.prepared(asked))
+    def outputs_of(rows: Table) -> Array:
+        found: Array = base.outputs_of(model, saved.pipeline.prepared(rows))
         return found
 
     outputs = outputs_of(table)[0]

@@ -25,29 +25,29 @@ READING = (
 )
 
 
-def joined_of(found: Joined, a: str, b: str) -> Document:
+def joined_of(joined: Joined, a: str, b: str) -> Document:
     """How a join went: rows without a match, keys that are empty or there twice, columns with new names."""
-    files = ((a, found.a), (b, found.b))
+    files = ((a, joined.a), (b, joined.b))
     rows = tuple((name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled)) for name, keys in files)
     return (
         Heading(f"{a} with {b}", 1),
-        Sentence(f"{counted(len(found), 'row')} of {counted(len(found.columns), 'column')}."),
+        Sentence(f"{counted(len(joined), 'row')} of {counted(len(joined.columns), 'column')}."),
         *explained([findings.Table("Keys", KEYS, rows)]),
-        *map(Sentence, remarks_on(found, a, b)),
+        *map(Sentence, remarks_on(joined, a, b)),
     )
 
 
-def remarks_on(found: Joined, a: str, b: str) -> Iterator[str]:
+def remarks_on(joined: Joined, a: str, b: str) -> Iterator[str]:
     """What should be known of a join, a sentence each; the first says how many rows found a match."""
-    yield f"{found.matched} of {counted(found.a.rows, 'row')} of {a} have a match in {b}."
-    for name, keys in ((a, found.a), (b, found.b)):
+    yield f"{joined.matched} of {counted(joined.a.rows, 'row')} of {a} have a match in {b}."
+    for name, keys in ((a, joined.a), (b, joined.b)):
         if keys.unmatched:
             yield f"{name}: {counted(keys.unmatched, 'row')} without a match, such as {_keys_text(keys.examples)}."
         if keys.empty:
             yield f"{name}: {counted(keys.empty, 'row')} with an empty key, which match nothing."
         if keys.doubled:
             yield f"{name}: keys that stand there more than once: {_keys_text(tuple(keys.doubled))}."
-    for before, after in found.renamed.items():
+    for before, after in joined.renamed.items():
         yield f"Both files have a column '{before}': that of {b} is called '{after}'."
 
 
@@ -55,7 +55,7 @@ def _keys_text(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
-def joined_as_json(found: Joined, a: str, b: str) -> dict[str, Any]:
+def joined_as_json(joined: Joined, a: str, b: str) -> dict[str, Any]:
     """The same as plain values."""
     files = [
         {
@@ -63,66 +63,70 @@ def joined_as_json(found: Joined, a: str, b: str) -> dict[str, Any]:
             "examples": [list(key) for key in keys.examples],
             "doubled": [{"key": list(key), "rows": count} for key, count in keys.doubled.items()],
         }
-        for name, keys in ((a, found.a), (b, found.b))
+        for name, keys in ((a, joined.a), (b, joined.b))
     ]  # fmt: skip
-    counts = {"rows": len(found), "columns": list(found.columns), "matched": found.matched}
-    return {**counts, "files": files, "renamed": dict(found.renamed)}
+    counts = {"rows": len(joined), "columns": list(joined.columns), "matched": joined.matched}
+    return {**counts, "files": files, "renamed": dict(joined.renamed)}
 
 
-def likeness_of(found: Likeness) -> Document:
+def likeness_of(likeness: Likeness) -> Document:
     """How alike two files are: each column in both, what a model can tell, and what follows."""
-    return tuple(_likeness_elements(found))
+    return tuple(_likeness_elements(likeness))
 
 
-def _likeness_elements(found: Likeness) -> Iterator[Element]:
-    a, b = found.names
+def _likeness_elements(likeness: Likeness) -> Iterator[Element]:
+    a, b = likeness.names
     yield Heading(f"Is {b} like {a}?", 1)
-    yield Sentence(f"A: {a}, {counted(found.rows[0], 'row')}; B: {b}, {counted(found.rows[1], 'row')}")
-    order = sorted(found.columns, key=lambda one: (one.corrected, -one.distance))
+    yield Sentence(f"A: {a}, {counted(likeness.rows[0], 'row')}; B: {b}, {counted(likeness.rows[1], 'row')}")
+    order = sorted(likeness.columns, key=lambda one: (one.corrected, -one.distance))
     rows = tuple(
         (one.name, one.test, one.distance, f"{one.corrected:.2g}", one.psi, one.in_a, one.in_b) for one in order
     )
     yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
     yield Heading("A model that tells them apart")
-    yield Sentence(_model_sentence(found))
-    alone = {"Columns of A that B lacks": found.only_a, "Columns that only B has, not compared": found.only_b}
+    yield Sentence(_model_sentence(likeness))
+    alone = {
+        "Columns of A that B lacks": likeness.only_a,
+        "Columns that only B has, not compared": likeness.only_b,
+    }
     yield from (Sentence(f"{which}: {listed(columns)}.") for which, columns in alone.items() if columns)
-    yield Sentence(_verdict_sentence(found))
+    yield Sentence(_verdict_sentence(likeness))
     yield notes("a model learned from A is safe on B only as far as B is like A")
 
 
-def _model_sentence(found: Likeness) -> str:
-    low, high = found.interval.low, found.interval.high
+def _model_sentence(likeness: Likeness) -> str:
+    low, high = likeness.interval.low, likeness.interval.high
     interval = f" (95 % interval {low:.3f} to {high:.3f})" if low is not None and high is not None else ""
-    seen = f"a random forest, asked about rows that it has not seen, {counted(found.seen, 'row')} in all"
-    return f"AUC {found.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
+    seen = f"a random forest, asked about rows that it has not seen, {counted(likeness.seen, 'row')} in all"
+    return f"AUC {likeness.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
 
 
-def _verdict_sentence(found: Likeness) -> str:
-    differing = [one.name for one in found.columns if one.corrected < SURE]
-    verdict = "the model tells them apart" if found.are_separable else "the model cannot tell them apart"
-    columns = f"{counted(len(differing), 'column')} of {len(found.columns)}"
+def _verdict_sentence(likeness: Likeness) -> str:
+    differing = [one.name for one in likeness.columns if one.corrected < SURE]
+    verdict = "the model tells them apart" if likeness.are_separable else "the model cannot tell them apart"
+    columns = f"{counted(len(differing), 'column')} of {len(likeness.columns)}"
     differ = "differs" if len(differing) == 1 else "differ"
     if differing:
         return f"B is not like A: {columns} {differ} more than by chance ({listed(differing)}), and {verdict}."
-    if found.are_separable:
+    if likeness.are_separable:
         return "B is not like A: no single column differs more than by chance, but the model tells them apart."
     return (
         "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."
     )
 
 
-def likeness_as_json(found: Likeness) -> dict[str, Any]:
+def likeness_as_json(likeness: Likeness) -> dict[str, Any]:
     """The same as plain values."""
     return {
-        "a": {"name": found.names[0], "rows": found.rows[0]},
-        "b": {"name": found.names[1], "rows": found.rows[1]},
-        "columns": [asdict(one) for one in found.columns],
-        "only_a": list(found.only_a),
-        "only_b": list(found.only_b),
+        "a": {"name": likeness.names[0], "rows": likeness.rows[0]},
+        "b": {"name": likeness.names[1], "rows": likeness.rows[1]},
+        "columns": [asdict(one) for one in likeness.columns],
+        "only_a": list(likeness.only_a),
+        "only_b": list(likeness.only_b),
         "model": {
-            "auc": found.auc, "low": found.interval.low, "high": found.interval.high, "rows": found.seen,
-            "tells_apart": found.are_separable,
+            "auc": likeness.auc, "low": likeness.interval.low, "high": likeness.interval.high,
+            "rows": likeness.seen,
+            "tells_apart": likeness.are_separable,
         },
-        "verdict": _verdict_sentence(found),
+        "verdict": _verdict_sentence(likeness),
     }  # fmt: skip

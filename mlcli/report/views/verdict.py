@@ -23,7 +23,7 @@ SEVERAL = 3
 VALIDATION = "validation"
 
 
-def verdict_on(group: Group, found: TableDifferences | None) -> Iterator[Sentence]:
+def verdict_on(group: Group, differences: TableDifferences | None) -> Iterator[Sentence]:
     """The sentence, if any model but the baseline has a score; what knew judged rows is left out."""
     metric = metrics_in(group)[0]
     contaminated = [one for one in group if one.contaminated and score_of(one, metric) is not None]
@@ -32,39 +32,41 @@ def verdict_on(group: Group, found: TableDifferences | None) -> Iterator[Sentenc
         f"{one.cell.labelled_rows} rows, so its scores say nothing of other rows."
         for one in contaminated
     ]
-    if sentences := " ".join(filter(None, (*left_out, _sentence_on_best(found, group) if found else ""))):
+    if sentences := " ".join(
+        filter(None, (*left_out, _sentence_on_best(differences, group) if differences else ""))
+    ):
         yield Sentence(sentences, "strong")
 
 
-def _sentence_on_best(found: TableDifferences, names: Group) -> str:
-    metric, baseline = found.metric, found.baseline
-    known = (one for one in (found.best, *found.to_best) if one is not baseline)
+def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
+    metric, baseline = differences.metric, differences.baseline
+    known = (one for one in (differences.best, *differences.to_best) if one is not baseline)
     models = sorted(known, key=lambda one: badness_of(one, metric))
     if not models:
         return ""
-    if baseline is not None and _is_none_better(models[0], baseline, found):
+    if baseline is not None and _is_none_better(models[0], baseline, differences):
         largest = stands_for_largest_class(baseline)
         standard = LARGEST_CLASS if largest else _score_text(baseline, names, metric)
         return f"By {metric.name} no model is better than the baseline: {standard}."
     best, *others = models
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_score_text(best, names, metric)}"]
     if baseline is not None:
-        parts.append(_gain_text(best, baseline, found, names))
-    untested = [names[one] for one in others if found.to_best[one].mean is None]
-    equals = [one for one in others if found.to_best[one].mean is not None]
-    alike = [names[one] for one in equals if not found.to_best[one].distinguishable]
+        parts.append(_gain_text(best, baseline, differences, names))
+    untested = [names[one] for one in others if differences.to_best[one].mean is None]
+    equals = [one for one in others if differences.to_best[one].mean is not None]
+    alike = [names[one] for one in equals if not differences.to_best[one].distinguishable]
     groups = (("not distinguishable from it", alike), ("not tested against it", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
     return f"{sentence}.{_optimism_sentence(models, names, metric)}"
 
 
-def _is_none_better(best: Scored, baseline: Scored, found: TableDifferences) -> bool:
-    if best is not found.best:
+def _is_none_better(best: Scored, baseline: Scored, differences: TableDifferences) -> bool:
+    if best is not differences.best:
         return True
     if not stands_for_largest_class(baseline):
-        return badness_of(best, found.metric) >= badness_of(baseline, found.metric)
-    gain = found.to_baseline[best].mean
-    return gain is not None and badness(found.metric, gain) >= 0
+        return badness_of(best, differences.metric) >= badness_of(baseline, differences.metric)
+    gain = differences.to_baseline[best].mean
+    return gain is not None and badness(differences.metric, gain) >= 0
 
 
 def _optimism_sentence(models: Sequence[Scored], names: Group, metric: Metric) -> str:
@@ -113,8 +115,8 @@ def _score_text(one: Scored, names: Group, metric: Metric) -> str:
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
-def _gain_text(best: Scored, baseline: Scored, found: TableDifferences, names: Group) -> str:
-    metric, difference = found.metric, found.to_baseline[best]
+def _gain_text(best: Scored, baseline: Scored, differences: TableDifferences, names: Group) -> str:
+    metric, difference = differences.metric, differences.to_baseline[best]
     if difference.mean is None:
         return f"the baseline being {_score_text(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])

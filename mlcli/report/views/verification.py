@@ -43,10 +43,10 @@ def scores_to_keep(one: Scored) -> dict[str, Any]:
     return {"digest": answers_digest(one.result.splits), "metrics": metrics}
 
 
-def verified_cells(found: Sequence[Scored], kept: Sequence[Mapping[str, Any]] | None) -> list[VerifiedCell]:
+def verified_cells(cells: Sequence[Scored], kept_scores: Sequence[Mapping[str, Any]] | None) -> list[VerifiedCell]:
     """Each cell beside what was kept of it when it was run."""
-    beside = kept if kept is not None and len(kept) == len(found) else [None] * len(found)
-    return [_verified_cell(one, was) for one, was in zip(found, beside, strict=True)]
+    beside = kept_scores if kept_scores is not None and len(kept_scores) == len(cells) else [None] * len(cells)
+    return [_verified_cell(one, was) for one, was in zip(cells, beside, strict=True)]
 
 
 def _verified_cell(one: Scored, was: Mapping[str, Any] | None) -> VerifiedCell:
@@ -81,7 +81,7 @@ def _score_text(score: float | None) -> str:
     return "nothing" if score is None else short(score) if math.isinf(score) else f"{score:.10g}"
 
 
-def verified_of(about: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
+def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
     """A line for each cell, what differs, and the verdict."""
     rows: list[list[Content]] = [
         [one.dataset, strong(one.model), str(one.scores), one.digest[:SHOWN], RESULTS[not one.faults]]
@@ -93,26 +93,26 @@ def verified_of(about: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
     return (
         grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
         notes(*faults),
-        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run_text(about)}.", "strong"),
+        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run_text(run)}.", "strong"),
     )
 
 
-def _run_text(about: RunFacts) -> str:
-    return f"run {about.id} ({about.title}, {about.started[:10]})"
+def _run_text(run: RunFacts) -> str:
+    return f"run {run.id} ({run.title}, {run.started[:10]})"
 
 
-def verified_as_json(about: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, Any]:
+def verified_as_json(run: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "version": __version__,
-        "run": about.id,
+        "run": run.id,
         "verified": not any(one.faults for one in cells),
         "cells": [{**vars(one), "faults": list(one.faults)} for one in cells],
     }
 
 
 def again_of(
-    about: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
+    run: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
@@ -129,7 +129,7 @@ def again_of(
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
         notes(*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)),
-        Sentence(f"{said} {_run_text(about)}.", "strong"),
+        Sentence(f"{said} {_run_text(run)}.", "strong"),
     )
 
 
@@ -160,12 +160,12 @@ def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str
 
 
 def again_as_json(
-    about: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
+    run: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "version": __version__,
-        "run": about.id,
+        "run": run.id,
         "same": all(one.same for one in cells),
         "versions": {"then": dict(was) if was else None, "now": dict(now)},
         "cells": [
