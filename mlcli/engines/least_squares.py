@@ -1,4 +1,4 @@
-"""Least squares, ridged or not: by the normal equations, or the pseudo-inverse where columns are nearly collinear."""
+"""Least squares, ridged or not: normal equations, or the pseudo-inverse where columns are nearly collinear."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.blocks import row_blocks
 from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.engines.losses import Loss
 
 
@@ -172,34 +172,6 @@ class LinearObjective:
     def take(self, rows: Rows | slice) -> LinearObjective:
         """The same of some of the rows."""
         return replace(self, X=np.ascontiguousarray(self.X[rows]), loss=self.loss.take(rows))
-
-
-@dataclass(frozen=True, eq=False)
-class Masked:
-    """An objective of which some coefficients stay 0."""
-
-    whole: LinearObjective
-    mask: Flags
-    """Outputs × columns, without the ones."""
-
-    @cached_property
-    def _kept(self) -> Array:
-        return np.hstack([self.mask, np.zeros((len(self.mask), 1))])
-
-    @property
-    def penalty(self) -> Penalty:
-        """That of the whole."""
-        return self.whole.penalty
-
-    def at(self, w: Array) -> Point:
-        """The objective at some coefficients, with no slope along those that stay."""
-        here = self.whole.at(w * self._kept)
-        slope = here.slope * self._kept
-        return replace(here, w=w, slope=slope, steepness=self.penalty.steepness(w, slope))
-
-    def own_bends(self) -> Array:
-        """About what the objective bends along each column by itself."""
-        return self.whole.own_bends()
 
 
 def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
