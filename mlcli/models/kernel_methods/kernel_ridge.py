@@ -10,7 +10,8 @@ Assumes:
 
 Cost:
     n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different
-    rows. Some values of alpha share the kernel matrix, not the equations.
+    rows. The values of alpha that `tuned` tries share the kernel matrix, not the
+    equations.
 
 Choices:
     b is not penalised, as the intercept of ridge is not, so that adding a number to the target adds it to the

@@ -7,7 +7,7 @@ Formula:
     signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
 
 Assumes:
-    A C and a gamma that suit the data: try some, since a grid shares the kernel matrix.
+    A C and a gamma that suit the data: `tuned` tries some, which share the kernel matrix.
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
