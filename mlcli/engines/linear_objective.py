@@ -61,7 +61,7 @@ CELLS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Iterate:
     """An objective near some coefficients."""
 
     w: Array
@@ -80,20 +80,20 @@ class Objective(Protocol):
     def penalty(self) -> Penalty:
         """What coefficients cost by themselves."""
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients (outputs × columns)."""
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """The second derivative (all coefficients squared), but for corners."""
 
-    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """Whether this is the minimum; Newton's step promises to fall by half of ``fall``."""
 
 
 class Smooth(Protocol):
     """What is minimised by gradients alone."""
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective and its gradient at some coefficients."""
 
     def own_bends(self) -> Array:
@@ -125,7 +125,7 @@ class LinearObjective:
         mixed = self.mixing @ w
         return np.asarray(mixed[:, :-1] @ self.X.T + mixed[:, -1:])
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients."""
         scores = self.scores(w)
         cost, in_scores = self.loss.at(scores)
@@ -133,16 +133,16 @@ class LinearObjective:
         slope[:, :-1] += self.mixing.T @ (in_scores @ self.X)
         slope[:, -1] += self.mixing.T @ in_scores.sum(axis=1) * self.intercept
         value = cost + fixed + self.penalty.corners(w)
-        return Point(w, value, slope, scores, self.penalty.steepness(w, slope))
+        return Iterate(w, value, slope, scores, self.penalty.steepness(w, slope))
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
         by_row = self.mixing.T @ np.tensordot(self.mixing.T, self.loss.curvature(here.scores), axes=1)
         made = weighted_gram(by_row, self.X, float(self.intercept))
         made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, len(here.w))
         return made
 
-    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """No entry of the gradient above the tolerance; with a penalty, no way down left either."""
         penalised = self.penalty.has_corners or self.penalty.l2.any()
         return here.steepness <= tolerance and (fall <= tolerance**2 or not penalised)
@@ -203,7 +203,7 @@ ROUNDING = 1e-14
 class Minimum:
     """The coefficients a solver stopped at, and the objective there."""
 
-    at: Point
+    at: Iterate
     iterations: int
     converged: bool
 
@@ -217,7 +217,7 @@ def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
     return f"stopped after {iterations} steps with a gradient of {reached:.1e}, above the tolerance {tolerance:g}"
 
 
-def without_rising(objective: Objective, here: Point, step: Array) -> Point | None:
+def without_rising(objective: Objective, here: Iterate, step: Array) -> Iterate | None:
     """The longest of the step, its half, its quarter, ... that does not raise the objective."""
     length = 1.0
     while length >= SHORTEST_STEP:

@@ -20,7 +20,7 @@ from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.entries import Entries, entries_of
 from mlcli.engines.learn_from_sums import Batch, NotFromSumsError, SplitRows, one_by_one
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import SAME, Margin, Points, of_numbers
+from mlcli.engines.neighbours.points import SAME, Margin, PointSet, of_numbers
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.tasks.classification import DECIMALS
 from mlcli.tasks.supervised import SupervisedRows
@@ -82,7 +82,7 @@ class LeaveOneOutSearch:
         return DISTANCES[self.distance].between(of_numbers(steps / scales.unit[here]), self._nowhere)
 
     @cached_property
-    def _nowhere(self) -> Points:
+    def _nowhere(self) -> PointSet:
         return of_numbers(np.zeros((1, self.scales.columns.shape[1])))
 
     @cached_property

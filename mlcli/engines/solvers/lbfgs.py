@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Minimum, Point, Smooth
+from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Iterate, Minimum, Smooth
 
 MEMORY = 10
 """How many steps are remembered."""
@@ -18,7 +18,7 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
-Pairs = deque[tuple[Array, Array]]
+Memory = deque[tuple[Array, Array]]
 """Steps, and by how much they bent the slope."""
 
 
@@ -28,21 +28,21 @@ def lbfgs(
     """Step until no entry of the gradient is above ``tolerance``."""
     own = objective.own_bends()
 
-    def step(here: Point, memory: Pairs) -> Point | None:
+    def step(here: Iterate, memory: Memory) -> Iterate | None:
         return _stepped(objective, here, direction(here.slope, own, memory))
 
     return descent(objective.at(start), step, tolerance, max_iterations, remembered)
 
 
 def descent(
-    here: Point,
-    step: Callable[[Point, Pairs], Point | None],
+    here: Iterate,
+    step: Callable[[Iterate, Memory], Iterate | None],
     tolerance: float,
     max_iterations: int,
     remembered: int,
 ) -> Minimum:
     """Step by what the last steps bent the slope; where that leads nowhere, forget them."""
-    memory = Pairs(maxlen=remembered)
+    memory = Memory(maxlen=remembered)
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
@@ -59,7 +59,7 @@ def descent(
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def direction(slope: Array, own: Array, memory: Pairs) -> Array:
+def direction(slope: Array, own: Array, memory: Memory) -> Array:
     """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
 
     The guess starts with what each column bends by itself.
@@ -77,7 +77,7 @@ def direction(slope: Array, own: Array, memory: Pairs) -> Array:
     return way
 
 
-def _stepped(objective: Smooth, here: Point, way: Array) -> Point | None:
+def _stepped(objective: Smooth, here: Iterate, way: Array) -> Iterate | None:
     """The longest of the step, its half, its quarter, ... that lowers the objective enough."""
     promised, length = float(np.vdot(here.slope, way)), 1.0
     while promised < 0 and length >= SHORTEST_STEP:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Minimum, Objective, Point, without_rising
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Minimum, Objective, without_rising
 
 STUCK_BY_ROUNDING = 1e-8
 """Where no step lowers the objective, a gradient up to this is what rounding leaves of 0."""
@@ -49,7 +49,7 @@ def newton_from_few_rows(
     return newton(objective, start, tolerance, max_iterations)
 
 
-def newton_step(objective: Objective, here: Point) -> Array:
+def newton_step(objective: Objective, here: Iterate) -> Array:
     """The way to the minimum of the quadratic that fits here, and of what the corners cost beside it."""
     curvature = objective.curvature(here)
     if objective.penalty.has_corners:
@@ -62,7 +62,7 @@ def newton_step(objective: Objective, here: Point) -> Array:
     return np.asarray(-(np.linalg.solve(alike, here.slope.ravel() / root) / root).reshape(here.w.shape))
 
 
-def inverse_curvature(objective: Objective, here: Point) -> Array:
+def inverse_curvature(objective: Objective, here: Iterate) -> Array:
     """The inverse of the curvature: the covariance of coefficients, where the objective is a likelihood."""
     alike, root = _without_sizes(objective.curvature(here))
     return np.asarray(np.linalg.inv(alike) / np.outer(root, root))

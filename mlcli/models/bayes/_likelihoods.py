@@ -17,7 +17,7 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
 from mlcli.engines.linear_scores import known_cells
 from mlcli.engines.number_columns import EVENTS, IMPOSSIBLE, EventColumns, least_variance, log_density, mean_gap
 from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
-from mlcli.engines.sums import Layout
+from mlcli.engines.sums import ColumnLayout
 from mlcli.tasks.classification import LabelledRows
 
 MOST_NAMED = 3
@@ -55,7 +55,7 @@ class Likelihoods:
     """Those with a floor below their variances, which sums do not tell."""
     shares: tuple[Array, ...]
     """For each coded column the shares of its levels (levels × ... × classes)."""
-    layout: Layout
+    layout: ColumnLayout
     far: Flags
     """Whether some mean lies so far from 0 that digits are lost."""
 

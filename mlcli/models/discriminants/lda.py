@@ -71,7 +71,7 @@ ROUNDING = 2e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class DiscriminantScores:
     """Linear scores of the classes, by each set of rows that they were learned from, measured from a centre."""
 
     coefficients: Array
@@ -131,7 +131,7 @@ class LinearDiscriminants(NormalClasses, Classifier):
         self.covariance_ = self._shrunk(sums) / (free if free > 0 else 1.0)
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
 
-    def learn_from(self, sums: TrainingSums) -> Scores:
+    def learn_from(self, sums: TrainingSums) -> DiscriminantScores:
         """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
         squares, within = np.einsum("...ii->...i", sums.within), self._shrunk(sums)
         within = within if self.shrunk_ else made_regular(within, sums.constant * squares[..., None, :])
@@ -144,10 +144,10 @@ class LinearDiscriminants(NormalClasses, Classifier):
         kept = 1 - self.shrunk_
         return sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(sums.within.shape[-1]))
 
-    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> Scores:
+    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> DiscriminantScores:
         half = 0.5 * np.einsum("...kd,...kd->...k", from_centre(sums), coefficients)
         levels = log_priors(sums.weight, self.priors) - half
-        return Scores(coefficients, levels, sums.overall.mean, np.asarray(left))
+        return DiscriminantScores(coefficients, levels, sums.overall.mean, np.asarray(left))
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""

@@ -38,7 +38,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_objective import LinearObjective, Penalty, Point, complaint
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.newton import newton
 from mlcli.models.linear._classes import LinearLikelihood, Scheme, scheme_of
@@ -141,7 +141,7 @@ class WithParity(LinearObjective):
     """What ``mean_shifts`` says of standard columns (lines × columns)."""
     strength: float
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients."""
         here = super().at(w)
         apart = self.shifts @ w[:, :-1].T
@@ -150,7 +150,7 @@ class WithParity(LinearObjective):
         value = here.value + self.strength / 2 * float((apart**2).sum())
         return replace(here, value=value, slope=slope, steepness=self.penalty.steepness(w, slope))
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """Its second derivative."""
         width = self.X.shape[1] + 1
         one = np.zeros((width, width))

@@ -40,7 +40,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
-from mlcli.engines.linear_objective import LinearObjective, Penalty, Point, complaint
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.lbfgs import lbfgs
@@ -142,7 +142,7 @@ class MaskedObjective(LinearObjective):
     mask: Array
     """1 for a coefficient that is learned, else 0."""
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients, with no slope along those that stay."""
         here = super().at(w * self.mask)
         slope = here.slope * self.mask

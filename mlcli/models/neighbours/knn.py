@@ -58,7 +58,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.neighbours.distances import DISTANCES, Distance
 from mlcli.engines.neighbours.leave_one_out import search_without_each
-from mlcli.engines.neighbours.points import Points
+from mlcli.engines.neighbours.points import PointSet
 from mlcli.engines.neighbours.search import SEARCHES, Pairs, nearest
 from mlcli.engines.neighbours.votes import (
     FAVOUR,
@@ -188,7 +188,7 @@ class NearestNeighbours(Classifier, Regressor):
     def _near(self, table: Table) -> Iterator[Pairs]:
         """For batches of the rows asked: the training rows that may have one of k seats."""
         asked = self._distance.points(table, self.spans_)
-        stored = Points(self.numbers_, self.codes_)
+        stored = PointSet(self.numbers_, self.codes_)
         count = neighbours_needed(self.weights_, self.k)
         return nearest(self._distance, asked, stored, count, search=self.search)
 

@@ -123,14 +123,14 @@ class FairThresholds(Classifier):
             what = f"fair-thresholds: a step before it changes what is sensitive: {groups.name}"
             raise FitError(what, hint="say with 'columns' which columns the step is for")
 
-    def _choose(self, said: Array, groups: Groups, data: LabelledRows) -> None:
+    def _choose(self, shares: Array, groups: Groups, data: LabelledRows) -> None:
         """The thresholds with the most right answers among those that meet a rate."""
         positive = data.y == len(data.classes) - 1
         large = [place for place in range(len(groups.labels)) if _enough(groups.codes == place, positive)]
         choices = []
         for place in large:
             rows = groups.codes == place
-            counts = counts_by_threshold(said[rows], positive[rows], data.weights[rows])
+            counts = counts_by_threshold(shares[rows], positive[rows], data.weights[rows])
             choices.append(Choice.of(counts, self.by))
         if not choices:
             return
