@@ -35,6 +35,7 @@ FEW_FREE = 200
 class Solution:
     """The coefficients of the training rows, and what follows from them."""
 
+    target: Array
     beta: Array
     lower: Array
     upper: Array
@@ -44,6 +45,21 @@ class Solution:
     converged: bool
     stopped: bool
     """Whether any coefficient was at a bound on the way; else wider bounds would have changed nothing."""
+
+    @property
+    def products(self) -> Array:
+        """Kβ."""
+        return self.target - self.residual
+
+    @property
+    def scores(self) -> Array:
+        """The f of the training rows."""
+        return self.products + self.offset
+
+    @property
+    def norm(self) -> float:
+        """‖w‖ = √(βᵀKβ)."""
+        return float(np.sqrt(max(float(self.beta @ self.products), 0.0)))
 
     @cached_property
     def free(self) -> Flags:
@@ -59,7 +75,7 @@ class Solution:
         """The same for targets of the other sign, where that is negative."""
         if sign > 0:
             return self
-        turned = replace(self, beta=-self.beta, lower=-self.upper, upper=-self.lower)
+        turned = replace(self, target=-self.target, beta=-self.beta, lower=-self.upper, upper=-self.lower)
         return replace(turned, offset=-self.offset, residual=-self.residual)
 
 
@@ -134,7 +150,7 @@ def solve(
     if made >= most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
-    return Solution(beta, lower, upper, ascent.offset, residual, made < most, ascent.stopped)
+    return Solution(target, beta, lower, upper, ascent.offset, residual, made < most, ascent.stopped)
 
 
 def among(K: Array, spans: Sequence[slice], room: Array) -> Array:
