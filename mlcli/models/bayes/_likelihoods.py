@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from mlcli.core.moments import Moments
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
-from mlcli.engines.linear_scores import known_cells
+from mlcli.engines.linear_scores import in_words
 from mlcli.engines.number_columns import EVENTS, IMPOSSIBLE, EventColumns, least_variance, log_density, mean_gap
 from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
 from mlcli.engines.sums import ColumnLayout
@@ -223,12 +223,19 @@ def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> fin
     """Of one row: a line for each factor, a column for each class."""
     prior, product = log_joint(_alone(one, "")), log_joint(one)
     possible = np.where(np.isneginf(prior), 0.0, prior)
-    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in known_cells(one)]
+    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in _known_cells(one)]
     lines = [("prior", prior), *factors, ("product", product)]
     rows = [(what, *np.exp(logs[0]).tolist()) for what, logs in lines]
     if np.isfinite(product).any():
         rows.append(("share of the products", *posterior(product)[0].tolist()))
     return findings.Table("Factors", ("factor", *classes), tuple(rows))
+
+
+def _known_cells(row: Table) -> Iterator[tuple[str, str]]:
+    """The name of each column that has a cell in the one row, and what is in it."""
+    for column, cells in row.parts():
+        if not (cells[0] == MISSING_CODE if column.coded else np.isnan(cells[0])):
+            yield column.name, f"{column.name} = {in_words(column, float(cells[0]))}"
 
 
 def _alone(one: Table, name: str) -> Table:

@@ -58,7 +58,15 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.number_columns import log_density, log_likelihood_of_events, log_mass
-from mlcli.engines.posteriors import log_sum, logarithm, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.posteriors import (
+    log_sum,
+    logarithm,
+    posterior,
+    prior_conflicts,
+    prior_table,
+    priors_of,
+    refuse_misfitting_priors,
+)
 from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._likelihoods import (
     ADDED,
@@ -194,11 +202,9 @@ class NaiveBayes(Classifier):
             raise FitError(what, hint=hint)
 
     def _priors_of(self, weight: Array) -> Array:
-        if self.priors is not None:
-            return np.broadcast_to(np.array(self.priors), weight.shape)
         if self.smooth_prior:
             return np.asarray(np.apply_along_axis(self._smoothed_priors, -1, weight))
-        return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+        return priors_of(weight, self.priors)
 
     def _smoothed_priors(self, weight: Array) -> Array:
         priors = np.zeros(len(weight))
@@ -268,12 +274,11 @@ class NaiveBayes(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
-        priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         levels = (levels_table(column, shares, self.target_, self.classes_) for column, shares in tables)
-        table = findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed())
-        return (table, *levels, *self._number_tables())
+        priors = prior_table(self.target_, self.classes_, self.priors_, self._how_smoothed())
+        return (priors, *levels, *self._number_tables())
 
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_) and not self.events_.size:

@@ -46,7 +46,7 @@ from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
-from mlcli.engines.symmetric import coupled
+from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 HARD = 1e7
@@ -222,7 +222,7 @@ class SupportVectorMachine(KernelModel, Classifier):
             return of_all_classes(softmax(sure), self.class_totals_)
         pairs = np.searchsorted(present, self.sides_).astype(np.int32)
         of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
-        return of_all_classes(coupled(of_pairs, pairs, len(present)), self.class_totals_)
+        return of_all_classes(pairwise_coupling(of_pairs, pairs, len(present)), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""
