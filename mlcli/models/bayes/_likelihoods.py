@@ -71,7 +71,7 @@ class Likelihoods:
         return certain_posterior(joint, np.where(unsure, np.inf, ROUNDING * np.abs(joint.max(axis=-1))))
 
 
-def as_counted(counts: Array, strength: float = 0.0) -> Array:
+def as_counted(counts: Array) -> Array:
     """Relative frequencies; a class without a count has those of all classes together, which tell nothing."""
     totals = counts.sum(axis=0)
     overall = counts.sum(axis=-1, keepdims=True)
@@ -91,20 +91,31 @@ def with_floor(counts: Array, epsilon: float) -> Array:
     return np.asarray(np.where(shares == 0, epsilon, shares))
 
 
-SMOOTHINGS: dict[str, Callable[[Array, float], Array]] = {
-    "alpha": with_pseudocounts,
-    "none": as_counted,
-    "epsilon": with_floor,
-    "m-estimate": lambda counts, m: with_pseudocounts(counts, m / len(counts)),
-}
-"""From counts (levels × ... × classes) to shares: four ways to treat a level that a class never had."""
-HOW_SMOOTHED = {
-    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
-    "none": "P(level | class) is as counted, not smoothed.",
-    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
-    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
-}
-"""How an explanation puts each."""
+@dataclass(frozen=True)
+class Smoothing:
+    """How a level that a class never had is treated."""
+
+    shares: Callable[[Array, float], Array]
+    """From counts (levels × ... × classes) and its parameter."""
+    parameter: str
+    words: str
+    """How an explanation puts it, of the method."""
+
+
+SMOOTHINGS = {
+    "alpha": Smoothing(
+        with_pseudocounts, "alpha",
+        "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
+    ),
+    "none": Smoothing(lambda counts, _: as_counted(counts), "", "P(level | class) is as counted, not smoothed."),
+    "epsilon": Smoothing(
+        with_floor, "epsilon", "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon)."
+    ),
+    "m-estimate": Smoothing(
+        lambda counts, m: with_pseudocounts(counts, m / len(counts)), "m",
+        "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
+    ),
+}  # fmt: skip
 
 
 def log_likelihood(log_shares: Array, codes: Codes) -> Array:

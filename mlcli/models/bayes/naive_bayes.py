@@ -70,7 +70,6 @@ from mlcli.engines.posteriors import (
 from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._likelihoods import (
     ADDED,
-    HOW_SMOOTHED,
     SMOOTHINGS,
     Likelihoods,
     drawn_levels,
@@ -134,8 +133,9 @@ class NaiveBayes(Classifier):
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def uses(self, parameter: str) -> bool:
-        """Rows are added by one way of smoothing each."""
-        return {"alpha": "alpha", "m": "m-estimate"}.get(parameter, self.smoothing) == self.smoothing
+        """Of the parameters of smoothings that of the one that is chosen."""
+        others = [one.parameter for name, one in SMOOTHINGS.items() if name != self.smoothing]
+        return parameter not in others
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
@@ -189,8 +189,8 @@ class NaiveBayes(Classifier):
         return None if self.distributions else held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
-        strengths = {"alpha": self.alpha, "epsilon": self.epsilon, "m-estimate": self.m, "none": 0.0}
-        return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing]) if len(counts) else counts
+        smoothing = SMOOTHINGS[self.smoothing]
+        return smoothing.shares(counts, getattr(self, smoothing.parameter, 0.0)) if len(counts) else counts
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
@@ -283,7 +283,7 @@ class NaiveBayes(Classifier):
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_) and not self.events_.size:
             return ""
-        how = HOW_SMOOTHED[self.smoothing].format(self)
+        how = SMOOTHINGS[self.smoothing].words.format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 

@@ -62,7 +62,6 @@ from mlcli.engines.neighbours.points import PointSet
 from mlcli.engines.neighbours.search import SEARCHES, Pairs, nearest
 from mlcli.engines.neighbours.votes import (
     FAVOUR,
-    KERNELS,
     TIES,
     VOTES,
     WHOLE,
@@ -204,7 +203,7 @@ class NearestNeighbours(Classifier, Regressor):
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
         edge = nearest_bonus(voters) if self.tied_vote == "nearest" else 1.0
-        return voters, seats * VOTES[self.weights](voters, self.gamma) * edge
+        return voters, seats * VOTES[self.weights].counts(voters, self.gamma) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
@@ -231,7 +230,8 @@ class NearestNeighbours(Classifier, Regressor):
     def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
         drawn = "random" in (self.tied_distance, self.tied_vote)
-        if drawn or self.priority or self.weights in KERNELS:
+        divisor = VOTES[self.weights].divisor
+        if drawn or self.priority or divisor is None:
             return None
         if (data.weights.sum() - data.weights < self.k * WHOLE).any():
             return None
@@ -245,7 +245,7 @@ class NearestNeighbours(Classifier, Regressor):
             answers[rows] = mean_outputs(voters, votes, data.outputs)
             marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]
             marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
-            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, self.weights, answers[rows])
+            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, divisor(voters), answers[rows])
         return HeldOut(answers, doubtful, "one search")
 
     def adjustable_parameters(self, table: Table) -> float | None:
