@@ -221,6 +221,6 @@ class ChainObjective:
         steepness = float(np.abs(slope).max(initial=0.0))
         return Iterate(w, float(value) + self.l2 / 2 * float(w @ w), slope, scores, steepness)
 
-    def own_bends(self) -> Array:
+    def own_curvatures(self) -> Array:
         """Alike: what rare features bend by themselves would mislead, as the others of their rows share it."""
         return np.ones((self.features + self.count) * self.count)

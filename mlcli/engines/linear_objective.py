@@ -37,8 +37,8 @@ class Penalty:
 
     def smooth(self, w: Array) -> tuple[float, Array]:
         """The squared part and its gradient."""
-        slope = self.l2 * w
-        return float(np.vdot(slope, w)) / 2, slope
+        gradient = self.l2 * w
+        return float(np.vdot(gradient, w)) / 2, gradient
 
     def corners(self, w: Array) -> float:
         """The absolute part."""
@@ -48,12 +48,12 @@ class Penalty:
         """argmin_v of Σ (v − w)² / (2 step) + the absolute part: each moves towards 0 and stops there."""
         return np.asarray(np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0))
 
-    def steepness(self, w: Array, slope: Array) -> float:
-        """The largest entry of the least subgradient, where the rest of the objective has a slope."""
+    def steepness(self, w: Array, gradient: Array) -> float:
+        """The largest entry of the least subgradient, where the rest of the objective has such a gradient."""
         if not self.has_corners:
-            return float(np.abs(slope).max(initial=0.0))
-        at_corner = np.maximum(np.abs(slope) - self.l1, 0.0)
-        return float(np.where(w == 0, at_corner, np.abs(slope + self.l1 * np.sign(w))).max(initial=0.0))
+            return float(np.abs(gradient).max(initial=0.0))
+        at_corner = np.maximum(np.abs(gradient) - self.l1, 0.0)
+        return float(np.where(w == 0, at_corner, np.abs(gradient + self.l1 * np.sign(w))).max(initial=0.0))
 
 
 CELLS = 2**17
@@ -66,8 +66,8 @@ class Iterate:
 
     w: Array
     value: float
-    slope: Array
-    """The gradient; of a penalty with corners only the part that has none."""
+    gradient: Array
+    """Of a penalty with corners only the part that has none."""
     scores: Array
     steepness: float
     """The largest entry of the (least sub-)gradient, by size."""
@@ -96,8 +96,8 @@ class Smooth(Protocol):
     def at(self, w: Array) -> Iterate:
         """The objective and its gradient at some coefficients."""
 
-    def own_bends(self) -> Array:
-        """About what it bends along each coefficient by itself; never 0."""
+    def own_curvatures(self) -> Array:
+        """About its curvature along each coefficient by itself; never 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +129,11 @@ class LinearObjective:
         """The objective at some coefficients."""
         scores = self.scores(w)
         cost, in_scores = self.loss.at(scores)
-        fixed, slope = self.penalty.smooth(w)
-        slope[:, :-1] += self.mixing.T @ (in_scores @ self.X)
-        slope[:, -1] += self.mixing.T @ in_scores.sum(axis=1) * self.intercept
+        fixed, gradient = self.penalty.smooth(w)
+        gradient[:, :-1] += self.mixing.T @ (in_scores @ self.X)
+        gradient[:, -1] += self.mixing.T @ in_scores.sum(axis=1) * self.intercept
         value = cost + fixed + self.penalty.corners(w)
-        return Iterate(w, value, slope, scores, self.penalty.steepness(w, slope))
+        return Iterate(w, value, gradient, scores, self.penalty.steepness(w, gradient))
 
     def curvature(self, here: Iterate) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
@@ -147,14 +147,14 @@ class LinearObjective:
         penalised = self.penalty.has_corners or self.penalty.l2.any()
         return here.steepness <= tolerance and (fall <= tolerance**2 or not penalised)
 
-    def own_bends(self) -> Array:
-        """About what the objective bends along each column by itself; never 0."""
+    def own_curvatures(self) -> Array:
+        """About the curvature along each coefficient by itself; never 0."""
         bound = self.loss.bound if np.isfinite(self.loss.bound) else 1.0
         weights = self.loss.weights
         by_block = (weights[some] @ self.X[some] ** 2 for some in blocks_of(*self.X.shape))
         squares = np.append(sum(by_block, np.zeros(self.X.shape[1])), weights.sum())
-        bends = bound * squares + self.penalty.l2
-        return np.asarray(np.where(bends > 0, bends, 1.0))
+        curvatures = bound * squares + self.penalty.l2
+        return np.asarray(np.where(curvatures > 0, curvatures, 1.0))
 
     def step_bounds(self) -> Array:
         """A step for each column down which no gradient step can rise.

@@ -59,7 +59,7 @@ class PseudoLikelihood:
         slope = np.concatenate([slope_alone, slope_pairs[self._upper]]) + self.l2 * w
         return Iterate(w, value + 0.5 * self.l2 * float(w @ w), slope, w, float(np.abs(slope).max()))
 
-    def own_bends(self) -> Array:
+    def own_curvatures(self) -> Array:
         """At even chances a cell bends by at most a quarter; one of a pair counts where the other is there."""
         crossed = self.indicators @ self.known.T
         pairs = (crossed + crossed.T)[self._upper]

@@ -26,7 +26,7 @@ def gradient_descent(objective: LinearObjective, start: Array, tolerance: float,
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
-        before, w = w, objective.penalty.proximal(here.w - step * here.slope, step)
+        before, w = w, objective.penalty.proximal(here.w - step * here.gradient, step)
         if np.vdot((here.w - w) / step, w - before) > 0:
             momentum = 1.0
         momentum, last = (1 + np.sqrt(1 + 4 * momentum**2)) / 2, momentum
@@ -53,15 +53,15 @@ def stochastic_gradient_descent(
         order = shuffled(rng, *objective.X.shape)
         for rows in np.array_split(order, max(1, len(order) // BATCH)):
             few = objective.take(rows)
-            change = few.at(w).slope - few.at(here.w).slope
-            w = objective.penalty.proximal(w - step * (here.slope + change), step)
+            change = few.at(w).gradient - few.at(here.w).gradient
+            w = objective.penalty.proximal(w - step * (here.gradient + change), step)
         here = objective.at(w)
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
 def _steps(objective: LinearObjective) -> Array:
     """The steps that are safe for all rows, less where single rows bend far more than all do."""
-    own, weights = objective.own_bends(), objective.loss.weights
+    own, weights = objective.own_curvatures(), objective.loss.weights
     blocks = blocks_of(*objective.X.shape)
     lengths = np.concatenate([objective.X[some] ** 2 @ (1 / own[:-1]) for some in blocks]) + 1 / own[-1]
     typical = float(weights @ lengths) / float(weights.sum())

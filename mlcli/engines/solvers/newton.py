@@ -29,7 +29,7 @@ def newton(objective: Objective, start: Array, tolerance: float, max_iterations:
     here = objective.at(start)
     for iteration in range(max_iterations):
         step = newton_step(objective, here)
-        if objective.reached(here, -float(np.vdot(step, here.slope)), tolerance):
+        if objective.reached(here, -float(np.vdot(step, here.gradient)), tolerance):
             return Minimum(here, iteration, converged=True)
         there = without_rising(objective, here, step)
         if there is None:
@@ -56,10 +56,10 @@ def newton_step(objective: Objective, here: Iterate) -> Array:
         from mlcli.engines.solvers.coordinate_descent import quadratic_minimum
 
         l1 = np.tile(objective.penalty.l1, len(here.w))
-        toward = curvature @ here.w.ravel() - here.slope.ravel()
+        toward = curvature @ here.w.ravel() - here.gradient.ravel()
         return quadratic_minimum(curvature, toward, l1, here.w.ravel()).reshape(here.w.shape) - here.w
     alike, root = _without_sizes(curvature)
-    return np.asarray(-(np.linalg.solve(alike, here.slope.ravel() / root) / root).reshape(here.w.shape))
+    return np.asarray(-(np.linalg.solve(alike, here.gradient.ravel() / root) / root).reshape(here.w.shape))
 
 
 def inverse_curvature(objective: Objective, here: Iterate) -> Array:

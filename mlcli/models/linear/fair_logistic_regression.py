@@ -145,10 +145,10 @@ class WithParity(LinearObjective):
         """The objective at some coefficients."""
         here = super().at(w)
         apart = self.shifts @ w[:, :-1].T
-        slope = here.slope.copy()
-        slope[:, :-1] += self.strength * (apart.T @ self.shifts)
+        gradient = here.gradient.copy()
+        gradient[:, :-1] += self.strength * (apart.T @ self.shifts)
         value = here.value + self.strength / 2 * float((apart**2).sum())
-        return replace(here, value=value, slope=slope, steepness=self.penalty.steepness(w, slope))
+        return replace(here, value=value, gradient=gradient, steepness=self.penalty.steepness(w, gradient))
 
     def curvature(self, here: Iterate) -> Array:
         """Its second derivative."""

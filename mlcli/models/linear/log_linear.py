@@ -143,10 +143,10 @@ class MaskedObjective(LinearObjective):
     """1 for a coefficient that is learned, else 0."""
 
     def at(self, w: Array) -> Iterate:
-        """The objective at some coefficients, with no slope along those that stay."""
+        """The objective at some coefficients, whose gradient is 0 along those that stay."""
         here = super().at(w * self.mask)
-        slope = here.slope * self.mask
-        return replace(here, w=w, slope=slope, steepness=self.penalty.steepness(w, slope))
+        gradient = here.gradient * self.mask
+        return replace(here, w=w, gradient=gradient, steepness=self.penalty.steepness(w, gradient))
 
 
 def _block(column: Column, cells: NDArray[Any]) -> Features:

@@ -106,7 +106,7 @@ class PairSums:
 
     def gap(self, here: Iterate) -> float:
         """The squared hinge's objective is at most so much above the least one."""
-        return float(here.slope @ here.slope) / 2
+        return float(here.gradient @ here.gradient) / 2
 
     def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """Whether the gap is small beside the objective."""

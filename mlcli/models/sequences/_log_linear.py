@@ -165,7 +165,7 @@ def owlqn(
     objective: Smooth, l1: float, start: Array, tolerance: float, max_iterations: int, remembered: int
 ) -> Minimum:
     """Step until no entry of the least subgradient of ``objective`` + ``l1`` Σ |w| is above ``tolerance``."""
-    own = objective.own_bends()
+    own = objective.own_curvatures()
 
     def step(here: Iterate, memory: Memory) -> Iterate | None:
         return _stepped_in_orthant(objective, here, _direction_of_free(here, own, memory, l1), l1)
@@ -181,8 +181,8 @@ def _cornered(here: Iterate, l1: float) -> Iterate:
 
 def _least(here: Iterate, l1: float) -> Array:
     """The subgradient of least size: where a weight is 0, what is left of the slope beyond ``l1``."""
-    at_corner = np.sign(here.slope) * np.maximum(np.abs(here.slope) - l1, 0.0)
-    return np.where(here.w == 0, at_corner, here.slope + l1 * np.sign(here.w))
+    at_corner = np.sign(here.gradient) * np.maximum(np.abs(here.gradient) - l1, 0.0)
+    return np.where(here.w == 0, at_corner, here.gradient + l1 * np.sign(here.w))
 
 
 def _direction_of_free(here: Iterate, own: Array, memory: Memory, l1: float) -> Array:
