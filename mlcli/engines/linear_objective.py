@@ -156,19 +156,6 @@ class LinearObjective:
         curvatures = bound * squares + self.penalty.l2
         return np.asarray(np.where(curvatures > 0, curvatures, 1.0))
 
-    def step_bounds(self) -> Array:
-        """A step for each column down which no gradient step can rise.
-
-        1 / (its own curvature × the largest curvature once each is divided by its own).
-        """
-        gram = weighted_gram(self.loss.weights[None, None], self.X, float(self.intercept))
-        inside = self.mixing.T @ self.loss.most_curved() @ self.mixing
-        largest = float(np.linalg.eigvalsh(inside).max(initial=0.0))
-        bound = largest * gram + np.diag(self.penalty.l2)
-        own = np.where(bound.diagonal() > 0, bound.diagonal(), 1.0)
-        alike = bound / np.sqrt(np.outer(own, own))
-        return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
-
     def take(self, rows: Rows | slice) -> LinearObjective:
         """The same of some of the rows."""
         return replace(self, X=np.ascontiguousarray(self.X[rows]), loss=self.loss.take(rows))
@@ -215,15 +202,3 @@ def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
     reached = max(minimum.at.steepness for minimum in minima)
     iterations = max(minimum.iterations for minimum in minima)
     return f"stopped after {iterations} steps with a gradient of {reached:.1e}, above the tolerance {tolerance:g}"
-
-
-def without_rising(objective: Objective, here: Iterate, step: Array) -> Iterate | None:
-    """The longest of the step, its half, its quarter, ... that does not raise the objective."""
-    length = 1.0
-    while length >= SHORTEST_STEP:
-        there = objective.at(here.w + length * step)
-        within_rounding = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
-        if there.value < here.value or (within_rounding and there.steepness < here.steepness):
-            return there
-        length /= 2
-    return None

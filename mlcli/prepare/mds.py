@@ -32,9 +32,9 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.principal import elbow_note
+from mlcli.engines.scaling import DISTANCES, Scaled
 from mlcli.prepare._projecting import Projection
 
 MOST_SHOWN = 10
@@ -75,7 +75,7 @@ class MultidimensionalScaling(Projection):
         self.points_ = self._in_units(X[chosen])
         apart = DISTANCES[self.distance](self.points_, self.points_)
         self.weights_ = data.weights[chosen]
-        scaled = ClassicalScaling.of(apart, max(self.components, MOST_SHOWN), self.weights_)
+        scaled = Scaled.of(apart, max(self.components, MOST_SHOWN), self.weights_)
         self.vectors_, self.values_, self.squares_ = scaled.vectors, scaled.values, scaled.squares
 
     def count(self, columns: tuple[Column, ...]) -> int:
@@ -89,7 +89,7 @@ class MultidimensionalScaling(Projection):
         """The place of each row by its distances to the landmarks."""
         apart = DISTANCES[self.distance](self._in_units(table.numbers), self.points_)
         used = slice(0, self.components)
-        scaled = ClassicalScaling(self.vectors_[:, used], self.values_[used], self.squares_, self.weights_)
+        scaled = Scaled(self.vectors_[:, used], self.values_[used], self.squares_, self.weights_)
         return scaled.placed(apart)
 
     def check_learned(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import Iterate, LinearObjective, Minimum, Objective, without_rising
+from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Iterate, LinearObjective, Minimum, Objective
 
 STUCK_BY_ROUNDING = 1e-8
 """Where no step lowers the objective, a gradient up to this is what rounding leaves of 0."""
@@ -31,11 +31,23 @@ def newton(objective: Objective, start: Array, tolerance: float, max_iterations:
         step = newton_step(objective, here)
         if objective.reached(here, -float(np.vdot(step, here.gradient)), tolerance):
             return Minimum(here, iteration, converged=True)
-        there = without_rising(objective, here, step)
+        there = _without_rising(objective, here, step)
         if there is None:
             return Minimum(here, iteration, converged=here.steepness <= max(tolerance, STUCK_BY_ROUNDING))
         here = there
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _without_rising(objective: Objective, here: Iterate, step: Array) -> Iterate | None:
+    """The longest of the step, its half, its quarter, ... that does not raise the objective."""
+    length = 1.0
+    while length >= SHORTEST_STEP:
+        there = objective.at(here.w + length * step)
+        within_rounding = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
+        if there.value < here.value or (within_rounding and there.steepness < here.steepness):
+            return there
+        length /= 2
+    return None
 
 
 def newton_from_few_rows(

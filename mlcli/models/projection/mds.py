@@ -30,8 +30,8 @@ from mlcli.core.findings import Bars, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling, euclidean
 from mlcli.engines.principal import elbow_note
+from mlcli.engines.scaling import DISTANCES, Scaled, euclidean
 from mlcli.models.projection._picture import Picture
 from mlcli.tasks.projection import Projector
 
@@ -60,7 +60,7 @@ class MultidimensionalScaling(Picture, Projector):
         """The places, and the stress."""
         apart = DISTANCES[self.distance](X, X)
         self.stresses_ = self._stresses(apart)
-        places, note = ClassicalScaling.of(apart, self.components).places(), ""
+        places, note = Scaled.of(apart, self.components).places(), ""
         if self.by == "metric":
             places, steps = self._majorised(apart, places)
             note = f" after {steps} steps"
@@ -70,7 +70,7 @@ class MultidimensionalScaling(Picture, Projector):
     def _stresses(self, apart: Array) -> Array:
         """What classical places of some components get wrong."""
         most = min(MOST_COMPONENTS, max(len(apart) - 1, 1))
-        places = ClassicalScaling.of(apart, most).places()
+        places = Scaled.of(apart, most).places()
         return np.array([share_of_stress(apart, places[:, :count]) for count in range(1, most + 1)])
 
     def explain(self) -> Explanation:

@@ -33,7 +33,7 @@ DISTANCES: dict[str, Callable[[Array, Array], Array]] = {"euclidean": euclidean,
 
 
 @dataclass(frozen=True, eq=False)
-class ClassicalScaling:
+class Scaled:
     """The directions in which weighted rows lie apart: vectors (rows × components) and the eigenvalue of each."""
 
     vectors: Array
