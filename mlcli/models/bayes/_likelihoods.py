@@ -15,7 +15,14 @@ from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
 from mlcli.engines.linear_scores import in_words
-from mlcli.engines.number_columns import EVENTS, IMPOSSIBLE, EventColumns, least_variance, log_density, mean_gap
+from mlcli.engines.number_columns import (
+    EVENTS,
+    IMPOSSIBLE,
+    EventColumns,
+    least_variance,
+    log_normal_density,
+    mean_gap,
+)
 from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
 from mlcli.engines.sums import ColumnLayout
 from mlcli.tasks.classification import LabelledRows
@@ -62,7 +69,9 @@ class Likelihoods:
     def answers(self, rows: Array) -> Array:
         """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
         numbers = rows[..., self.layout.numbers]
-        joint = logarithm(self.priors)[:, None] + log_density(numbers, self.means, self.variances, self.kept)
+        joint = logarithm(self.priors)[:, None] + log_normal_density(
+            numbers, self.means, self.variances, self.kept
+        )
         for places, shares in zip(self.layout.coded, self.shares, strict=True):
             logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
             joint += np.nan_to_num(rows[..., places]) @ logs

@@ -57,7 +57,7 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.number_columns import log_density, log_likelihood_of_events, log_mass
+from mlcli.engines.number_columns import log_likelihood_of_events, log_mass, log_normal_density
 from mlcli.engines.posteriors import (
     log_sum,
     logarithm,
@@ -228,7 +228,7 @@ class NaiveBayes(Classifier):
         events.refuse_what_is_no_count(numbers, self.trials)
         found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
         for rows in row_blocks(*table.numbers.shape):
-            found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
+            found[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
             found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):

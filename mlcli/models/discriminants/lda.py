@@ -114,19 +114,12 @@ class LinearDiscriminants(NormalClasses, Classifier):
         refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         self.shrunk_ = ledoit_wolf(data, sums) if self.shrinkage is None else self.shrinkage
-        found, directions = self.learn_from(sums), int((sums.overall.squares > 0).sum())
-        if found.left < ENOUGH and self.shrunk_:
-            varies = ~rounded(sums, np.einsum("ii->i", sums.within)) & (np.einsum("ii->i", sums.within) > 0)
-            directions = int(varies.sum())
-            within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
-            coefficients = np.zeros_like(sums.mean)
-            coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
-            found = self._scores(sums, coefficients)
-        elif found.left < ENOUGH:
-            transform = whitening(data, sums, self.ddof).transform
-            found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
+        found, self.directions_ = self.learn_from(sums), int((sums.overall.squares > 0).sum())
+        if found.left < ENOUGH:
+            by = self._shrunk_scores if self.shrunk_ else self._whitened_scores
+            found, self.directions_ = by(data, sums)
         self.priors_ = priors_of(data.class_totals, self.priors)
-        self.centre_, self.means_, self.directions_ = sums.origin, sums.mean, directions
+        self.centre_, self.means_ = sums.origin, sums.mean
         free = float(freedom(sums, self.ddof))
         self.covariance_ = self._shrunk(sums) / (free if free > 0 else 1.0)
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
@@ -138,6 +131,20 @@ class LinearDiscriminants(NormalClasses, Classifier):
         found, divisor = solved(within, from_centre(sums)), freedom(sums, self.ddof)
         enough = (divisor > 0) & ~rounded(sums, squares).any(axis=-1)
         return self._scores(sums, found.solution * divisor[..., None, None], np.where(enough, found.least, 0.0))
+
+    def _shrunk_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
+        """The scores in the columns that vary within classes, and how many these are: shrinkage parts them."""
+        squares = np.einsum("ii->i", sums.within)
+        varies = ~rounded(sums, squares) & (squares > 0)
+        within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
+        coefficients = np.zeros_like(sums.mean)
+        coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
+        return self._scores(sums, coefficients), int(varies.sum())
+
+    def _whitened_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
+        """The scores in the directions in which classes vary, and how many these are."""
+        transform = whitening(data, sums, self.ddof).transform
+        return self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
 
     def _shrunk(self, sums: TrainingSums) -> Array:
         """The scatter within classes, its products of two columns taken as so much smaller."""

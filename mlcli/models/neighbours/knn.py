@@ -181,10 +181,10 @@ class NearestNeighbours(Classifier, Regressor):
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
-        for pairs in self._near(table):
+        for pairs in self._candidates_for(table):
             yield self._voters_among(pairs)
 
-    def _near(self, table: Table) -> Iterator[Pairs]:
+    def _candidates_for(self, table: Table) -> Iterator[Pairs]:
         """For batches of the rows asked: the training rows that may have one of k seats."""
         asked = self._distance.points(table, self.spans_)
         stored = PointSet(self.numbers_, self.codes_)
@@ -193,7 +193,7 @@ class NearestNeighbours(Classifier, Regressor):
 
     def nearest_distances(self, table: Table) -> Array:
         """The distance of the nearest stored row."""
-        found = (pairs.distance[pairs.begins] for pairs in self._near(table))
+        found = (pairs.distance[pairs.begins] for pairs in self._candidates_for(table))
         return np.concatenate([np.empty(0), *found])
 
     def _voters_among(self, pairs: Pairs) -> tuple[Pairs, Array]:
@@ -220,7 +220,7 @@ class NearestNeighbours(Classifier, Regressor):
         for model in fewer:
             model.favours_, model.weights_, model.outputs_ = self.favours_, self.weights_, self.outputs_
         means = [[np.empty((0, self.outputs_.shape[1]))] for _ in at]
-        for pairs in self._near(table):
+        for pairs in self._candidates_for(table):
             for model, of in zip(fewer, means, strict=True):
                 of.append(mean_outputs(*model._voters_among(pairs), self.outputs_))
         for of in means:

@@ -96,7 +96,8 @@ class ExponentiatedGradient(Classifier):
         models, wrong, broken = list[Model](), list[float](), list[Array]()
         path = np.zeros((2, len(events), len(groups.labels)))
         mixture = ClassifierMixture(np.ones(1), path[0].ravel())
-        for number, own in enumerate(rounds if len(groups.labels) > 1 and len(data.classes) > 1 else rounds[:1]):
+        nothing_to_mix = len(groups.labels) < 2 or len(data.classes) < 2
+        for number, own in enumerate(rounds[:1] if nothing_to_mix else rounds):
             prices = bounded(path, self.bound) if number % 2 else mixture.prices.reshape(path.shape[1:])
             models.append(fitted(base, self._priced(data, groups, events, prices), own))
             yes = self._answers_last(models[-1], data.table)
