@@ -18,7 +18,7 @@ from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
 from mlcli.core.names import did_you_mean
 from mlcli.report.document import Document, grid
-from mlcli.report.formats import CSV
+from mlcli.report.formats.table import CSV
 from mlcli.report.numbers import counted
 
 Columns = Mapping[str, Sequence[str]]
@@ -167,7 +167,7 @@ class PageOptions:
             raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
         if not self.wanted:
             return
-        from mlcli.report.html import refuse_without_extra
+        from mlcli.report.formats.html import refuse_without_extra
 
         refuse_without_extra()
         for path in filter(None, (self.html, self.pictures)):
@@ -192,7 +192,7 @@ class PageOptions:
         document = make()
         if self.html is not None:
             from mlcli.core.files import replacing
-            from mlcli.report.html import html_of
+            from mlcli.report.formats.html import html_of
             from mlcli.report.page import Page
 
             page = html_of(document, Page())
@@ -201,7 +201,7 @@ class PageOptions:
             say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
             from mlcli.report.numbers import counted
-            from mlcli.report.pictures import save_all
+            from mlcli.report.pictures.files import save_all
 
             self.pictures.mkdir(exist_ok=True)
             written = save_all(document, self.pictures, self.picture_format)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec, RunBudget
+from mlcli.experiment.spec.cells import Budget, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.store import Store
 from tests.contract.test_jobs import arrays, same
@@ -22,7 +22,7 @@ def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | Non
     filled = ModelSpec("decision-tree", {"missing": "most-frequent", "max_depth": 2}, label="filled tree")
     models = (ModelSpec("linear-regression"), ModelSpec("ridge"), filled)
     asked = Experiment(
-        data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=RunBudget(budget)
+        data=(DataSpec("cpu"),), models=models, protocol=protocol, shortcuts=shortcuts, budget=Budget(budget)
     )
     return plan(asked)
 

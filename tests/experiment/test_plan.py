@@ -15,12 +15,12 @@ from mlcli.experiment.saved.model_file import save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
+    Budget,
     Cell,
     DataSpec,
     Experiment,
     ModelSpec,
     ProtocolSpec,
-    RunBudget,
     StepSpec,
 )
 from mlcli.experiment.spec.plan import plan
@@ -83,7 +83,7 @@ def test_a_whole_number_for_a_number_becomes_one() -> None:
 
 
 def test_seed_and_budget_are_carried() -> None:
-    cell = plan(Experiment(data=IRIS, models=(KNN,), seed=7, budget=RunBudget(cell=3.5)))[1]
+    cell = plan(Experiment(data=IRIS, models=(KNN,), seed=7, budget=Budget(cell=3.5)))[1]
     assert (cell.seed, cell.budget) == (7, 3.5)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.core.errors import ExperimentError, Problem
-from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, RunBudget, StepSpec
+from mlcli.experiment.spec.cells import Budget, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.file import check, read_experiment
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml"))
@@ -58,7 +58,7 @@ seed: 1
     assert read.protocol == ProtocolSpec("stratified-k-fold", {"folds": 10})
     assert read.metrics == ("accuracy", "f1-macro")
     assert read.seed == 1
-    assert read.budget == RunBudget()
+    assert read.budget == Budget()
 
 
 def test_what_is_left_out_is_left_to_the_kind_of_task(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ budget: 2.5
 """
     read = experiment(tmp_path, text)
     assert (read.name, read.description, read.seed) == ("all keys", "one of each", 7)
-    assert read.budget == RunBudget(cell=2.5)
+    assert read.budget == Budget(cell=2.5)
     assert read.data == (DataSpec("iris", "species", "classification"),)
     assert read.models == (ModelSpec("knn", {"k": 3}, (StepSpec("impute"), StepSpec("min-max")), "near"),)
     assert read.protocol == ProtocolSpec("leave-one-out")

@@ -146,7 +146,7 @@ FEW_ROWS = ProtocolSpec("few-rows")
 
 
 @dataclass(frozen=True)
-class RunBudget:
+class Budget:
     """What may be taken; None: as much as it needs."""
 
     cell: float | None = None
@@ -175,7 +175,7 @@ class Experiment:
     cost: Mapping[str, Any] | None = None
     """What answers cost, by the true class and then by the answer."""
     seed: int = 1
-    budget: RunBudget = RunBudget()
+    budget: Budget = Budget()
     shortcuts: bool = True
     """Whether a method may use its closed form over all splits; the plain loop fits one after another."""
     stages: Stages = False

@@ -15,7 +15,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import problems_with
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS
-from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, RunBudget, Stages, StepSpec
+from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
 from mlcli.experiment.spec.written import Written, until_too_many_problems
 
@@ -110,7 +110,7 @@ def tuning_of(written: Written, problems: list[Problem]) -> Settings | None:
         return None
 
 
-def budget_of(written: Written, problems: list[Problem]) -> RunBudget:
+def budget_of(written: Written, problems: list[Problem]) -> Budget:
     """The budget of an experiment: a duration for each cell, or a mapping."""
     if not isinstance(written.value, dict):
         return _budget_with({"cell": written}, problems, "budget")
@@ -125,17 +125,17 @@ def budget_of(written: Written, problems: list[Problem]) -> RunBudget:
     return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, problems)
 
 
-def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: str = "") -> RunBudget:
+def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: str = "") -> Budget:
     values: dict[str, Any] = {}
     for key, part in parts.items():
         read, form = LIMITS[key]
         values[key] = read(part.value)
         if values[key] is None:
             problems.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
-    return RunBudget(**values)
+    return Budget(**values)
 
 
-def budget_from_text(text: str) -> RunBudget:
+def budget_from_text(text: str) -> Budget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
     problems: list[Problem] = []
     budget = budget_of(Written.typed(text, "--budget"), problems)
