@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.params import build
-from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
@@ -105,7 +103,7 @@ class Audited:
         """The protocol, ready to split."""
         if self.protocol is None:
             return None
-        protocol: Protocol = build(PROTOCOLS.load(self.protocol.use), self.protocol.params)
+        protocol: Protocol = self.protocol.built()
         return protocol
 
     @cached_property

@@ -14,10 +14,10 @@ MOST = 3
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """The valid name that is meant, if there is one."""
-    return next(iter(meant(name, valid)), None)
+    return next(iter(likely_names(name, valid)), None)
 
 
-def meant(name: str, valid: Iterable[str]) -> list[str]:
+def likely_names(name: str, valid: Iterable[str]) -> list[str]:
     """The valid names that may be meant: what another program calls so, or those with the fewest other letters."""
     known = {_plain(candidate): candidate for candidate in valid}
     wanted = _plain(name)
@@ -36,7 +36,7 @@ def meant(name: str, valid: Iterable[str]) -> list[str]:
 def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> str:
     """Advice for an unknown name: the nearest ones, or the list of all."""
     names = sorted(valid)
-    close = meant(name, names)
+    close = likely_names(name, names)
     if close:
         setting = setting_for(name) if close == list(other_names(name)) else ""
         meant_by = " or ".join(f"'{one}'" for one in close)

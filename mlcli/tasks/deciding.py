@@ -125,7 +125,7 @@ class DecisionParameter(Parameter):
 
 def decision_param(help: str) -> Any:
     """Declare the parameter; it is among the settings only where it is given."""
-    declared = DecisionParameter("", (str, dict), None, help, optional=True, if_given=True)
+    declared = DecisionParameter(help, (str, dict), name="", default=None, optional=True, if_given=True)
     return dataclasses.field(
         default=None, metadata={"param": lambda name, hint: replace(declared, name=name, field=name)}
     )

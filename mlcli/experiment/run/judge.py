@@ -49,7 +49,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BlockOutcome:
     """What came of a block: the splits that were judged, up to the first that failed."""
 
     results: Sequence[SplitResult]
@@ -58,14 +58,14 @@ class Outcome:
     """The bytes that judging took at its peak, where the system tells."""
 
 
-def judge(block: Block) -> Outcome:
+def judge(block: Block) -> BlockOutcome:
     """What comes of a block, and what memory that took."""
     with peak_of() as taken:
         outcome = _outcome_of(block)
     return replace(outcome, memory=taken.bytes)
 
 
-def _outcome_of(block: Block) -> Outcome:
+def _outcome_of(block: Block) -> BlockOutcome:
     """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
 
     A block to be answered in closed form comes back empty if it cannot be: then its splits must be judged.
@@ -74,17 +74,17 @@ def _outcome_of(block: Block) -> Outcome:
     with one_blas_thread():
         answered = (closed_form_results(block) or ()) if block.closed_form else [None] * len(block.splits)
         if isinstance(answered, RoundResult):
-            return Outcome(answered)
+            return BlockOutcome(answered)
         for place, result in enumerate(answered):
             try:
-                with block.learner.asked():
+                with block.learner.asking():
                     results.append(result or _judged(block, block.first + place, block.splits[place]))
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # whatever a method of somebody else's may end with
                 why = f"{block.splits[place].label}: {message_of(problem)}"
-                return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
-    return Outcome(tuple(results))
+                return BlockOutcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
+    return BlockOutcome(tuple(results))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +98,9 @@ class WorkerResult:
     """Whether the block was to be answered in closed form and could not be."""
     memory: int | None = None
 
-    def outcome(self, answers: type[Answers]) -> Outcome:
+    def outcome(self, answers: type[Answers]) -> BlockOutcome:
         """What came of the block."""
-        return Outcome(decoded(self.payload, answers), self.failure, self.memory)
+        return BlockOutcome(decoded(self.payload, answers), self.failure, self.memory)
 
 
 def worker_result(block: Block) -> WorkerResult:
@@ -207,16 +207,16 @@ def _answers_by_stage(
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
 
-def stages_among(asked: Stages, count: int) -> list[int]:
+def stages_among(wanted: Stages, count: int) -> list[int]:
     """The stages before the last of so many that are to be answered at."""
-    if asked is True:
+    if wanted is True:
         powers = 10 ** np.arange(len(str(count)))
-        wanted = np.outer(powers, MANTISSAS).ravel().tolist()
-    elif isinstance(asked, int):
-        wanted = np.linspace(1, count, asked).round().astype(int).tolist()
+        numbers = np.outer(powers, MANTISSAS).ravel().tolist()
+    elif isinstance(wanted, int):
+        numbers = np.linspace(1, count, wanted).round().astype(int).tolist()
     else:
-        wanted = list(asked)
-    return sorted({stage for stage in wanted if stage < count})
+        numbers = list(wanted)
+    return sorted({stage for stage in numbers if stage < count})
 
 
 def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from mlcli.core.errors import DataError, FitError, ModelFileError
-from mlcli.core.params import build, settings
-from mlcli.core.registry import PROTOCOLS
+from mlcli.core.params import settings
 from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
@@ -134,7 +133,7 @@ class Preparation:
         return self._rows[same]
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
-        protocol: Protocol = build(PROTOCOLS.load(cell.protocol.use), cell.protocol.params)
+        protocol: Protocol = cell.protocol.built()
         seeded_by = (cell.dataset.content, protocol.id, settings(protocol), cell.seed)
         same = digest(cell.kind, *seeded_by)
         if same not in self._splits:

@@ -22,8 +22,9 @@ Revisions = dict[str, Any]
 """By noun and id, such as "model knn", the revision of a method."""
 
 
-def cell_key(cell: Cell, ready: ReadyCell, splits: str) -> str:
-    """The key of a cell in the store; ``splits`` is the digest of its splits."""
+def cell_key(cell: Cell, ready: ReadyCell) -> str:
+    """The key of a cell in the store."""
+    splits = splits_digest(ready.splits)
     identity, revisions = ready.learner.identity(), revisions_of(ready.learner.parts())
     return digest(CORE_REVISION, cell.dataset.content, cell.kind, splits, identity, cell.seed, revisions)
 

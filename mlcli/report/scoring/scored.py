@@ -10,8 +10,6 @@ from weakref import WeakKeyDictionary
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
-from mlcli.core.params import build
-from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
@@ -117,9 +115,9 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
 
 def _is_unsteady(cell: Cell) -> bool:
     model = cell.model
-    if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":
+    if model.saved is not None or not model.is_installed or kind_named(cell.kind).target != "needed":
         return False
-    built: Model = build(MODELS.load(model.use), model.params)
+    built: Model = model.built()
     return built.unsteady
 
 

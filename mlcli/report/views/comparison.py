@@ -14,7 +14,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.data.scores_file import read_scores
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
+from mlcli.experiment.store.store import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, compared_over, score_table

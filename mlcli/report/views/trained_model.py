@@ -14,8 +14,8 @@ from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.engines.hidden_columns import changes
-from mlcli.experiment.run.fingerprint import SHOWN
 from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.columns.predictions import predictions_of
