@@ -17,7 +17,7 @@ from mlcli.core.rooms import Room, filled, give_pages_back
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.data.content import Content
 from mlcli.data.distinct_texts import no_texts, with_room, without_blanks
-from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
+from mlcli.data.records import Distinct, FileLayout, Numbers, Records, TextColumn
 from mlcli.data.split_text import BLANK, SNIFFED_TEXT, blanks_note, checked_header, doubts, sniffed, split
 from mlcli.kernels.text import cells as kernels
 from mlcli.kernels.text.numbering import Texts
@@ -77,7 +77,7 @@ class PlainText:
         return int(self.starts[first]), last
 
 
-def read_large(source: Content, name: str, layout: Layout) -> Records:
+def read_large(source: Content, name: str, layout: FileLayout) -> Records:
     """The records of a large file, or ``NotPlainError``."""
     head, begin = _head(source, layout)
     delimiter = layout.delimiter or sniffed(head)
@@ -147,7 +147,7 @@ def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColum
     return TextColumn(name, lambda: read_texts(plain, [place])[0][place], numbers)
 
 
-def _head(source: Content, layout: Layout) -> tuple[str, int]:
+def _head(source: Content, layout: FileLayout) -> tuple[str, int]:
     """The beginning of the text, and where it begins."""
     if layout.encoding not in (None, "utf-8"):
         raise NotPlainError

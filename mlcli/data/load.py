@@ -12,7 +12,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed
-from mlcli.core.schema import Field, Schema
+from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
 from mlcli.data.checks import column_warnings
@@ -22,7 +22,7 @@ from mlcli.data.declared_columns import declared
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Layout, Records
+from mlcli.data.records import FileLayout, Records
 from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
@@ -82,12 +82,12 @@ def load(
     return replace(dataset, path=source.path, name=name, notes=notes)
 
 
-def layout_of(document: Document | None) -> Layout:
+def layout_of(document: Document | None) -> FileLayout:
     """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read."""
     given = document.value or {} if document is not None else {}
     delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
-    return Layout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
+    return FileLayout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
 
 
 def known_encoding(given: Mapping[str, Any]) -> str | None:
@@ -199,6 +199,6 @@ def _target_name(roles: Mapping[str, Role]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 
-def _field(typed: Typed, role: str, guessed: str) -> Field:
+def _field(typed: Typed, role: str, guessed: str) -> SchemaField:
     source = "guessed" if guessed else "declared" if typed.declared else "inferred"
-    return Field(typed.column, role, source, "; ".join(filter(None, (typed.why, guessed))))
+    return SchemaField(typed.column, role, source, "; ".join(filter(None, (typed.why, guessed))))

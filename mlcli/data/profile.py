@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.schema import Field
+from mlcli.core.schema import SchemaField
 from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import DISCRETE
@@ -118,7 +118,7 @@ def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
     )
 
 
-def _column(dataset: Dataset, described: Field) -> ColumnProfile:
+def _column(dataset: Dataset, described: SchemaField) -> ColumnProfile:
     column, rows = described.column, len(dataset)
     numbers, levels = None, None
     if column.coded:

@@ -15,7 +15,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import listed
 from mlcli.data.number_text import is_number
-from mlcli.data.records import Layout, Records, TextColumn, distinct
+from mlcli.data.records import FileLayout, Records, TextColumn, distinct
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -42,7 +42,7 @@ SHOWN_PROBLEMS = 10
 LINE_ENDS = "\r\n"
 
 
-def split_text(text: str, notes: tuple[str, ...], name: str, layout: Layout) -> Records:
+def split_text(text: str, notes: tuple[str, ...], name: str, layout: FileLayout) -> Records:
     """The records of a whole text, column by column."""
     body = text.lstrip(LINE_ENDS).rstrip(LINE_ENDS)
     if not body.strip():

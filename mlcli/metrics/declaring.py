@@ -15,7 +15,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Better, Metric, Score, Undefined
+from mlcli.metrics.base import Better, Metric, Score, Undefined, defined
 from mlcli.metrics.confusion import Tallies, tallies_of, tallies_under
 from mlcli.tasks.classification import LabelAnswers
 
@@ -163,9 +163,8 @@ def weighted_mean(values: Array, weight: Array | None) -> float:
 
 def defined_values(metric: Metric, splits: Sequence[Answers]) -> Array:
     """The value of a metric in each of some splits, where it is defined in all of them; else none."""
-    values = [metric.compute(answers) for answers in splits]
-    known = [value for value in values if isinstance(value, float)]
-    return np.array(known if len(known) == len(values) else [], np.float64)
+    known = defined(metric.compute(answers) for answers in splits)
+    return np.array(known if len(known) == len(splits) else [], np.float64)
 
 
 def means_under(values: Array, weightings: Array) -> Array:

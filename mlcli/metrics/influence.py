@@ -19,14 +19,14 @@ from mlcli.core.tables import Array, Codes, Rows
 from mlcli.metrics.base import Metric, Ranking
 from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
 from mlcli.metrics.declaring import weighted_mean
-from mlcli.metrics.pooling import units_of
+from mlcli.metrics.pooling import units_by_class
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
 STEP = 1e-4
-"""The share of a tally by which it is moved for a derivative; central differences err by its square."""
+"""The share of a tally by which it is changed for a derivative; central differences err by its square."""
 AT_ONCE = 1 << 20
-"""How many numbers of moved tallies are looked at together."""
+"""How many numbers of changed tallies are looked at together."""
 PSEUDO_ROWS = 1.0
 """So many rows more of each class, half of them wrong, stand for errors that were not seen yet."""
 
@@ -50,8 +50,8 @@ def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
     function, counts = _of_classes(metric, answers), smoothed(counts_of(answers))
     tallies = Tallies.of(counts)
-    moved = slopes(function, tallies).of_cells()
-    return float(function(tallies)), float((counts * moved**2).sum() / counts.sum())
+    influences = slopes(function, tallies).of_cells()
+    return float(function(tallies)), float((counts * influences**2).sum() / counts.sum())
 
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
@@ -64,8 +64,8 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     if metric.of_tallies is not None:
         rows = rows + PSEUDO_ROWS
         counts = smoothed(counts_of(answers))
-        moved = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
-        spread = (counts * moved**2).sum(axis=1)
+        influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
+        spread = (counts * influences**2).sum(axis=1)
     else:
         of_rows = influence(metric, answers)
         if of_rows is None:
@@ -73,15 +73,6 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
         spread = np.bincount(answers.truth[known], (answers.weights * of_rows)[known] ** 2, classes)
     total, by_class = float(spread.sum()), (spread**2 / np.maximum(rows - 1, 1)).sum()
     return total**2 / float(by_class) if by_class > 0 else None
-
-
-def units_by_class(answers: LabelAnswers | ScoreAnswers) -> Array:
-    """How many rows that count each class has, or groups that hold such a row; unknown classes have none."""
-    grouped = units_of(answers)
-    units = answers.rows if grouped is None else grouped
-    counting, span = (answers.weights > 0) & (answers.truth >= 0), int(units.max(initial=0)) + 1
-    pairs = np.unique(answers.truth[counting].astype(np.int64) * span + units[counting])
-    return np.bincount(pairs // span, minlength=len(answers.classes)).astype(np.float64)
 
 
 def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
@@ -100,7 +91,7 @@ def smoothed(counts: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class TallySlopes:
     """By how much a score moves with one right row more of each class, one of it, and one answered with it."""
 
     right: Array
@@ -117,20 +108,20 @@ class Slopes:
         return np.asarray(self.actual[:, None] + self.answered + np.diag(self.right))
 
 
-def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> Slopes:
+def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlopes:
     """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
     point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
     places = np.argwhere(point > 0)
     steps = STEP * point[point > 0]
     found = np.zeros_like(point)
     for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // AT_ONCE)):
-        up, down = (function(_moved(point, places[some], sign * steps[some])) for sign in (1, -1))
+        up, down = (function(_changed(point, places[some], sign * steps[some])) for sign in (1, -1))
         found[tuple(places[some].T)] = tallies.support.sum() * (up - down) / (2 * steps[some])
-    return Slopes(*np.nan_to_num(found))
+    return TallySlopes(*np.nan_to_num(found))
 
 
-def _moved(point: Array, places: Rows, by: Array) -> Tallies:
-    """The tallies once for each place, with the number there moved."""
+def _changed(point: Array, places: Rows, by: Array) -> Tallies:
+    """The tallies once for each place, with another number there."""
     stacked = np.repeat(point[:, None], len(places), axis=1)
     stacked[places[:, 0], np.arange(len(places)), places[:, 1]] += by
     return Tallies(*stacked)
@@ -142,10 +133,10 @@ def _placed(one: Ranking) -> Array | None:
     of_positives, of_negatives = float(positives.sum()), float(negatives.sum())
     if of_positives <= 0 or of_negatives <= 0:
         return None
-    below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
-    above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
-    area = float(below[one.positive] @ one.weights[one.positive]) / of_positives
-    placed = np.where(one.positive, (below - area) / of_positives, (above - area) / of_negatives)
+    share_below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
+    share_above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
+    area = float(share_below[one.positive] @ one.weights[one.positive]) / of_positives
+    placed = np.where(one.positive, (share_below - area) / of_positives, (share_above - area) / of_negatives)
     return np.where(one.weights > 0, placed, 0.0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.metrics.averages import Parts
+from mlcli.metrics.averages import Quotient
 from mlcli.metrics.confusion import ratio, tallies_of
 from mlcli.metrics.scores.labels import f1, fnr, fpr, precision, recall, specificity
 from mlcli.tasks.classification import LabelAnswers
@@ -35,7 +35,7 @@ class ClassRates:
     true_negatives: float = 0.0
 
 
-RATES: dict[str, Parts] = {
+RATES: dict[str, Quotient] = {
     "precision": precision,
     "recall": recall,
     "f1": f1,

@@ -53,10 +53,10 @@ class RankTest:
 
 def ranked(scores: Array) -> Array:
     """The ranks of the models on each dataset; 1 is the best, and equal scores share the mean of their ranks."""
-    near = SAME_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    rounding = SAME_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):  # two that are infinite are equal
         ahead = np.nan_to_num(scores[:, None, :] - scores[:, :, None], posinf=np.inf, neginf=-np.inf)
-    better, equal = (ahead > near).sum(axis=2), (np.abs(ahead) <= near).sum(axis=2)
+    better, equal = (ahead > rounding).sum(axis=2), (np.abs(ahead) <= rounding).sum(axis=2)
     return np.asarray(better + (equal + 1) / 2)
 
 
@@ -160,8 +160,8 @@ def wins_ties_losses(differences: Array) -> tuple[int, int, int]:
 
 
 def _without_rounding(differences: Array) -> Array:
-    near = SAME_SCORE * max(1.0, float(np.abs(differences).max(initial=0.0)))
-    return np.where(np.abs(differences) <= near, 0.0, differences)
+    rounding = SAME_SCORE * max(1.0, float(np.abs(differences).max(initial=0.0)))
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _doubled_ranks(sizes: Array) -> Array:

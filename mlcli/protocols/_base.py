@@ -160,7 +160,7 @@ def _noun(strata: Strata) -> str:
     return "rows" if strata.groups is None else "groups"
 
 
-class Parts(Sequence[Split]):
+class DealtSplits(Sequence[Split]):
     """The splits of some rounds: in each, every part is judged once by what is learned from all other rows.
 
     A split is made when it is asked for: leave-one-out of n rows would otherwise hold n × n row numbers.
@@ -210,7 +210,7 @@ def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool)
 
 def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
     """The size of every test part, and the distinct rows in them; of parts without making each split."""
-    if not isinstance(splits, Parts):
+    if not isinstance(splits, DealtSplits):
         tests = [split.test for split in splits]
         return np.array([len(test) for test in tests], np.int32), np.unique(np.concatenate(tests))
     parts = len(splits.labels) // len(splits.rounds)

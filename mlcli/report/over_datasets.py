@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import CriticalDifference
-from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
+from mlcli.metrics.over_datasets import OverDatasets, PairOverDatasets, ScoreTable, compared_over, score_table
 from mlcli.metrics.ranks import RankTest, wins_ties_losses
 from mlcli.report.as_json import given, plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid_of_numbers, notes, strong
@@ -163,7 +163,7 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
     )
 
 
-def _pair(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
+def _pair(pair: PairOverDatasets, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
     found = pair.difference
@@ -209,7 +209,7 @@ def _test_as_json(test: RankTest) -> dict[str, Any]:
     }
 
 
-def _pair_as_json(pair: Pair) -> dict[str, Any]:
+def _pair_as_json(pair: PairOverDatasets) -> dict[str, Any]:
     test, belief = pair.difference, pair.belief
     return {
         "models": [pair.first, pair.second],

@@ -17,7 +17,7 @@ from mlcli.engines.principal import component_names
 from mlcli.report.anomalies import worth_naming
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.reasons import Asked
+from mlcli.tasks.reasons import ScoredRows
 from mlcli.tasks.sequence_labelling import in_order
 from mlcli.tasks.stretches import numbered, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
@@ -192,12 +192,12 @@ def score_columns(model: Any, request: Request) -> Columns:
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = Asked.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
+    asked = ScoredRows.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
     columns = {"score": _numbers(asked.score)}
     return columns if model.threshold_ is None else columns | _flags(asked, model.threshold_)
 
 
-def _flags(asked: Asked, threshold: float) -> Columns:
+def _flags(asked: ScoredRows, threshold: float) -> Columns:
     flagged = asked.score >= threshold
     names, reasons, shares = asked.top_reasons(int(flagged.sum()))
     named = (worth_naming(names, *of_row) for of_row in zip(reasons, shares, strict=True))

@@ -16,8 +16,8 @@ from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.tasks.deciding import Decision, Learned, Limit, at_least, decided, decision_param
-from mlcli.tasks.reasons import Asked, occlusion, typical_of
+from mlcli.tasks.deciding import Decision, LearnedScores, Limit, at_least, decided, decision_param
+from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
 from mlcli.tasks.stretches import kept_together, numbered, stretches
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
@@ -118,13 +118,13 @@ class Detector(Unsupervised):
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            limit = decided(model, model.decide, lambda: Learned(own.score, own.weights))
+            limit = decided(model, model.decide, lambda: LearnedScores(own.score, own.weights))
             model.threshold_, model.threshold_from_ = limit.threshold, limit.why
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        asked = Asked.about(model, data.table, data.stretches)
+        asked = ScoredRows.about(model, data.table, data.stretches)
         refuse_impossible(model, asked.score, (len(data),))
         columns, reasons, shares = asked.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
@@ -160,10 +160,10 @@ class Detector(Unsupervised):
         if model.threshold_ is not None:
             return None
 
-        def learned() -> Learned:
+        def learned() -> LearnedScores:
             same = next((part for part in asked if np.array_equal(getattr(split, part), split.train)), None)
             answers = asked[same] if same else ask(split.train)
-            return Learned(answers.score, answers.weights)
+            return LearnedScores(answers.score, answers.weights)
 
         return decided(model, model.decide, learned)
 
@@ -265,7 +265,7 @@ class ScreenedRows(UnlabelledRows):
 
 def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
     """The answers with the rows flagged that are the oddest among themselves."""
-    limit = decided(model, model.decide, lambda: Learned(answers.score, answers.weights, "judged together"))
+    limit = decided(model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together"))
     return answers.flagged_from(limit)
 
 

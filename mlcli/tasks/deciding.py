@@ -132,7 +132,7 @@ def decision_param(help: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedScores:
     """The scores of some rows, of those that a detector has learned from if nothing else is said."""
 
     score: Array
@@ -157,14 +157,14 @@ class Learned:
         return float(self.score[order[place]])
 
 
-def decided(model: Any, decision: Decision | None, learned: Callable[[], Learned]) -> Limit:
+def decided(model: Any, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
     """The limit of a fitted detector by a rule; without one by its own."""
     wanted = decision or Decision("own")
     found: Limit = DECIDED[wanted.rule](model, wanted.amount, learned)
     return found
 
 
-def _own(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """The limit that the method has, else where scores are far out."""
     limit = model.own_limit()
     if limit is not None:
@@ -175,23 +175,23 @@ def _own(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
     return Limit(float(np.nextafter(high + FAR_OUT * (high - low), np.inf)), why)
 
 
-def _threshold(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _threshold(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     return Limit(amount, "the one that was asked for")
 
 
-def _top(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _top(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     rows = learned()
     return Limit(rows.at_most(amount, least_one=True), f"that of the {amount:g} oddest rows of those {rows.which}")
 
 
-def _share(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _share(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """At least one row: 5 % of ten rows are one."""
     rows = learned()
     threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
     return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
 
 
-def _p(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _p(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """By the distribution of the scores of good rows, else by ranks: p is the share of rows at least as odd."""
     limit = model.limit_at(amount)
     if limit is not None:
@@ -203,7 +203,7 @@ def _p(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
     return Limit(rows.at_most(below, least_one=False), words + few)
 
 
-DECIDED: dict[str, Callable[[Any, float, Callable[[], Learned]], Limit]] = {
+DECIDED: dict[str, Callable[[Any, float, Callable[[], LearnedScores]], Limit]] = {
     "own": _own,
     "threshold": _threshold,
     "top": _top,

@@ -27,7 +27,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
@@ -93,7 +93,7 @@ class Examination:
     def _in_closed_form(self, model: Model) -> Said:
         """The answers of each split from one computation; none where there is no such thing."""
         splits = self.splits
-        if not isinstance(splits, Parts) or not all_moderate(self.data):
+        if not isinstance(splits, DealtSplits) or not all_moderate(self.data):
             return Said()
         pipeline = model if isinstance(model, Pipeline) else Pipeline(model=model)
         if not pipeline.has_closed_form:

@@ -26,7 +26,7 @@ from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
@@ -225,7 +225,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     Which splits it answers follows from the rows, the splits and the method alone.
     """
     learner, splits = block.learner, block.splits
-    if not (isinstance(learner, Learner) and isinstance(splits, Parts) and all_moderate(block.rows)):
+    if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(block.rows)):
         return None
     with captured_warnings() as warned:
         rounds = list(_rounds(learner.pipeline(), block.rows, splits))
@@ -238,7 +238,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     return [None if part else result for part, result in zip(refused, results, strict=True)]
 
 
-def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[RoundResult, Flags]]:
+def _rounds(pipeline: Pipeline, rows: Any, splits: DealtSplits) -> Iterator[tuple[RoundResult, Flags]]:
     """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
     parts = len(splits) // len(splits.rounds)
     for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):
