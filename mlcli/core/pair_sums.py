@@ -1,6 +1,6 @@
 """Sums over the pairs of a group that never lists them: rows × log₂(levels) instead of rows².
 
-A pair is two rows of one group that differ in a value, as in ``core.pairs``. What a row adds up over its partners
+A pair is two rows of one group that differ in a value. What a row adds up over its partners
 depends on two orders only, that of the value and that of a score, so that one sweep along the score for each
 binary digit of the value is enough. (Joachims 2006 and Lee & Lin 2014 sweep as well, with a count for each level
 or with a tree.)

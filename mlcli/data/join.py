@@ -107,13 +107,13 @@ def _doubled(keys: Sequence[Key]) -> dict[Key, int]:
 
 
 def _described(keys: Sequence[Key], others: Places) -> Keys:
-    lacking = [key for key in keys if key and key not in others]
+    unmatched = [key for key in keys if key and key not in others]
     return Keys(
         rows=len(keys),
         empty=sum(not key for key in keys),
         doubled=_doubled(keys),
-        unmatched=len(lacking),
-        examples=tuple(dict.fromkeys(lacking))[:EXAMPLES],
+        unmatched=len(unmatched),
+        examples=tuple(dict.fromkeys(unmatched))[:EXAMPLES],
     )
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.moments import less_row
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
 from mlcli.engines.sums import TrainingSums, sums_of_values
@@ -66,7 +67,7 @@ def plane_by_sums(data: ValuedRows, l2: float) -> Plane | None:
 def _corrected(plane: Plane, data: ValuedRows, l2: float) -> Plane:
     """The plane after one correction by what it leaves of the target of each row."""
     left, toward = data.y - plane.level, -l2 * plane.slopes
-    for rows in row_blocks(len(data), len(toward), CELLS):
+    for rows in blocks_of(len(data), len(toward), CELLS):
         cells = less_row(data.table.numbers[rows], plane.centre)
         left[rows] -= cells @ plane.slopes
         left[rows] *= 1.0 if data.weight is None else data.weight[rows]

@@ -92,7 +92,8 @@ def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -
 def mean_over_units(values: Array | Flags, answers: Answers, counted: Flags) -> OverUnits:
     """The mean of the values of some rows, each of which is judged once, over their units."""
     mean = float(np.average(values[counted], weights=answers.weights[counted]))
-    return _together(mean, [_shares_of_rows(values[counted] - mean, answers, counted, grouped=True).summed()])
+    influences = np.asarray(values[counted] - mean, np.float64)
+    return _together(mean, [_shares_of_rows(influences, answers, counted, grouped=True).summed()])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,10 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
 from mlcli.metrics.optimism import corrected
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named

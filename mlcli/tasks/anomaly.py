@@ -12,6 +12,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, one_number, refuse_impossible
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
@@ -148,7 +149,7 @@ class Detector(Unsupervised):
         if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
             return {part: _decided_among(model, answers) for part, answers in asked.items()}
         limit = cls._limit(model, ask, split, asked)
-        return asked if limit is None else {part: said.flagged_from(limit) for part, said in asked.items()}
+        return asked if limit is None else {part: answers.flagged_from(limit) for part, answers in asked.items()}
 
     @staticmethod
     def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
@@ -279,10 +280,6 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     anomalous = weight * (answers.truth[known] == ANOMALY)
     if not anomalous.sum() > 0:
         return None
-    order = np.argsort(-score, kind="stable")
-    descending = score[order]
-    flagged, hits = np.cumsum(weight[order]), np.cumsum(anomalous[order])
+    falling, (flagged, hits) = summed_from_the_top(score, weight, anomalous)
     f1 = 2 * hits / (flagged + anomalous.sum())
-    last_of_equals = np.append(descending[1:] < descending[:-1], True)
-    best = int(np.argmax(np.where(last_of_equals, f1, -1.0)))
-    return float(descending[best])
+    return float(falling[int(np.argmax(f1))])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Parameter, yaml_from_text
 from mlcli.core.tables import Array
 
@@ -141,13 +142,11 @@ class LearnedScores:
 
     def at_most(self, most: float, *, least_one: bool) -> float:
         """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
-        order = np.argsort(-self.score, kind="stable")
-        descending, reached = self.score[order], np.cumsum(self.weights[order])
-        last_of_equals = np.append(descending[1:] < descending[:-1], True)
-        within = np.flatnonzero(last_of_equals & (reached <= most * (1 + ROUNDING)))
+        falling, (reached,) = summed_from_the_top(self.score, self.weights)
+        within = np.flatnonzero(reached <= most * (1 + ROUNDING))
         if len(within):
-            return float(descending[within[-1]])
-        return float(descending[0] if least_one else np.nextafter(descending[0], np.inf))
+            return float(falling[within[-1]])
+        return float(falling[0] if least_one else np.nextafter(falling[0], np.inf))
 
     def quantile(self, share: float) -> float:
         """The lowest score that such a share of the rows does not exceed."""

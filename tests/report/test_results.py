@@ -12,7 +12,7 @@ from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
-from mlcli.metrics.one_against_rest import ClassRates
+from mlcli.metrics.scores.labels import ClassRates
 from mlcli.report.as_json import results_as_json
 from mlcli.report.confusion import confusion_of
 from mlcli.report.page import Page

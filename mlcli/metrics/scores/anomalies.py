@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
@@ -138,14 +139,9 @@ def _from_0(sums: Array) -> Array:
 def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Array]:
     """Under each weighting the rows, and the anomalies, that score at least the highest, second, ... score."""
     known, levels = _labelled(answers)
-    order = np.argsort(-levels, kind="stable")
-    weights = weightings[:, known][:, order]
-    last_of_equals = np.append(np.diff(levels[order]) != 0, True)
-    flagged, hits = (
-        np.cumsum(weights, axis=1),
-        np.cumsum(weights * (answers.truth[known] == ANOMALY)[order], axis=1),
-    )
-    return flagged[:, last_of_equals], hits[:, last_of_equals]
+    weights = weightings[:, known]
+    flagged, hits = summed_from_the_top(levels, weights, weights * (answers.truth[known] == ANOMALY))[1]
+    return flagged, hits
 
 
 def _labelled(answers: ScoreAnswers) -> tuple[Flags, Rows]:

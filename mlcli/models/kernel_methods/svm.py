@@ -36,11 +36,11 @@ from itertools import pairwise
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
@@ -130,7 +130,7 @@ class SupportVectorMachine(KernelModel, Classifier):
             self.slopes_[:] = slope(scores - removed, y, rows.weights)
         if not self.compared:
             if len(self.sides_) > 1:
-                blocks = row_blocks(len(K), len(K), BLOCK_CELLS)
+                blocks = blocks_of(len(K), len(K), BLOCK_CELLS)
                 scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
             self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
 
