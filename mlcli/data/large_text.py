@@ -15,9 +15,9 @@ import numpy as np
 
 from mlcli.core.rooms import Room, filled, give_pages_back
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.data.content import Content
 from mlcli.data.distinct_texts import no_texts, with_room, without_blanks
 from mlcli.data.records import Distinct, FileLayout, Numbers, Records, TextColumn
+from mlcli.data.source import Content
 from mlcli.data.split_text import BLANK, SNIFFED_TEXT, blanks_note, checked_header, doubts, sniffed, split
 from mlcli.kernels.text import cells as kernels
 from mlcli.kernels.text.numbering import Texts

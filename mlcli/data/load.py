@@ -15,9 +15,8 @@ from mlcli.core.names import listed
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
-from mlcli.data.checks import column_warnings
 from mlcli.data.columns import Typed, inferred, notes_of_columns
-from mlcli.data.dataset import Dataset
+from mlcli.data.dataset import Dataset, column_warnings
 from mlcli.data.declared_columns import declared
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records

@@ -18,7 +18,6 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.columns import Typed, absent_cells, coded_by
-from mlcli.data.content import InMemory
 from mlcli.data.declared_columns import declared
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
@@ -26,7 +25,7 @@ from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Declaration
-from mlcli.data.source import Source, source_of_file
+from mlcli.data.source import InMemory, Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"

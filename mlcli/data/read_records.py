@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import DataError
-from mlcli.data.content import Content, InMemory, content_of, unpacked, unreadable
 from mlcli.data.records import FileLayout, Records
+from mlcli.data.source import Content, InMemory, content_of, unpacked, unreadable
 from mlcli.data.split_text import split_text
 
 MARK = "\ufeff"

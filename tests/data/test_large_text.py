@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from mlcli.core.errors import DataError
 from mlcli.data import large_text, read_records
 from mlcli.data.columns import inferred, notes_of_columns
-from mlcli.data.content import InFile, InMemory
 from mlcli.data.large_text import NotPlainError, read_large
 from mlcli.data.load import load
 from mlcli.data.read_records import decoded
 from mlcli.data.records import FileLayout, Records
 from mlcli.data.sidecar import Declaration
+from mlcli.data.source import InFile, InMemory
 from mlcli.data.split_text import split_text
 
 

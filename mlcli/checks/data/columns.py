@@ -12,7 +12,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.split_columns import NAMES_OF_PARTS, part_column
-from mlcli.data.checks import (
+from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
     has_many_levels,
