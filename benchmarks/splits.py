@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
 from mlcli.core.registry import MODELS
-from mlcli.core.schema import Column, SchemaField, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.split_columns import looks_like_parts
+from mlcli.core.rows import looks_like_parts
 from mlcli.data.columns import Typed
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar

@@ -29,9 +29,8 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import Problem, warn
-from mlcli.core.learning import ask
 from mlcli.core.params import param
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for

@@ -13,8 +13,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings

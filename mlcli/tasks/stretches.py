@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
-from mlcli.core.split_columns import DATE
+from mlcli.core.rows import DATE
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 FEWEST_GOOD, FEWEST_ODD = 3, 2

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.learning import ask
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed, unpacked

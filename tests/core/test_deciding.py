@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chi2, norm
 
 from mlcli.core.errors import UsageError
-from mlcli.core.learning import ask, learn, settle
 from mlcli.core.params import build, settings
+from mlcli.core.pipeline import ask, learn, settle
 from mlcli.core.registry import MODELS
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.deciding import LearnedScores

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mlcli.core import findings
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.clusters.k_means import KMeans

@@ -15,7 +15,7 @@ import pytest
 
 import mlcli
 from mlcli.core.errors import ExitCode, ModelFileError, StoreError
-from mlcli.core.learning import ask
+from mlcli.core.pipeline import ask
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed
 from mlcli.core.tables import Table

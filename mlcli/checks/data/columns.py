@@ -10,8 +10,8 @@ from mlcli.checks.audited import FEWEST_ROWS, Audited, shown
 from mlcli.checks.repairs import step, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import NAMES_OF_PARTS, part_column
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import NAMES_OF_PARTS, part_column
 from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,

@@ -18,11 +18,10 @@ from mlcli.core.answers import Answers
 from mlcli.core.configuration import described_as
 from mlcli.core.errors import MlcliError
 from mlcli.core.held_out import Round
-from mlcli.core.learning import answers_of
 from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined

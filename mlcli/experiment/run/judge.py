@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.compiling import seconds_of_work
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.learning import answers_of, ask
 from mlcli.core.limits import all_moderate
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of, ask
 from mlcli.core.processes import peak_of
+from mlcli.core.progress import seconds_of_work
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings

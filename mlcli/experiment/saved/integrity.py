@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from mlcli.core.errors import FitError, ImpossibleAnswerError
-from mlcli.core.learning import ask
+from mlcli.core.pipeline import ask
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
