@@ -88,14 +88,17 @@ def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
 
 
 def _profiled(dataset: Dataset) -> tuple[Make, Make]:
+    from dataclasses import asdict
+
     from mlcli.checks.audit import issues_of_data
     from mlcli.data.profile import profile
+    from mlcli.report.as_json import plain
     from mlcli.report.profile import profile_of
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    return lambda: profile_of(found, tables), found.to_json
+    return lambda: profile_of(found, tables), lambda: plain(asdict(found))
 
 
 def _list(format: str) -> None:

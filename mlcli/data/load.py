@@ -15,18 +15,18 @@ from mlcli.core.names import listed
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import Typed, inferred, notes_of_columns
+from mlcli.data.columns import TypedColumn, inferred, notes_of_columns
 from mlcli.data.dataset import Dataset, column_warnings
 from mlcli.data.declared_columns import declared
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import FileLayout, Records
-from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
+from mlcli.data.roles import RequestedRoles, Role, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
 from mlcli.data.split_text import DELIMITER_WORDS
-from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
+from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 MOST_ROWS = 20_000_000
@@ -59,7 +59,7 @@ def load(
         sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
     learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
-    asked = AskedRoles(target, tuple(sensitive), tuple(drop))
+    asked = RequestedRoles(target, tuple(sensitive), tuple(drop))
     kinds = kind_named(task).target_kinds if task is not None else ()
     roles = assigned_roles(typed, sidecar, records, asked, guess_target=learnt, kinds=kinds)
     refuse_unusable(typed, roles, records)
@@ -97,9 +97,9 @@ def known_encoding(given: Mapping[str, Any]) -> str | None:
         return None
 
 
-def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
+def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, TypedColumn]:
     """Every column typed, as declared or by the rules; all cells that do not fit are named at once."""
-    typed: dict[str, Typed] = {}
+    typed: dict[str, TypedColumn] = {}
     problems: list[Problem] = []
     for text in records.columns:
         declaration = sidecar.of(text.name)
@@ -115,7 +115,7 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
 def _dataset(
     records: Records,
     sidecar: Sidecar,
-    typed: dict[str, Typed],
+    typed: dict[str, TypedColumn],
     roles: Mapping[str, Role],
     task: str | None,
 ) -> Dataset:
@@ -169,7 +169,7 @@ def _doubt_of(target: str, given: Role) -> str:
     return f"the target was guessed: '{target}', {given.guessed}; {others} may be meant" if others else ""
 
 
-def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
+def _marked(typed: TypedColumn, given: Role, sidecar: Sidecar) -> TypedColumn:
     """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
     column = typed.column
     hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
@@ -186,7 +186,7 @@ def _quarters(cells: Array) -> tuple[float, ...]:
     return tuple(float(one) for one in begins if one > known.min())
 
 
-def _notes_on_bands(typed: Mapping[str, Typed]) -> Iterator[str]:
+def _notes_on_bands(typed: Mapping[str, TypedColumn]) -> Iterator[str]:
     """Which groups sensitive numbers make."""
     for name, one in typed.items():
         if one.column.bands:
@@ -198,6 +198,6 @@ def _target_name(roles: Mapping[str, Role]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 
-def _field(typed: Typed, role: str, guessed: str) -> SchemaField:
+def _field(typed: TypedColumn, role: str, guessed: str) -> SchemaField:
     source = "guessed" if guessed else "declared" if typed.declared else "inferred"
     return SchemaField(typed.column, role, source, "; ".join(filter(None, (typed.why, guessed))))

@@ -17,7 +17,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.data.columns import Typed, absent_cells, coded_by
+from mlcli.data.columns import TypedColumn, absent_cells, coded_by
 from mlcli.data.declared_columns import declared
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
@@ -142,12 +142,12 @@ def _typed_columns(
     declarations: Mapping[str, Declaration],
     missing: Mapping[str, Sequence[str]],
     letters: bool,
-) -> tuple[dict[str, Typed], list[Unseen]]:
+) -> tuple[dict[str, TypedColumn], list[Unseen]]:
     """Columns as the model knows them, absent ones included, and levels that it does not know."""
-    typed, unseen, problems = dict[str, Typed](), list[Unseen](), list[Problem]()
+    typed, unseen, problems = dict[str, TypedColumn](), list[Unseen](), list[Problem]()
     for column in columns:
         if column.name not in records.header:
-            typed[column.name] = Typed(column, absent_cells(column, len(records)), declared=False, why="")
+            typed[column.name] = TypedColumn(column, absent_cells(column, len(records)), declared=False, why="")
             continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (*declaration.missing, *missing.get(column.name, ()))

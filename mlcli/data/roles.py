@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.rows import looks_like_parts
-from mlcli.data.columns import Typed
+from mlcli.data.columns import TypedColumn
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.target_guess import guessed_target
@@ -38,7 +38,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class AskedRoles:
+class RequestedRoles:
     """What the user asks columns to be; it goes before the sidecar."""
 
     target: str | None = None
@@ -47,10 +47,10 @@ class AskedRoles:
 
 
 def assigned_roles(
-    typed: Mapping[str, Typed],
+    typed: Mapping[str, TypedColumn],
     sidecar: Sidecar,
     records: Records,
-    asked: AskedRoles,
+    asked: RequestedRoles,
     *,
     guess_target: bool,
     kinds: Collection[str] = (),
@@ -72,7 +72,7 @@ def assigned_roles(
     return roles
 
 
-def _refuse_absent(names: Iterable[str], typed: Mapping[str, Typed], records: Records, word: str) -> None:
+def _refuse_absent(names: Iterable[str], typed: Mapping[str, TypedColumn], records: Records, word: str) -> None:
     for name in names:
         if name not in typed:
             several = all(part.strip() in typed for part in name.split(","))
@@ -87,7 +87,7 @@ def _refuse_target(names: Iterable[str], roles: Mapping[str, Role], records: Rec
             raise DataError(f"'{name}' is the target, so it cannot be {word}", where=records.name, hint=hint)
 
 
-def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], records: Records) -> None:
+def refuse_unusable(typed: Mapping[str, TypedColumn], roles: Mapping[str, Role], records: Records) -> None:
     """Refuse weights that are not weights, and groups or sequences that are not said."""
     problems: list[Problem] = []
     for name, given in roles.items():
@@ -96,7 +96,7 @@ def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], recor
     raise_all(DataError, problems)
 
 
-def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Role:
+def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None) -> Role:
     if name == wanted:
         return Role("target")
     declaration = sidecar.of(name).role
@@ -117,7 +117,7 @@ def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Ro
     return Role("id", why, note) if why else Role("feature")
 
 
-def _why_an_id(name: str, column: Typed) -> str:
+def _why_an_id(name: str, column: TypedColumn) -> str:
     """Why a column looks like an identifier, or nothing."""
     rows, coded = len(column.cells), column.column.coded
     if column.column.missing or column.notes or not (coded or ID_NAME.fullmatch(name)):
@@ -162,7 +162,7 @@ CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
 """What the cells of a role must not be."""
 
 
-def _refused(column: Typed, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
+def _refused(column: TypedColumn, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
     rows = np.flatnonzero(wrong(column.cells))
     if not len(rows):
         return []

@@ -24,10 +24,10 @@ from mlcli.core.answers import Answers
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
+from mlcli.metrics.interval_rules import FEWEST_GROUPS
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows
-from mlcli.metrics.rules import FEWEST_GROUPS
 
 T = TypeVar("T")
 DOUBT = 1.75

@@ -36,7 +36,7 @@ def influence(metric: Metric, answers: Any) -> Array | None:
     if metric.influence is not None:
         return metric.influence(answers)
     if metric.rankings is not None:
-        placed = [found for one in metric.rankings(answers) if (found := _placed(one)) is not None]
+        placed = [found for one in metric.rankings(answers) if (found := _influence_on_area(one)) is not None]
         return np.asarray(answers.weights.sum() * np.mean(placed, axis=0)) if placed else None
     if metric.of_tallies is not None:
         return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
@@ -127,7 +127,7 @@ def _changed(point: Array, places: Rows, by: Array) -> Tallies:
     return Tallies(*stacked)
 
 
-def _placed(one: Ranking) -> Array | None:
+def _influence_on_area(one: Ranking) -> Array | None:
     """By how much the area would change, did each row weigh a little more; None where only one class counts."""
     positives, negatives = one.by_level
     of_positives, of_negatives = float(positives.sum()), float(negatives.sum())

@@ -1,8 +1,8 @@
 """One metric over the splits of a cell: the mean with its spread and interval, or why there is none.
 
 Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out) or
-the splits are too small for the metric, it is taken over all answers of a round at once. ``rules.py`` makes the
-interval.
+the splits are too small for the metric, it is taken over all answers of a round at once. The interval is made by
+``interval_rules.py``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.metrics.base import Metric, Score, Summary, Undefined, defined
+from mlcli.metrics.interval_rules import interval_of
 from mlcli.metrics.intervals import Interval
 from mlcli.metrics.over_units import MetricOfSplits, scores_of
 from mlcli.metrics.pooling import Rounds, fewest_of_a_class, joined, parts_of, rare_class
-from mlcli.metrics.rules import interval_of
 
 Values = tuple[float | None, ...]
 

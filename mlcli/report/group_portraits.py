@@ -19,7 +19,7 @@ from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.groups import SHOWN, centres
+from mlcli.tasks.grouping import SHOWN, centres
 
 COLUMNS = 3
 """Columns that are drawn."""

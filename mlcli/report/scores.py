@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
-from mlcli.metrics.rules import COUNTED_AS
+from mlcli.metrics.interval_rules import COUNTED_AS
 from mlcli.report.document import Content, Element, Field, Grid, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import LARGE, NOISE, decimals_for, fixed
 from mlcli.report.scored import Group, Scored, metrics_in, only_of

@@ -8,15 +8,13 @@ import scikit_posthocs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from mlcli.metrics.distributions import chi_square_tail, f_tail
+from mlcli.metrics.distributions import chi_square_tail, f_tail, range_quantile, range_tail
 from mlcli.metrics.over_datasets import compared_over, score_table
 from mlcli.metrics.ranks import (
     critical_difference,
     friedman,
     groups_alike,
     posterior,
-    range_quantile,
-    range_tail,
     ranked,
     wilcoxon,
     wins_ties_losses,

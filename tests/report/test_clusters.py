@@ -19,7 +19,7 @@ from mlcli.report.scored import Scored, scored
 from mlcli.report.scores import decimals_of
 from mlcli.report.text import text_of
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.groups import MEANS
+from mlcli.tasks.grouping import MEANS
 from tests.golden.test_clusters import answers
 
 CORNERS = DatasetFacts("corners", "c", 12, Schema((SchemaField(Column("x")),)))

@@ -13,7 +13,7 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Experiment, ModelSpec
 from mlcli.experiment.spec.tuning import plain_model
 from mlcli.experiment.spec.written import Written, placed
-from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
+from mlcli.metrics.costs import COST, EXAMPLE, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import kind_named
 
 RULE, FAIR_RULE = "decision-rule", "fair-thresholds"
@@ -61,7 +61,7 @@ def _by_own_rule(model: ModelSpec, rule: Written, found: list[Problem]) -> list[
 def costs_of(written: Written, found: list[Problem]) -> Costs | None:
     """The costs of an experiment."""
     problems = list(problems_with_costs(written.bare))
-    found += [written.problem(problem, FORM) for problem in problems]
+    found += [written.problem(problem, EXAMPLE) for problem in problems]
     return None if problems else written.bare
 
 

@@ -74,7 +74,7 @@ def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | N
         if made.low is not None:
             return made
     made = RULES[judged.metric.scale](judged, units).holding(value)
-    return made if made.low is None else replace(made, how=made.how + _trusted(judged))
+    return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
 
 
 def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float]) -> Interval:
@@ -99,17 +99,17 @@ def _freedom(judged: MetricOfSplits, units: OverUnits) -> float:
     return units.freedom if of_classes is None else min(units.freedom, of_classes)
 
 
-def _how(units: OverUnits) -> str:
+def _method(units: OverUnits) -> str:
     return f"t over {units.counted}"
 
 
-def _trusted(judged: MetricOfSplits) -> str:
+def _trust_in_words(judged: MetricOfSplits) -> str:
     trust = trust_in(judged)
     return "" if trust == 1 else f"{COUNTED_AS}{trust}"
 
 
 def _plain(judged: MetricOfSplits, units: OverUnits) -> Interval:
-    return _estimate(judged, units).interval(_how(units))
+    return _estimate(judged, units).interval(_method(units))
 
 
 def _by_factors(judged: MetricOfSplits, units: OverUnits) -> Interval:
@@ -119,8 +119,8 @@ def _by_factors(judged: MetricOfSplits, units: OverUnits) -> Interval:
     """
     estimate = _estimate(judged, units)
     if judged.metric.unseen is None:
-        return estimate.by_factors(_how(units), LONGER_ABOVE * trust_in(judged) ** 0.5)
-    made = estimate.by_factors(_how(units))
+        return estimate.by_factors(_method(units), LONGER_ABOVE * trust_in(judged) ** 0.5)
+    made = estimate.by_factors(_method(units))
     if units.noun == "groups" or made.high is None:
         return made
     more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.one_round))
@@ -143,12 +143,12 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
     ties = _ties(judged)
     if ties == 1:
         return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
-    placed = _Placed.of(judged.one_round, units.shares)
-    between = 0.0 if perfect else placed.between_splits(area * (1 - area) - ties / 4, judged.parts)
-    unseen = placed.with_errors(units.spread)
+    shares = _SharesByClass.of(judged.one_round, units.shares)
+    between = 0.0 if perfect else shares.between_splits(area * (1 - area) - ties / 4, judged.parts)
+    unseen = shares.with_errors(units.spread)
     apart = max(units.spread / trust_in(judged), units.spread + between, unseen)
     more = replace(units, value=area, spread=apart if between else unseen / trust_in(judged))
-    return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_how(units)}")
+    return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_method(units)}")
 
 
 def _ties(judged: MetricOfSplits) -> float:
@@ -158,13 +158,13 @@ def _ties(judged: MetricOfSplits) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class _SharesByClass:
     """The shares of units in the error of an area, by the class of their rows."""
 
     by_class: Sequence[Array]
 
     @classmethod
-    def of(cls, answers: Any, shares: Array) -> _Placed:
+    def of(cls, answers: Any, shares: Array) -> _SharesByClass:
         """Those of answers to each row once."""
         units = rows_or_groups(answers)[answers.weights > 0]
         place, truth = np.unique(units, return_inverse=True)[1], answers.truth[answers.weights > 0]
