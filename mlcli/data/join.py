@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.names import did_you_mean, listed
+from mlcli.core.names import did_you_mean, free_name, listed
 from mlcli.data.records import Records
 
 Key = tuple[str, ...]
@@ -140,17 +140,9 @@ def _columns(
     for column in b.columns:
         if column.name in key_of.values():
             continue
-        name, cells = _free_name(column.name, (*columns, *b.header)), column.cells()
+        others_of_b = (other for other in b.header if other != column.name)
+        name, cells = free_name(column.name, {*columns, *others_of_b}), column.cells()
         if name != column.name:
             renamed[column.name] = name
         columns[name] = [cells[row] if row >= 0 else "" for row in rows_b]
     return columns, renamed
-
-
-def _free_name(name: str, taken: Sequence[str]) -> str:
-    if taken.count(name) < 2:
-        return name
-    number, free = 2, f"{name} (2)"
-    while free in taken:
-        number, free = number + 1, f"{name} ({number + 1})"
-    return free

@@ -58,17 +58,8 @@ def load(
     if positive is not None:  # the class that is looked for; among anomalies it is that one
         sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
-    learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
-    asked = RequestedRoles(target, tuple(sensitive), tuple(drop))
-    kinds = kind_named(task).target_kinds if task is not None else ()
-    roles = assigned_roles(typed, sidecar, records, asked, guess_target=learnt, kinds=kinds)
-    refuse_unusable(typed, roles, records)
-    named = _target_name(roles)
-    marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
-    wanted = wanted_task(named, task, sidecar, records) or marked
-    if named and has_no_target(wanted):
-        note = f"{wanted} has no target: '{named}' is a column like the others"
-        roles[named] = Role("feature", note=note if target else "")
+    requested = RequestedRoles(target, tuple(sensitive), tuple(drop))
+    roles, wanted = _roles_and_task(typed, sidecar, records, requested, task)
     typed = {name: _marked(column, roles[name], sidecar) for name, column in typed.items()}
     dataset = _counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):
@@ -79,6 +70,27 @@ def load(
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
     return replace(dataset, path=source.path, name=name, notes=notes)
+
+
+def _roles_and_task(
+    typed: Mapping[str, TypedColumn],
+    sidecar: Sidecar,
+    records: Records,
+    requested: RequestedRoles,
+    task: str | None,
+) -> tuple[dict[str, Role], str | None]:
+    """The role of each column, and the task that is asked for, stated, or marked by roles."""
+    guess_target = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
+    kinds = kind_named(task).target_kinds if task is not None else ()
+    roles = assigned_roles(typed, sidecar, records, requested, guess_target=guess_target, kinds=kinds)
+    refuse_unusable(typed, roles, records)
+    target = _target_name(roles)
+    marked = marked_task((given.role for given in roles.values()), typed[target] if target else None)
+    wanted = wanted_task(target, task, sidecar, records) or marked
+    if target and has_no_target(wanted):
+        note = f"{wanted} has no target: '{target}' is a column like the others"
+        roles[target] = Role("feature", note=note if requested.target else "")
+    return roles, wanted
 
 
 def layout_of(document: Document | None) -> FileLayout:

@@ -136,6 +136,11 @@ def by_class(strata: Strata) -> Units:
     return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
 
 
+def by_class_if_any(strata: Strata) -> Units:
+    """The units of some rows, each in its class where there are classes."""
+    return all_alike(strata) if strata.strata is None else by_class(strata)
+
+
 def drawn(units: Units, rng: np.random.Generator) -> Codes:
     """How often each unit is in a sample of as many as there are, drawn with replacement."""
     return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
@@ -187,6 +192,13 @@ class DealtSplits(Sequence[Split]):
         round_, part = divmod(index, len(self.labels) // len(self.rounds))
         judged = self.rounds[round_] == part
         return Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=self.labels[index])
+
+
+def problems_with_list(name: str, noun: str, values: Sequence[Any]) -> list[str]:
+    """What is wrong with a parameter that lists what is swept over: that it is empty, or has something twice."""
+    if not values:
+        return [f"{name} takes one {noun} or more"]
+    return [f"a {noun} stands in {name} twice"] if len(set(values)) < len(values) else []
 
 
 def numbered(noun: str, parts: int, repeats: int) -> list[str]:

@@ -35,7 +35,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
 from mlcli.protocols.holdout import Holdout
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
 from mlcli.tasks.classification import entropy
@@ -108,10 +108,7 @@ class ActiveLearning(Protocol):
 
     def conflicts(self) -> list[str]:
         """No strategy, one twice, or a budget that is spent at the start."""
-        wanted = (RANDOM,) if self.strategies is None else self.strategies
-        found = [] if wanted else ["strategies takes one strategy or more"]
-        if len(set(wanted)) < len(wanted):
-            found.append("a strategy stands in strategies twice")
+        found = [] if self.strategies is None else problems_with_list("strategies", "strategy", self.strategies)
         if self.budget <= self.start:
             found.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
         return found
