@@ -28,6 +28,8 @@ AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 
 F = TypeVar("F", bound=Callable[..., Any])
 Precondition = Callable[[Any], Undefined | None]
+Why = Undefined | Callable[[Any], Undefined]
+"""Why a value is none, or what says so of some answers."""
 Under = Callable[[Any, Array], Array]
 """From answers and weightings (B × n) of their rows to the B values of a metric."""
 OfTallies = Callable[[Tallies], Array]
@@ -63,12 +65,14 @@ def rows_judged(answers: Answers) -> Undefined | None:
     return None if total > 0 else Undefined("no row with weight was judged")
 
 
-def of_weightings(name: str, answers: type[Answers], under: Under, why: Undefined, **declared: Any) -> Metric:
+def of_weightings(name: str, answers: type[Answers], under: Under, why: Why, **declared: Any) -> Metric:
     """The metric of a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
 
     def compute(answers: Answers) -> Score:
         value = float(under(answers, answers.weights[None, :])[0])
-        return why if np.isnan(value) else value
+        if not np.isnan(value):
+            return value
+        return why if isinstance(why, Undefined) else why(answers)
 
     return Metric(name=name, answers=answers, compute=compute, under=under, **declared)
 
@@ -120,7 +124,7 @@ def score(
 
 
 def weighted_score(
-    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), why: Undefined, **declared: Any
+    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), why: Why, **declared: Any
 ) -> Callable[[Under], Under]:
     """Declare a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
     return declaring(lambda under: of_weightings(name, answers, under, why, **declared), *needs)

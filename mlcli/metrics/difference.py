@@ -80,15 +80,6 @@ def holm_corrected(family: Sequence[float]) -> list[float]:
     return found
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a test found."""
-
-    interval: Interval
-    p: float | None
-    """None when no test could be made."""
-
-
 @dataclass(frozen=True, eq=False)
 class PairedModels:
     """A metric of two models, judged on the same rows in the same splits."""
@@ -162,7 +153,7 @@ def _over_units(units: OverUnits, doubt: float) -> Difference:
         return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")
     if units.error > NO_SPREAD * scale:
         estimate = ScoreEstimate(units.value, units.error * math.sqrt(doubt), units.freedom)
-        return _difference(units.value, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+        return _difference(units.value, estimate.interval(test), estimate.p_of_zero(), test)
     if abs(units.value) <= NO_SPREAD * scale:
         return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
     p = fair_coin_two_sided(int(units.count), 0)
@@ -180,7 +171,7 @@ def _by_splits(pair: PairedModels, mean: float) -> Difference:
     test = f"corrected resampled t over {counted_rounds(differences, one.rounds)}"
     estimate = ScoreEstimate(mean, found.error, found.freedom)
     if estimate.error > 0:
-        return _difference(mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+        return _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
     if abs(mean) <= NO_SPREAD * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
     at_once = PairedModels(*pair.each(MetricOfSplits.at_once))
@@ -198,24 +189,23 @@ def _by_resampling(pair: PairedModels, mean: float) -> Difference:
     if metric.aggregation == "of the fit":
         return Difference(mean, test="two fits", why="no test: one fit of each gives one value")
     a, b = pair.each(lambda one: joined(one.splits))
-    return _difference(mean, paired_bootstrap(metric, a, b), f"paired bootstrap over {drawn_from(a)}")
+    return _difference(mean, *paired_bootstrap(metric, a, b), f"paired bootstrap over {drawn_from(a)}")
 
 
-def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
-    low, high, how = verdict.interval.low, verdict.interval.high, verdict.interval.how
-    if verdict.p is None:
-        return Difference(mean, test=test, why=how)
-    return Difference(mean, low, high, verdict.p, test)
+def _difference(mean: float, interval: Interval, p: float | None, test: str) -> Difference:
+    if p is None:
+        return Difference(mean, test=test, why=interval.how)
+    return Difference(mean, interval.low, interval.high, p, test)
 
 
-def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """How often resampled rows turn the difference round."""
+def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> tuple[Interval, float | None]:
+    """How often resampled rows turn the difference round; no p where it is mostly undefined."""
     differences = replicates(metric, a) - replicates(metric, b)
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
     enough = 2 * len(known) >= len(differences)
-    return Verdict(interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None)
+    return interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None
 
 
 def mcnemar(pair: PairedModels, mean: float) -> Difference:
@@ -227,8 +217,8 @@ def mcnemar(pair: PairedModels, mean: float) -> Difference:
         return Difference(mean, why="McNemar's test is of one answer to each row, and repeats give several")
     differences = metric.per_row(a) - metric.per_row(b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
-    verdict = Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
-    return _difference(mean, verdict, f"exact McNemar over {drawn_from(a)}")
+    interval, p = wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less)
+    return _difference(mean, interval, p, f"exact McNemar over {drawn_from(a)}")
 
 
 def wald_plus_two(more: int, less: int, rows: int) -> Interval:
