@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE
+from mlcli.core.tables import MISSING_CODE, empty_cells
 from mlcli.data.number_text import (
     as_numbers,
     code_among,
@@ -93,9 +93,7 @@ def coded_by(
 
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:
     """The cells of a column that a file lacks, and that says by this: no, or nothing where it is not boolean."""
-    if not column.coded:
-        return np.full(rows, np.nan)
-    return np.full(rows, 0 if column.kind == "boolean" else MISSING_CODE, np.int32)
+    return np.zeros(rows, np.int32) if column.kind == "boolean" else empty_cells(column, rows)
 
 
 def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:

@@ -21,14 +21,14 @@ EXAMPLES = 5
 
 
 @dataclass(frozen=True)
-class Keys:
+class JoinKeys:
     """The keys of one file."""
 
     rows: int
     empty: int
     """Rows of which some part of the key is empty: they match nothing."""
     doubled: Mapping[Key, int]
-    """Keys that stand there more than once, with how often."""
+    """JoinKeys that stand there more than once, with how often."""
     unmatched: int
     """Rows with a key that the other file lacks."""
     examples: tuple[Key, ...]
@@ -36,12 +36,12 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTable:
     """The joined columns, and how it went."""
 
     columns: Mapping[str, list[str]]
-    a: Keys
-    b: Keys
+    a: JoinKeys
+    b: JoinKeys
     matched: int
     """Rows of A with a match."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +59,9 @@ def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def join(a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False) -> Joined:
+def join(
+    a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False
+) -> JoinedTable:
     """The rows of A, each with what B says of its key."""
     keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
     places = _places(keys_b)
@@ -74,7 +76,7 @@ def join(a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "lef
         alone = [row for row in range(len(b)) if row not in taken]
         rows_a, rows_b = rows_a + [-1] * len(alone), rows_b + alone
     columns, renamed = _columns(a, b, on, rows_a, rows_b)
-    return Joined(
+    return JoinedTable(
         columns=columns,
         a=_described(keys_a, places),
         b=_described(keys_b, _places(keys_a)),
@@ -106,9 +108,9 @@ def _doubled(keys: Sequence[Key]) -> dict[Key, int]:
     return {key: len(rows) for key, rows in _places(keys).items() if len(rows) > 1}
 
 
-def _described(keys: Sequence[Key], others: Places) -> Keys:
+def _described(keys: Sequence[Key], others: Places) -> JoinKeys:
     unmatched = [key for key in keys if key and key not in others]
-    return Keys(
+    return JoinKeys(
         rows=len(keys),
         empty=sum(not key for key in keys),
         doubled=_doubled(keys),

@@ -22,7 +22,7 @@ from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import FileLayout, Records
-from mlcli.data.roles import RequestedRoles, Role, assigned_roles, refuse_unusable
+from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
 from mlcli.data.split_text import DELIMITER_WORDS
@@ -78,7 +78,7 @@ def _roles_and_task(
     records: Records,
     requested: RequestedRoles,
     task: str | None,
-) -> tuple[dict[str, Role], str | None]:
+) -> tuple[dict[str, AssignedRole], str | None]:
     """The role of each column, and the task that is asked for, stated, or marked by roles."""
     guess_target = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
     kinds = kind_named(task).target_kinds if task is not None else ()
@@ -89,7 +89,7 @@ def _roles_and_task(
     wanted = wanted_task(target, task, sidecar, records) or marked
     if target and has_no_target(wanted):
         note = f"{wanted} has no target: '{target}' is a column like the others"
-        roles[target] = Role("feature", note=note if requested.target else "")
+        roles[target] = AssignedRole("feature", note=note if requested.target else "")
     return roles, wanted
 
 
@@ -128,7 +128,7 @@ def _dataset(
     records: Records,
     sidecar: Sidecar,
     typed: dict[str, TypedColumn],
-    roles: Mapping[str, Role],
+    roles: Mapping[str, AssignedRole],
     task: str | None,
 ) -> Dataset:
     """The columns in their roles as one table, the target as its task needs it."""
@@ -175,13 +175,13 @@ def _counted_out(dataset: Dataset) -> Dataset:
     return replace(dataset, table=dataset.table.take(rows), notes=(*dataset.notes, note))
 
 
-def _doubt_of(target: str, given: Role) -> str:
+def _doubt_of(target: str, given: AssignedRole) -> str:
     """That the target was guessed, and may as well be another column."""
     others = " or ".join(f"'{other}'" for other in given.others)
     return f"the target was guessed: '{target}', {given.guessed}; {others} may be meant" if others else ""
 
 
-def _marked(typed: TypedColumn, given: Role, sidecar: Sidecar) -> TypedColumn:
+def _marked(typed: TypedColumn, given: AssignedRole, sidecar: Sidecar) -> TypedColumn:
     """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
     column = typed.column
     hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
@@ -206,7 +206,7 @@ def _notes_on_bands(typed: Mapping[str, TypedColumn]) -> Iterator[str]:
             yield f"'{name}' holds numbers: its groups are quarters of the rows ({groups}); levels make others"
 
 
-def _target_name(roles: Mapping[str, Role]) -> str | None:
+def _target_name(roles: Mapping[str, AssignedRole]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 

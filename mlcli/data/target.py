@@ -155,7 +155,9 @@ def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sideca
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
         )
-        hint = f"leave out the task, or choose another target with --target {_a_numeric(records, column.name)}"
+        hint = (
+            f"leave out the task, or choose another target with --target {_numeric_column(records, column.name)}"
+        )
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
@@ -164,7 +166,7 @@ def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sideca
     return ChosenTarget(changed, f"for {kind.name}", (note,))
 
 
-def _a_numeric(records: Records, target: str) -> str:
+def _numeric_column(records: Records, target: str) -> str:
     """A column that could be a target of numbers."""
     others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
     numeric = (one.name for one in others if as_numbers([text for text in one.values if text]) is not None)

@@ -71,7 +71,7 @@ WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 @dataclass(frozen=True)
-class Guess:
+class TargetGuess:
     """The column that is taken as the target, why, and which others may be meant."""
 
     name: str
@@ -89,7 +89,9 @@ class Guess:
         return f"{taken}, which is in doubt: {others} may be meant; to choose, say --target COLUMN"
 
 
-def guessed_target(columns: Mapping[str, TypedColumn], free: Sequence[str], kinds: Collection[str] = ()) -> Guess:
+def guessed_target(
+    columns: Mapping[str, TypedColumn], free: Sequence[str], kinds: Collection[str] = ()
+) -> TargetGuess:
     """The likeliest of the columns that are ``free``; ``kinds`` can be learned, where that is known."""
     names = [name for name in free if not _is_never(name, columns)] or list(free) or list(columns)
     few = [name for name in names if _has_few_classes(columns[name])]
@@ -111,7 +113,7 @@ def guessed_target(columns: Mapping[str, TypedColumn], free: Sequence[str], kind
     clear = worth[best] >= CLEAR and by_name[best] >= rivals
     clear = clear and (not others or worth[best] - worth[others[0]] >= AHEAD)
     why = _why(best, by_name[best], best == alone, names, columns)
-    return Guess(best, why, () if clear else tuple(others))
+    return TargetGuess(best, why, () if clear else tuple(others))
 
 
 def words_of(name: str) -> list[str]:

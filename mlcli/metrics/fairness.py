@@ -42,37 +42,37 @@ TOO_FEW = f"fewer than {FEW} rows"
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class ClassFlags:
     """Which rows are of the class that is looked for, and which are answered so."""
 
     truth: Flags
     predicted: Flags
 
     @classmethod
-    def of(cls, answers: LabelAnswers, code: int) -> Sides:
+    def of(cls, answers: LabelAnswers, code: int) -> ClassFlags:
         """Those of one class against the rest."""
         return cls(answers.truth == code, answers.predicted == code)
 
 
-Selection = Callable[[Sides], Flags]
+Selection = Callable[[ClassFlags], Flags]
 
 
 @dataclass(frozen=True)
-class RateOf:
+class RateDefinition:
     """Which rows a rate is of, and which of them it counts."""
 
     among: Selection
     counted: Selection
 
 
-RATES: dict[str, RateOf] = {
-    "base-rate": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth),
-    "selected": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.predicted),
-    "tpr": RateOf(lambda one: one.truth, lambda one: one.predicted),
-    "fpr": RateOf(lambda one: ~one.truth, lambda one: one.predicted),
-    "fnr": RateOf(lambda one: one.truth, lambda one: ~one.predicted),
-    "precision": RateOf(lambda one: one.predicted, lambda one: one.truth),
-    "accuracy": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.predicted),
+RATES: dict[str, RateDefinition] = {
+    "base-rate": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth),
+    "selected": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.predicted),
+    "tpr": RateDefinition(lambda one: one.truth, lambda one: one.predicted),
+    "fpr": RateDefinition(lambda one: ~one.truth, lambda one: one.predicted),
+    "fnr": RateDefinition(lambda one: one.truth, lambda one: ~one.predicted),
+    "precision": RateDefinition(lambda one: one.predicted, lambda one: one.truth),
+    "accuracy": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.predicted),
 }
 CRITERIA: dict[str, tuple[str, ...]] = {
     "demographic-parity": ("selected",),
@@ -119,7 +119,7 @@ class Gap:
 
 def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[GroupRates]:
     """Every rate of every group, for one class against the rest; each row counts once."""
-    sides = Sides.of(answers, code)
+    sides = ClassFlags.of(answers, code)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
     found = []
     for place, label in enumerate(groups.labels):
@@ -194,7 +194,7 @@ def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: st
 
     Groups with too few rows are left out; NaN where no two are left.
     """
-    sides = Sides.of(answers, code)
+    sides = ClassFlags.of(answers, code)
     among = RATES[rate].among(sides)[:, None] & groups.members & (answers.weights > 0)[:, None]
     enough = among.sum(axis=0) >= FEW
     if enough.sum() < 2:
@@ -211,7 +211,7 @@ SIMILAR = 0.9
 
 
 @dataclass(frozen=True)
-class Alike:
+class IndividualFairness:
     """How alike similar rows are answered; None where there is nothing to compare."""
 
     consistency: float | None
@@ -240,14 +240,14 @@ def _add(total: Array, counted: Array, distance: Array, there: Flags) -> None:
     counted += both
 
 
-def answered_alike(distances: Array, predicted: Array, probability: Array | None) -> Alike:
+def individual_fairness(distances: Array, predicted: Array, probability: Array | None) -> IndividualFairness:
     """Consistency, and the pairs of similar rows; ``predicted`` is 1 where the class that is looked for is."""
     apart = np.where(np.isnan(distances), np.inf, distances)
     np.fill_diagonal(apart, np.inf)
     first, second = np.nonzero(np.triu(apart < 1 - SIMILAR, 1))
     differing = np.abs(predicted[first] - predicted[second])
     spread = None if probability is None else np.abs(probability[first] - probability[second])
-    return Alike(
+    return IndividualFairness(
         _consistency(apart, predicted),
         len(first),
         float(differing.mean()) if len(first) else None,

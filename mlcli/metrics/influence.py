@@ -48,7 +48,7 @@ def influence(metric: Metric, answers: Any) -> Array | None:
 
 def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float, float]:
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
-    function, counts = _of_classes(metric, answers), smoothed(counts_of(answers))
+    function, counts = _of_classes(metric, answers), smoothed_counts(counts_of(answers))
     tallies = Tallies.of(counts)
     influences = slopes(function, tallies).of_cells()
     return float(function(tallies)), float((counts * influences**2).sum() / counts.sum())
@@ -63,7 +63,7 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     rows = units_by_class(answers)
     if metric.of_tallies is not None:
         rows = rows + PSEUDO_ROWS
-        counts = smoothed(counts_of(answers))
+        counts = smoothed_counts(counts_of(answers))
         influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
         spread = (counts * influences**2).sum(axis=1)
     else:
@@ -82,7 +82,7 @@ def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Ar
     return lambda tallies: of_tallies(tallies, answers.classes)
 
 
-def smoothed(counts: Array) -> Array:
+def smoothed_counts(counts: Array) -> Array:
     """Counts with some rows more of every class that has rows, half of them right."""
     classes = len(counts)
     right = PSEUDO_ROWS / 2 * np.eye(classes)
@@ -140,7 +140,7 @@ def _influence_on_area(one: Ranking) -> Array | None:
     return np.where(one.weights > 0, placed, 0.0)
 
 
-def tied(rankings: Sequence[Ranking]) -> float:
+def share_of_ties(rankings: Sequence[Ranking]) -> float:
     """The share of pairs of a row of the class and another that tie, the mean of rankings that have pairs."""
     sides = [one.by_level for one in rankings]
     ties, pairs = np.array([(of_class @ rest, of_class.sum() * rest.sum()) for of_class, rest in sides]).T

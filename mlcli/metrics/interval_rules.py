@@ -24,7 +24,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Scale, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
-from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, tied, variance_when_smoothed
+from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LONGER_ABOVE,
     UPPER,
@@ -154,7 +154,7 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
 def _ties(judged: MetricOfSplits) -> float:
     """The share of pairs that tie, of those that are compared."""
     assert judged.metric.rankings is not None
-    return float(np.mean([tied(judged.metric.rankings(part)) for part in judged.parts]))
+    return float(np.mean([share_of_ties(judged.metric.rankings(part)) for part in judged.parts]))
 
 
 @dataclass(frozen=True, eq=False)

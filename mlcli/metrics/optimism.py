@@ -28,7 +28,7 @@ MOST_SHIFTS = 200
 """Beside so many of the truths each prediction is put at most."""
 
 
-def corrected(
+def corrected_for_optimism(
     summary: Summary, metric: Metric, judged: Sequence[Answers], training: Sequence[Answers], estimate: str | float
 ) -> Summary:
     """A summary of scores out of the bag as one of the estimates; as it is where one of these is not defined."""

@@ -123,7 +123,7 @@ def score_table(
     )
 
 
-def compared_over(table: ScoreTable, rope: float | None = None, against: str = "") -> OverDatasets:
+def compare_over_datasets(table: ScoreTable, rope: float | None = None, against: str = "") -> OverDatasets:
     """What can be said of the models of a table, without tests where it has fewer than five datasets.
 
     With a region of practical equivalence, ``rope``, it is also said what is to be believed of each pair.

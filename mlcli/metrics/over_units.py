@@ -21,7 +21,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Score, defined
 from mlcli.metrics.influence import influence
 from mlcli.metrics.intervals import counted, effective_rows
-from mlcli.metrics.pooling import Rounds, by_others, distinct, joined, rounds_of_rows, units_of
+from mlcli.metrics.pooling import Rounds, by_others, distinct, first_rows, joined, rounds_of_rows, units_of
 
 WHOLE = 0.05
 """Units that are worth less than all of them by no more than this weigh the same."""
@@ -197,7 +197,5 @@ def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped
 def _shares_of_values(values: Array, part: Any, deviation: float) -> _Shares:
     """Of a metric that is the plain mean of units; these are known by the first of their rows."""
     known = ~np.isnan(values)
-    first = np.full(len(values), np.iinfo(np.int64).max)
-    np.minimum.at(first, part.group, part.rows)
     shares = (values[known] - values[known].mean() + deviation) / known.sum()
-    return _Shares(first[known], shares, np.ones(len(shares)), "groups")
+    return _Shares(first_rows(part.group, part.rows, len(values))[known], shares, np.ones(len(shares)), "groups")

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.metrics.base import Metric
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
@@ -48,9 +48,15 @@ def units_of(answers: Answers) -> Rows | None:
         return np.asarray(answers.header.group)
     if answers.units is None:
         return None
-    first = np.full(int(answers.units.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, answers.units, answers.rows)
-    return np.asarray(first[answers.units])
+    count = int(answers.units.max(initial=0)) + 1
+    return np.asarray(first_rows(answers.units, answers.rows, count)[answers.units])
+
+
+def first_rows(units: Codes, rows: Rows, count: int) -> Rows:
+    """The first row of each of so many units."""
+    first: Rows = np.full(count, np.iinfo(np.intp).max)
+    np.minimum.at(first, units, rows)
+    return first
 
 
 def rows_or_groups(answers: Answers) -> Rows:

@@ -201,7 +201,7 @@ def problems_with_list(name: str, noun: str, values: Sequence[Any]) -> list[str]
     return [f"a {noun} stands in {name} twice"] if len(set(values)) < len(values) else []
 
 
-def numbered(noun: str, parts: int, repeats: int) -> list[str]:
+def split_labels(noun: str, parts: int, repeats: int) -> list[str]:
     """Labels such as "fold 3", or "repeat 2, fold 3" where there are repeats."""
     names = [f"{noun} {part + 1}" if parts > 1 else noun for part in range(parts)]
     if repeats == 1:

@@ -15,7 +15,7 @@ from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.scored import Group, Scored, judged, metrics_in
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
-from mlcli.tasks.deciding import at_least
+from mlcli.tasks.deciding import threshold_in_words
 from mlcli.tasks.reasons import NO_REASON
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -148,7 +148,9 @@ def _flagging(answers: ScoreAnswers) -> str:
 
 
 def _limit(threshold: Array) -> str:
-    limits = [at_least(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()]
+    limits = [
+        threshold_in_words(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()
+    ]
     return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
 
 

@@ -62,10 +62,10 @@ def _compared(group: Group) -> list[dict[str, Any]]:
 def _over_datasets(scored: Sequence[Scored]) -> dict[str, Any]:
     if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
-    from mlcli.metrics.over_datasets import compared_over
+    from mlcli.metrics.over_datasets import compare_over_datasets
     from mlcli.report.over_datasets import over_datasets_as_json, tables_over_datasets
 
-    found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
+    found = [over_datasets_as_json(compare_over_datasets(table)) for table in tables_over_datasets(scored)]
     return given({"over_datasets": found})
 
 

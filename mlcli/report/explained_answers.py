@@ -18,7 +18,7 @@ from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.numbers import counted, short
 from mlcli.report.predictions import predictions_of
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered
+from mlcli.tasks.stretches import numbered_by_appearance
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> Iterator[
         return
     names = beside[SEQUENCE]
     order = np.array(beside["order"], np.float64) if "order" in beside else None
-    sequence = numbered(names)
+    sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
     for one in dict.fromkeys(sequence[wanted].tolist()):
         inside = sorted_rows[sequence[sorted_rows] == one]

@@ -15,13 +15,13 @@ from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
     CRITERIA,
     FEW,
-    Alike,
     Gap,
     GroupRates,
+    IndividualFairness,
     Rate,
-    answered_alike,
     gap,
     gower_distances,
+    individual_fairness,
     rates_by_group,
 )
 from mlcli.metrics.pooling import distinct, joined
@@ -145,7 +145,7 @@ def by_groups(one: Scored) -> list[OfGroups]:
     ]
 
 
-def alike(one: Scored) -> Alike | None:
+def alike(one: Scored) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
     dataset, answers = one.cell.dataset, judged(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
@@ -154,7 +154,7 @@ def alike(one: Scored) -> Alike | None:
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
     found = [_alike_in(split, table) for split in large]
     pairs = sum(one.pairs for one in found)
-    return Alike(
+    return IndividualFairness(
         _mean([(one.consistency, 1) for one in found]),
         pairs,
         _mean([(one.decided_differently, one.pairs) for one in found]),
@@ -162,13 +162,13 @@ def alike(one: Scored) -> Alike | None:
     )
 
 
-def _alike_in(answers: LabelAnswers, table: Table) -> Alike:
+def _alike_in(answers: LabelAnswers, table: Table) -> IndividualFairness:
     some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
     answers = answers.take(some)
     code = favourable_codes(answers.classes)[0]
     said = (answers.predicted == code).astype(np.float64)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    return answered_alike(gower_distances(table.take(answers.rows)), said, probability)
+    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability)
 
 
 def _mean(values: Sequence[tuple[float | None, int]]) -> float | None:
@@ -235,7 +235,7 @@ def _gap(found: Gap) -> Content:
     return f"{found.difference:.{DECIMALS}f}{reach}{ratio}"
 
 
-def _alike(found: Mapping[str, Alike]) -> Iterator[Element]:
+def _alike(found: Mapping[str, IndividualFairness]) -> Iterator[Element]:
     if not found:
         return
     rows = []

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import CriticalDifference
-from mlcli.metrics.over_datasets import OverDatasets, PairOverDatasets, ScoreTable, compared_over, score_table
+from mlcli.metrics.over_datasets import (
+    OverDatasets,
+    PairOverDatasets,
+    ScoreTable,
+    compare_over_datasets,
+    score_table,
+)
 from mlcli.metrics.ranks import RankTest, wins_ties_losses
 from mlcli.report.as_json import given, plain
 from mlcli.report.document import Content, Element, Field, Grid, Heading, Sentence, grid_of_numbers, notes, strong
@@ -57,7 +63,7 @@ def _table(group: Sequence[Scored], name: str) -> ScoreTable | None:
 def summary_over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     """What closes the results of several datasets."""
     for table in tables_over_datasets(scored):
-        yield from elements_over_datasets(compared_over(table))
+        yield from elements_over_datasets(compare_over_datasets(table))
 
 
 def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:

@@ -19,7 +19,7 @@ from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.reasons import ScoredRows
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered, order_of_texts, stretches
+from mlcli.tasks.stretches import numbered_by_appearance, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def component_columns(model: Any, request: Request) -> Columns:
 def tag_columns(model: Any, request: Request) -> Columns:
     """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
     _refuse_without_sequence(request.beside["sequence"])
-    sequence = numbered(request.beside["sequence"])
+    sequence = numbered_by_appearance(request.beside["sequence"])
     rows = in_order(sequence, _places(request.beside["order"]) if "order" in request.beside else None)
     ordered, place = request.table.take(rows), np.argsort(rows)
     tags = model.tag(ordered, sequence[rows])[place]
@@ -190,7 +190,7 @@ def score_columns(model: Any, request: Request) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
-    sequence = None if places["sequence"] is None else numbered(places["sequence"])
+    sequence = None if places["sequence"] is None else numbered_by_appearance(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
     asked = ScoredRows.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
     columns = {"score": _numbers(asked.score)}
@@ -214,7 +214,9 @@ def place_columns(model: Any, request: Request) -> Columns:
     request.refuse_probabilities("an order has no probabilities")
     scores = model.score_rows(request.table)
     columns = {"score": _numbers(scores)}
-    return columns | {"rank": [str(place) for place in places(scores, numbered(request.beside["group"]))]}
+    return columns | {
+        "rank": [str(place) for place in places(scores, numbered_by_appearance(request.beside["group"]))]
+    }
 
 
 def rule_columns(model: Any, request: Request) -> Columns:

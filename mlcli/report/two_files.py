@@ -12,7 +12,7 @@ from mlcli.report.document import Document, Element, Heading, Sentence, explaine
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.join import Joined, Key
+    from mlcli.data.join import JoinedTable, Key
     from mlcli.experiment.likeness import Likeness
 
 SHOWN = 5
@@ -25,19 +25,19 @@ READING = (
 )
 
 
-def joined_of(found: Joined, a: str, b: str) -> Document:
+def joined_of(found: JoinedTable, a: str, b: str) -> Document:
     """How a join went: rows without a match, keys that are empty or there twice, columns with new names."""
     files = ((a, found.a), (b, found.b))
     rows = tuple((name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled)) for name, keys in files)
     return (
         Heading(f"{a} with {b}", 1),
         Sentence(f"{counted(len(found), 'row')} of {counted(len(found.columns), 'column')}."),
-        *explained([findings.Table("Keys", KEYS, rows)]),
+        *explained([findings.Table("JoinKeys", KEYS, rows)]),
         *map(Sentence, remarks_on(found, a, b)),
     )
 
 
-def remarks_on(found: Joined, a: str, b: str) -> Iterator[str]:
+def remarks_on(found: JoinedTable, a: str, b: str) -> Iterator[str]:
     """What should be known of a join, a sentence each; the first says how many rows found a match."""
     yield f"{found.matched} of {counted(found.a.rows, 'row')} of {a} have a match in {b}."
     for name, keys in ((a, found.a), (b, found.b)):
@@ -55,7 +55,7 @@ def _named(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
-def joined_as_json(found: Joined, a: str, b: str) -> dict[str, Any]:
+def joined_as_json(found: JoinedTable, a: str, b: str) -> dict[str, Any]:
     """The same as plain values."""
     files = [
         {

@@ -17,9 +17,9 @@ from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.tasks.deciding import Decision, LearnedScores, Limit, at_least, decided, decision_param
+from mlcli.tasks.deciding import Decision, LearnedScores, Limit, decision_param, limit_by_rule, threshold_in_words
 from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
-from mlcli.tasks.stretches import kept_together, numbered, stretches
+from mlcli.tasks.stretches import numbered_by_appearance, stretches, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
 GOOD, ANOMALY = 0, 1
@@ -119,7 +119,7 @@ class Detector(Unsupervised):
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            limit = decided(model, model.decide, lambda: LearnedScores(own.score, own.weights))
+            limit = limit_by_rule(model, model.decide, lambda: LearnedScores(own.score, own.weights))
             model.threshold_, model.threshold_from_ = limit.threshold, limit.why
 
     @staticmethod
@@ -166,13 +166,14 @@ class Detector(Unsupervised):
             answers = asked[same] if same else ask(split.train)
             return LearnedScores(answers.score, answers.weights)
 
-        return decided(model, model.decide, learned)
+        return limit_by_rule(model, model.decide, learned)
 
     def reading(self) -> str:
         """Which rows are flagged; nothing for a model that flags none."""
         if self.threshold_ is None:
             return ""
-        return f"flagged: rows that score {at_least(self.threshold_)}; this threshold is {self.threshold_from_}"
+        least = threshold_in_words(self.threshold_)
+        return f"flagged: rows that score {least}; this threshold is {self.threshold_from_}"
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
@@ -239,10 +240,10 @@ class ScreenedRows(UnlabelledRows):
         column = schema.the("sequence")
         if column is None:
             return rows
-        rows = replace(rows, sequence=numbered(table.cells(column.name)))
+        rows = replace(rows, sequence=numbered_by_appearance(table.cells(column.name)))
         if rows.groups is not None:
             return rows
-        piece = kept_together(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
+        piece = uncut_pieces(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
         return rows if piece is None else replace(rows, piece=piece, groups=piece)
 
     def stretches(self) -> list[Rows]:
@@ -266,7 +267,9 @@ class ScreenedRows(UnlabelledRows):
 
 def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
     """The answers with the rows flagged that are the oddest among themselves."""
-    limit = decided(model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together"))
+    limit = limit_by_rule(
+        model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together")
+    )
     return answers.flagged_from(limit)
 
 

@@ -56,7 +56,7 @@ class Limit:
     why: str
 
 
-def at_least(threshold: float, digits: int = 6) -> str:
+def threshold_in_words(threshold: float, digits: int = 6) -> str:
     """Which scores reach a threshold, in words; the least float above 0 is what "above 0" is made of."""
     return "above 0" if 0 < threshold < np.finfo(np.float64).tiny else f"at least {threshold:.{digits}g}"
 
@@ -156,7 +156,7 @@ class LearnedScores:
         return float(self.score[order[place]])
 
 
-def decided(model: Any, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
+def limit_by_rule(model: Any, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
     """The limit of a fitted detector by a rule; without one by its own."""
     wanted = decision or Decision("own")
     found: Limit = DECIDED[wanted.rule](model, wanted.amount, learned)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlcli.core.errors import DataError
 from mlcli.data.read_records import read_records
 from mlcli.data.records import FileLayout
-from mlcli.data.split_text import sniffed
+from mlcli.data.split_text import sniffed_delimiter
 
 
 def cells_of(content: str | bytes, layout: FileLayout | None = None) -> dict[str, list[str]]:
@@ -45,7 +45,7 @@ def test_the_delimiter_is_found(delimiter: str) -> None:
 
 
 def test_a_decimal_comma_is_not_taken_for_the_delimiter() -> None:
-    assert sniffed("a;b\n1,5;2,5\n3,5;4,5\n") == ";"
+    assert sniffed_delimiter("a;b\n1,5;2,5\n3,5;4,5\n") == ";"
 
 
 def test_a_delimiter_inside_quotes_is_no_delimiter() -> None:
