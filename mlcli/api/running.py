@@ -14,7 +14,7 @@ from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
 from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scoring.scored import Scored, scored
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -52,7 +52,7 @@ def answered(
     from mlcli.experiment.run.fingerprint import versions
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
-    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
+    from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep
 
     source = None if experiment.source is None else str(experiment.source)
     with Store.open(place) as store:
@@ -61,7 +61,7 @@ def answered(
         results = run(cells, store=store, **asked)
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
-        shown = [kept_scores(one) for one in found]
+        shown = [scores_to_keep(one) for one in found]
         for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
             store.runs.keep(number, name, value)
     return found

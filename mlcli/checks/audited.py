@@ -13,7 +13,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.experiment.spec.cells import ProtocolSpec
@@ -137,16 +137,6 @@ class Audited:
         return self.protocol is not None and self.protocol.use not in ("given", "forward-chaining", "whole")
 
 
-def labels(codes: Array, column: Column) -> list[str]:
-    """The levels that some codes stand for."""
-    return [column.levels[int(code)] for code in codes]
-
-
 def shown(value: float, column: Column) -> str:
     """A cell as the file might have it."""
     return column.levels[int(value)] if column.coded else f"{value:.6g}"
-
-
-def alike(first: Array, second: Array) -> Flags:
-    """Whether cells are equal, two empty ones among them."""
-    return np.asarray((first == second) | (np.isnan(first) & np.isnan(second)))

@@ -13,7 +13,10 @@ COLUMNS = "columns:"
 
 def declared(dataset: Dataset, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
-    return Repair("sidecar", "\n".join([COLUMNS, *(_line(dataset, name, said) for name, said in columns.items())]))
+    return Repair(
+        "sidecar",
+        "\n".join([COLUMNS, *(_sidecar_line(dataset, name, stated) for name, stated in columns.items())]),
+    )
 
 
 def with_role(dataset: Dataset, role: str, *columns: str) -> Repair:
@@ -37,7 +40,7 @@ def step(model: str, text: str) -> Repair:
     return Repair("experiment", f"models:\n  - {{use: {model}, steps: [{text}]}}")
 
 
-def together(issues: Iterable[Issue]) -> str:
+def joined_sidecar(issues: Iterable[Issue]) -> str:
     """One sidecar with the first repair of each issue; of a column that stands twice, what is said first."""
     lines: dict[str, dict[str, None]] = {}
     named: set[str] = set()
@@ -52,7 +55,7 @@ def together(issues: Iterable[Issue]) -> str:
     return "\n".join(line for head, below in lines.items() for line in (head, *below))
 
 
-def _line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) -> str:
+def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequence[str]]) -> str:
     before = dataset.sidecar.columns.get(name)
     known: dict[str, str | Sequence[str]] = {}
     for word in ("kind", "role", "levels", "missing") if before else ():
@@ -60,10 +63,10 @@ def _line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) 
             known[word] = value
     if before is not None and before.numbers:
         known["kind"] = before.numbers
-    values = {**known, **said}
-    inside = ", ".join(f"{word}: {_value(value)}" for word, value in values.items())
+    values = {**known, **stated}
+    inside = ", ".join(f"{word}: {_value_text(value)}" for word, value in values.items())
     return f"  {key(name)}: {{{inside}}}"
 
 
-def _value(value: str | Sequence[str]) -> str:
+def _value_text(value: str | Sequence[str]) -> str:
     return scalar(value) if isinstance(value, str) else flow(value)

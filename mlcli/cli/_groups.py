@@ -14,8 +14,8 @@ from mlcli.cli._options import Target, Task
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.expectations import Bound
-    from mlcli.report.gates import Outcome
-    from mlcli.report.results import Parts
+    from mlcli.report.scoring.gates import ExperimentOutcome
+    from mlcli.report.views.results import Details
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Views:
     fair: bool = flag("--fair", "Show how groups are answered, and what fairness costs in accuracy.")
     verbose: bool = flag("--verbose -v", "Show the answers of every model, and how intervals were made.")
 
-    def parts(self) -> Parts:
-        """The same as parts of a report."""
-        from mlcli.report.results import Parts
+    def details(self) -> Details:
+        """The same as details of a report."""
+        from mlcli.report.views.results import Details
 
-        return Parts(self.verbose, self.classes, self.curves, self.fair, self.spread)
+        return Details(self.verbose, self.classes, self.curves, self.fair, self.spread)
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class Gates:
 
         return fail_under(self.fail_under or ())
 
-    def write(self, outcomes: Sequence[Outcome]) -> None:
+    def write(self, outcomes: Sequence[ExperimentOutcome]) -> None:
         """Write the files that were asked for."""
         if self.junit is None and self.summary is None:
             return
-        from mlcli.report.for_ci import append_summary, write_junit
+        from mlcli.report.ci import append_summary, write_junit
 
         if self.junit is not None:
             write_junit(self.junit, outcomes)

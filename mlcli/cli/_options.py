@@ -10,7 +10,7 @@ import typer
 from mlcli.cli._completion import column_names, data_names, parameter_values, task_names
 from mlcli.cli._declaring import shared
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
-from mlcli.report.formats import FORMATS, known_format
+from mlcli.report.formats.table import FORMATS, known_format
 
 
 def model_and_step_names() -> list[str]:

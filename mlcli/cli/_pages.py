@@ -37,7 +37,7 @@ class Pages:
             raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
         if not self.wanted:
             return
-        from mlcli.report.html import refuse_without_extra
+        from mlcli.report.formats.html import refuse_without_extra
 
         refuse_without_extra()
         for path in filter(None, (self.html, self.pictures)):
@@ -62,7 +62,7 @@ class Pages:
         document = make()
         if self.html is not None:
             from mlcli.core.files import replacing
-            from mlcli.report.html import html_of
+            from mlcli.report.formats.html import html_of
             from mlcli.report.page import Page
 
             page = html_of(document, Page())
@@ -71,7 +71,7 @@ class Pages:
             say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
             from mlcli.report.numbers import counted
-            from mlcli.report.pictures import save_all
+            from mlcli.report.pictures.files import save_all
 
             self.pictures.mkdir(exist_ok=True)
             written = save_all(document, self.pictures, self.picture_format)

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from mlcli.cli._console import page_for, remark, show_as
 from mlcli.core.files import replacing
 from mlcli.report.document import Document, grid
-from mlcli.report.formats import CSV
+from mlcli.report.formats.table import CSV
 from mlcli.report.numbers import counted
 
 Columns = Mapping[str, Sequence[str]]

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from mlcli.api.running import NOTHING, RunOptions, answered
-from mlcli.checks.audit import foreseen
+from mlcli.checks.audit import split_warnings
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._foreseen import ask_before_hours, planned_and_foreseen
 from mlcli.cli._groups import Gates, Views
@@ -21,13 +21,13 @@ from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, ModelFileError, UsageError
 from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.instead import method_instead
-from mlcli.report.as_json import given, results_as_json
 from mlcli.report.document import Document
-from mlcli.report.formats import JSON, TEXT
-from mlcli.report.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.formats.table import JSON, TEXT
 from mlcli.report.numbers import counted
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import Scored
+from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
+from mlcli.report.scoring.scored import Scored
+from mlcli.report.views.results import Details, gates_as_elements, results_of
+from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
@@ -48,40 +48,40 @@ def run_and_show(
     planned = planned_and_foreseen(experiments)
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
-    outcomes: list[Outcome] = []
-    parts = replace(views.parts(), fair=views.fair or any(experiment.fair for experiment in experiments))
+    outcomes: list[ExperimentOutcome] = []
+    details = replace(views.details(), fair=views.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
         if format == TEXT:
-            show(_document(outcomes[-1], parts))
+            show(_document(outcomes[-1], details))
     if format == JSON:
-        show_json(_plain(outcomes, parts))
+        show_json(_plain(outcomes, details))
     elif format != TEXT:
-        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
+        show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
     gates.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
     _leave_by(outcomes)
 
 
-def _document(outcome: Outcome, parts: Parts) -> Document:
-    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+def _document(outcome: ExperimentOutcome, details: Details) -> Document:
+    return (*results_of(outcome.cells, details), *gates_as_elements(outcome.gates))
 
 
-def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-    found = [one for outcome in outcomes for one in outcome.found]
-    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **given({"gates": gates})}
+    found = [one for outcome in outcomes for one in outcome.cells]
+    return {**results_as_json(found, curves=details.curves, fair=details.fair), **given({"gates": gates})}
 
 
-def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    from mlcli.report.whole import Made, made_by_file, report_of
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome]) -> Document:
+    from mlcli.report.views.full_report import Provenance, provenance_of_file, report_of
 
     typed = f"mlcli {shlex.join(sys.argv[1:])}"
     elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
-        made = made_by_file(experiment.source) if experiment.source else Made(typed)
-        elements += (*report_of(outcome.found, made), *gates_as_elements(outcome.gates))
+        made = provenance_of_file(experiment.source) if experiment.source else Provenance(typed)
+        elements += (*report_of(outcome.cells, made), *gates_as_elements(outcome.gates))
     return elements
 
 
@@ -94,7 +94,7 @@ def _scored(
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
-        with Progress(cells, foreseen(cells)) as progress:
+        with Progress(cells, split_warnings(cells)) as progress:
             found = answered(experiment, cells, place, options, progress, about)
     except KeyboardInterrupt:
         if place is not None:
@@ -121,10 +121,10 @@ def run_shard(
     """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
     from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.transfer import SHARD
-    from mlcli.report.kept import Part, parts_as_json, parts_of
+    from mlcli.report.views.runs import ShardCells, shards_as_json, shards_of
 
     shard = shard_from_text(text)
-    parts: list[Part] = []
+    shards: list[ShardCells] = []
     for experiment, cells in planned_and_foreseen(experiments):
         title, places, usual = experiment.title, shard.places(cells), beside(experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
@@ -132,9 +132,9 @@ def run_shard(
         about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
         named = replace(experiment, name=f"{title}, {shard}")
         found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
-        parts.append(Part(title, str(shard), len(cells), found, place))
-    show_as(format, parts_of, parts_as_json, parts)
-    _leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+        shards.append(ShardCells(title, str(shard), len(cells), found, place))
+    show_as(format, shards_of, shards_as_json, shards)
+    _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
 
 
 def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
@@ -145,9 +145,9 @@ def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
         raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
 
 
-def _leave_by(outcomes: Sequence[Outcome]) -> None:
+def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
-    found = [one for outcome in outcomes for one in outcome.found]
+    found = [one for outcome in outcomes for one in outcome.cells]
     broken = sum(one.result.status in BROKEN for one in found)
     damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
     skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)

@@ -48,7 +48,7 @@ def curve_command(
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.plan import plan
     from mlcli.experiment.spec.sweeps import Asked, experiment_of
-    from mlcli.report.sweeps import sweep_as_json, sweep_of
+    from mlcli.report.views.curves import sweep_as_json, sweep_of
 
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}

@@ -72,7 +72,7 @@ def data_command(
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.likeness import likeness
-    from mlcli.report.two_files import likeness_as_json, likeness_of
+    from mlcli.report.views.two_files import likeness_as_json, likeness_of
 
     alike = likeness(dataset, against)
     return lambda: likeness_of(alike), lambda: likeness_as_json(alike)
@@ -81,7 +81,7 @@ def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
     from mlcli.report.document import explained
-    from mlcli.report.plots import plot_of
+    from mlcli.report.views.dataset import plot_of
 
     picture = plot_of(dataset, columns)
     return lambda: explained([picture]), lambda: as_json(picture)
@@ -92,8 +92,8 @@ def _profiled(dataset: Dataset) -> tuple[Make, Make]:
 
     from mlcli.checks.audit import issues_of_data
     from mlcli.data.profile import profile
-    from mlcli.report.as_json import plain
-    from mlcli.report.profile import profile_of
+    from mlcli.report.views.dataset import profile_of
+    from mlcli.report.views.results_as_json import plain
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
@@ -103,7 +103,7 @@ def _profiled(dataset: Dataset) -> tuple[Make, Make]:
 
 def _list(format: str) -> None:
     from mlcli.data.shipped import shipped
-    from mlcli.report.profile import datasets_of
+    from mlcli.report.views.dataset import datasets_of
 
     plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
     show_as(format, lambda: datasets_of(shipped()), lambda: {"datasets": plain})

@@ -29,7 +29,7 @@ def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> 
     from mlcli.cli._running import beside
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.plan import plan
-    from mlcli.report.lists import plan_as_json, plan_of
+    from mlcli.report.views.plan import plan_as_json, plan_of
 
     experiments = [read_experiment(spec) for spec in specs]
     planned = [(one, with_serious_issues(plan(one), BEFORE_IT_RUNS)) for one in experiments]

@@ -48,7 +48,7 @@ def predict_command(
     from mlcli.cli._rows import give
     from mlcli.cli.explain import show_explained
     from mlcli.experiment.saved.model_file import asking, load_model
-    from mlcli.report.predictions import predictions_of
+    from mlcli.report.columns.predictions import predictions_of
 
     if explain and (output is not None or probabilities or log_density):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)

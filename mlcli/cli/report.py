@@ -55,19 +55,19 @@ def report_command(
 
 
 def _of_run(source: str, place: Path | None) -> Shown:
-    from mlcli.report.as_json import results_as_json
-    from mlcli.report.scored import scored
-    from mlcli.report.verified import VERSIONS
-    from mlcli.report.whole import made_by_run, report_of
+    from mlcli.report.scoring.scored import scored
+    from mlcli.report.views.full_report import provenance_of_run, report_of
+    from mlcli.report.views.results_as_json import results_as_json
+    from mlcli.report.views.verification import VERSIONS
 
     about, results, known = stored_run(source, place, VERSIONS)
     found = [scored(result, about.metrics) for result in results]
-    return lambda: report_of(found, made_by_run(about, known)), lambda: results_as_json(found)
+    return lambda: report_of(found, provenance_of_run(about, known)), lambda: results_as_json(found)
 
 
 def _of_model(file: Path) -> Shown:
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.trained import saved_model_as_json, saved_model_of
+    from mlcli.report.views.trained_model import saved_model_as_json, saved_model_of
 
     saved = load_model(file)
     return lambda: saved_model_of(file.name, saved), lambda: saved_model_as_json(saved)

@@ -23,7 +23,7 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     from mlcli.cli._progress import Progress
     from mlcli.experiment.run.again import run_again
     from mlcli.experiment.run.fingerprint import versions
-    from mlcli.report.verified import VERSIONS, again_as_json, again_of
+    from mlcli.report.views.verification import VERSIONS, again_as_json, again_of
 
     about, results, was = stored_run(run, store, VERSIONS)
     with Progress() as progress:

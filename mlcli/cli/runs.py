@@ -49,11 +49,11 @@ def show_command(
     """
     from mlcli.experiment.store.named_runs import number_of, store_of
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.report.as_json import cells_of, results_as_json
-    from mlcli.report.formats import CSV
-    from mlcli.report.lists import runs_as_json, runs_of
-    from mlcli.report.results import results_of
-    from mlcli.report.scored import scored
+    from mlcli.report.formats.table import CSV
+    from mlcli.report.scoring.scored import scored
+    from mlcli.report.views.results import results_of
+    from mlcli.report.views.results_as_json import cells_of, results_as_json
+    from mlcli.report.views.runs import runs_as_json, runs_of
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
         if run is None:
@@ -64,7 +64,7 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: cells_of(found) if format == CSV else results_of(found, views.parts()),
+        lambda: cells_of(found) if format == CSV else results_of(found, views.details()),
         lambda: results_as_json(found, curves=views.curves, fair=views.fair),
     )
 
@@ -80,7 +80,7 @@ def rm_command(
     """
     from mlcli.experiment.store.housekeeping import remove_runs
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import removed_of
+    from mlcli.report.views.runs import removed_of
 
     place = _there(store)
     with Store.open(place) as opened:
@@ -97,7 +97,7 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import as_plain, freed_of
+    from mlcli.report.views.runs import as_plain, freed_of
 
     place = _there(store)
     with Store.open(place) as opened:
@@ -164,7 +164,7 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
     Everything that it holds is read; the exit code is 6 where something is wrong.
     """
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import faults_in
+    from mlcli.report.views.runs import faults_in
 
     place = _there(store)
     with Store.read(place) as opened:
@@ -175,7 +175,7 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
-    from mlcli.report.kept import as_plain, carried_of
+    from mlcli.report.views.runs import as_plain, carried_of
 
     show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
 

@@ -25,7 +25,7 @@ def sample_command(
     """
     from mlcli.cli._rows import give
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.sampled import sampled
+    from mlcli.report.columns.samples import sample_columns
 
     refuse_to_replace(output, force)
-    give(sampled(load_model(file), rows, seed), output, format)
+    give(sample_columns(load_model(file), rows, seed), output, format)

@@ -60,7 +60,7 @@ def train_command(
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
     from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
-    from mlcli.report.trained import trained_as_json, trained_of
+    from mlcli.report.views.trained_model import trained_as_json, trained_of
 
     if output is not None:
         _refuse(output, data)

@@ -28,7 +28,7 @@ class JoinKeys:
     empty: int
     """Rows of which some part of the key is empty: they match nothing."""
     doubled: Mapping[Key, int]
-    """JoinKeys that stand there more than once, with how often."""
+    """Keys that stand there more than once, with how often."""
     unmatched: int
     """Rows with a key that the other file lacks."""
     examples: tuple[Key, ...]

@@ -16,7 +16,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
 from mlcli.data.shipped import shipped_paths
-from mlcli.report.as_json import plain
+from mlcli.report.views.results_as_json import plain
 
 Loaded = Callable[..., Dataset]
 

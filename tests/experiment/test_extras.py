@@ -22,8 +22,8 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import cell_key, splits_digest
 from mlcli.experiment.store.store import Store
-from mlcli.report.scored import scored
-from mlcli.report.series import series_of, summaries_of
+from mlcli.report.scoring.curves import series_of, summaries_of
+from mlcli.report.scoring.scored import scored
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import document, typed
 

@@ -12,7 +12,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.pooling import joined
-from mlcli.report.scored import Scored, judged, scored
+from mlcli.report.scoring.scored import Scored, judged, scored
 from tests.cli.shell import document, typed
 
 SEVERAL = """\

@@ -15,7 +15,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.optimism import corrected_for_optimism, no_information, overfitting
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scoring.scored import Scored, scored
 from mlcli.tasks.classification import LabelAnswers
 
 ACCURACY = metric_named("accuracy", LabelAnswers, ("a", "b"))

@@ -14,9 +14,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.behaviour import behaviour_of, groups_in_planes
-from mlcli.report.scored import Scored, scored
-from mlcli.report.worth import worth_of_columns
+from mlcli.report.scoring.importance import permutation_importance
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.inspection import behaviour_of, groups_in_planes
 
 ROWS = 120
 
@@ -71,12 +71,12 @@ def test_a_linear_model_answers_along_its_slopes(table: Path) -> None:
 
 def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     one, (_, curve, *_) = found(table, "y", "side", "linear-regression", "regression")
-    worth = worth_of_columns(one.result.cell, one.metrics[0])
+    worth = permutation_importance(one.result.cell, one.metrics[0])
     assert worth is not None
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
     wanted = partial_dependence(
-        theirs, worth.held.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
+        theirs, worth.held_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
     )
     assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
 

@@ -13,11 +13,11 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
+from mlcli.report.formats.text import text_of
+from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
-from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, scored
-from mlcli.report.scores import decimals_of
-from mlcli.report.text import text_of
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.results import results_of
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.grouping import MEANS
 from tests.golden.test_clusters import answers

@@ -20,9 +20,9 @@ from mlcli.core.findings import (
     Points,
     Tree,
 )
-from mlcli.report.document import Field, explained, grid
+from mlcli.report.document import GridCell, explained, grid
+from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page, columns_of, height
-from mlcli.report.text import text_of
 
 SCREE = Bars("Scree", ("component", "variance", "share"), ("1", "2", "3"), (4.0, 2.0, 0.01), ((0.6, 0.3, 0.0),))
 SCORES = Histogram("", "score", (0.0, 1.0, 2.0, 3.0), (("good", (8.0, 1.0, 0.0)), ("bad", (0.0, 1.0, 0.0))))
@@ -164,7 +164,7 @@ def test_heights_go_from_the_lowest_to_the_highest() -> None:
 
 
 def test_a_cell_may_be_a_small_picture() -> None:
-    table = grid(["column", "distribution"], [["x", Field("", heights=(0.0, 1.0))]])
+    table = grid(["column", "distribution"], [["x", GridCell("", heights=(0.0, 1.0))]])
     assert text_of((table,), Page(None)).splitlines()[-1] == "x       ▁█"
 
 

@@ -10,7 +10,7 @@ from mlcli.core.errors import DataError, UsageError
 from mlcli.core.findings import Bars, Histogram, Points, Table
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from mlcli.report.plots import MOST_POINTS, plot_of
+from mlcli.report.views.dataset import MOST_POINTS, plot_of
 from tests.cli.shell import document, typed
 
 

@@ -13,12 +13,12 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.scores.labels import ClassRates
-from mlcli.report.as_json import results_as_json
-from mlcli.report.confusion import confusion_of
+from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import scored
-from mlcli.report.text import text_of
+from mlcli.report.scoring.scored import scored
+from mlcli.report.views.confusion import confusion_of
+from mlcli.report.views.results import Details, results_of
+from mlcli.report.views.results_as_json import results_as_json
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 
@@ -249,7 +249,7 @@ def test_folds_that_disagree_are_told_and_others_are_not() -> None:
 def test_each_class_is_shown_against_the_rest_where_asked() -> None:
     """worked-examples.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
     asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
-    lines = [line.split() for line in text_of(results_of(asked, Parts(classes=True)), Page(None)).splitlines()]
+    lines = [line.split() for line in text_of(results_of(asked, Details(classes=True)), Page(None)).splitlines()]
     assert [
         "red",
         "0.333",
@@ -408,7 +408,7 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
 
 def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
     known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
-    said = text_of(results_of([known], Parts(spread=True)), Page(width=None))
+    said = text_of(results_of([known], Details(spread=True)), Page(width=None))
     assert "accuracy over the splits" in said
     assert "consistent" in said
     assert "over the splits" not in text(known.result)

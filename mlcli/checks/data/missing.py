@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.association import Rule, best_rule
+from mlcli.checks.association import ColumnCondition, best_condition
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.repairs import step
 from mlcli.core.findings import Table
@@ -27,7 +27,10 @@ SHRINKS = 0.1
 
 def missing_by_rule(audited: Audited) -> Iterator[Issue]:
     """Cells that are not missing by chance, since other columns tell where."""
-    found = {column.name: _rule_over_others(audited, column, empty) for column, empty in _with_gaps(audited)}
+    found = {
+        column.name: _best_condition_over_others(audited, column, empty)
+        for column, empty in _columns_with_gaps(audited)
+    }
     rules = {name: rule for name, rule in found.items() if rule is not None}
     if not rules:
         return
@@ -52,7 +55,7 @@ def missing_by_rule(audited: Audited) -> Iterator[Issue]:
 def imputing(audited: Audited) -> Iterator[Issue]:
     """What filling gaps does to the mean and the spread of a column."""
     rows = []
-    for column, _ in _with_gaps(audited):
+    for column, _ in _columns_with_gaps(audited):
         cells = audited.present(column)
         if column.coded or len(cells) < 2:
             continue
@@ -73,7 +76,7 @@ def imputing(audited: Audited) -> Iterator[Issue]:
         )
 
 
-def _with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
+def _columns_with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
     """The features with enough empty cells to see a rule in."""
     for column in audited.features():
         if column.missing and len(audited.dataset) >= FEWEST_ROWS:
@@ -82,12 +85,12 @@ def _with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
                 yield column, empty
 
 
-def _rule_over_others(audited: Audited, column: Column, empty: Flags) -> Rule | None:
+def _best_condition_over_others(audited: Audited, column: Column, empty: Flags) -> ColumnCondition | None:
     """The best condition on another column, if chance alone does not make one as good."""
     others = [one for one in audited.features() if one.name != column.name]
     others += [audited.target] if audited.target is not None else []
     rows = audited.sample
-    rules = (best_rule(empty[rows], audited.cells(one)[rows], one) for one in others)
+    rules = (best_condition(empty[rows], audited.cells(one)[rows], one) for one in others)
     known = [rule for rule in rules if rule is not None]
     best = max(known, key=lambda rule: abs(rule.correlation), default=None)
     if best is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.data.spellings import stand_in
+from mlcli.checks.data.spellings import stand_in_issue
 from mlcli.checks.repairs import declared, step, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
@@ -41,7 +41,7 @@ def stand_ins(audited: Audited) -> Iterator[Issue]:
     for column in audited.numeric():
         cells = audited.present(column)
         for value in _stand_ins_among(cells):
-            yield stand_in(audited, column, f"{value:g}", int((cells == value).sum()))
+            yield stand_in_issue(audited, column, f"{value:g}", int((cells == value).sum()))
 
 
 def _stand_ins_among(cells: Array) -> Iterator[float]:
@@ -81,14 +81,14 @@ def outliers(audited: Audited) -> Iterator[Issue]:
         cells = np.sort(audited.present(column))
         if len(cells) < FEWEST_ROWS or len(np.unique(cells)) < DISTINCT:
             continue
-        for far, near in ((_far_up(cells), cells), (_far_up(-cells[::-1]), -cells[::-1])):
+        for far, near in ((_count_far_above(cells), cells), (_count_far_above(-cells[::-1]), -cells[::-1])):
             if far:
                 sign = 1.0 if near is cells else -1.0
                 inside = np.sort(sign * near[: len(near) - far])
-                yield _outlier(audited, column, np.sort(sign * near[len(near) - far :]), inside)
+                yield _outlier_issue(audited, column, np.sort(sign * near[len(near) - far :]), inside)
 
 
-def _far_up(cells: Array) -> int:
+def _count_far_above(cells: Array) -> int:
     """How many of the largest lie further above the rest than these reach, in numbers and in ratios."""
     most = max(2, int(OUTLYING * len(cells)))
     for count in range(1, most + 1):
@@ -99,7 +99,7 @@ def _far_up(cells: Array) -> int:
     return 0
 
 
-def _outlier(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
+def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
     written = ", ".join(f"{value:g}" for value in outside)
     empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
     moved = step(audited.example, f"{{use: winsorise, columns: {flow([column.name])}}}")
@@ -124,9 +124,9 @@ def dependent_columns(audited: Audited) -> Iterator[Issue]:
     numbers = numbers / np.where(spread > 0, spread, np.nan)
     alike = np.triu(np.abs(_correlations(numbers)), 1)
     for first, second in np.argwhere(alike >= SAME).tolist():
-        yield _same_column(audited, columns[first], columns[second])
+        yield _same_column_issue(audited, columns[first], columns[second])
     whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
-    follower = [] if (alike >= SAME).any() else _follows_from_all_before(numbers[:, whole])
+    follower = [] if (alike >= SAME).any() else _dependent_on_earlier(numbers[:, whole])
     for place in follower:
         name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
@@ -145,7 +145,7 @@ def _correlations(numbers: Array) -> Array:
     return np.where(rows >= FEWEST_ROWS, quotient(covariance, varies * varies.T), 0.0)
 
 
-def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
+def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue:
     both = np.stack([audited.cells(first), audited.cells(second)])
     x, y = both[:, ~np.isnan(both).any(axis=0)]
     slope, intercept = np.polyfit(x, y, 1)
@@ -160,7 +160,7 @@ def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
     )
 
 
-def _follows_from_all_before(numbers: Array) -> list[int]:
+def _dependent_on_earlier(numbers: Array) -> list[int]:
     """The columns of which nothing is left when those before them are taken away."""
     if numbers.shape[1] > len(numbers) // 2:
         return []
