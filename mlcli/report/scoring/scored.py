@@ -17,10 +17,10 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.optimism import corrected
+from mlcli.metrics.optimism import corrected_for_optimism
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -102,7 +102,7 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
         for one in metrics:
-            summaries[one.name] = corrected(summaries[one.name], one, answers, learned, estimate)
+            summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
     of_training = training_answers(result)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}

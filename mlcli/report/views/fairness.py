@@ -15,9 +15,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
     CRITERIA,
     FEW,
-    Alike,
     Gap,
     GroupRates,
+    IndividualFairness,
     Rate,
 )
 from mlcli.report.document import (
@@ -163,7 +163,7 @@ def _gap_cell(gap: Gap) -> Content:
     return f"{gap.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
 
 
-def _similar_rows_elements(by_model: Mapping[str, Alike]) -> Iterator[Element]:
+def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterator[Element]:
     if not by_model:
         return
     rows = []
