@@ -97,12 +97,12 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import as_plain, freed_of
+    from mlcli.report.views.runs import freed_of, housekeeping_as_json
 
     place = _there(store)
     with Store.open(place) as opened:
         freed = collect(opened)
-    show_as(format, lambda: freed_of(freed, place), lambda: as_plain(freed))
+    show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
 
 
 def export_command(
@@ -175,9 +175,9 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
-    from mlcli.report.views.runs import as_plain, carried_of
+    from mlcli.report.views.runs import carried_of, housekeeping_as_json
 
-    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+    show_as(format, lambda: carried_of(carried, place), lambda: housekeeping_as_json(carried))
 
 
 def _there(store: Path | None) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.checks.association import ColumnCondition, best_condition
 from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.repairs import step
+from mlcli.checks.repairs import step_before
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.names import listed
@@ -46,7 +46,7 @@ def missing_by_rule(audited: Audited) -> Iterator[Issue]:
         "warning" if strong else "advice",
         f"not missing by chance, since a rule over another column tells where: {listed(columns)}",
         "what fills such gaps is drawn from other cases; that a cell is empty may be learned from",
-        (step(audited.example, own),),
+        (step_before(audited, own),),
         columns,
         (Table("Rules that tell where cells are missing", header, rows),),
     )
@@ -70,7 +70,7 @@ def imputing(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"filling the gaps of {', '.join(shrunk)} makes them look less spread than they are",
             "a gap that is filled with the mean leaves the mean as it is, and adds nothing to the spread",
-            (step(audited.example, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
+            (step_before(audited, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
             shrunk,
             (Table("What imputing does", header, tuple(rows)),),
         )

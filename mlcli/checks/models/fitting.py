@@ -15,7 +15,7 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import Remedy, other_model, richer, simpler
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
-from mlcli.report.scoring.curves import ScoreCurve, finding_of
+from mlcli.report.scoring.curves import ScoreCurve, curve_finding
 from mlcli.report.scoring.scored import Scored, badness
 
 WIDE_GAP = 0.3
@@ -67,7 +67,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     fit = fit_scores(diagnosed)
     if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
         return
-    tried = better_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
+    tried = most_skilful_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
     sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
     end = "" if helps else "; no simpler setting that was tried does better"
@@ -98,7 +98,7 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         or not diagnosed.is_surely_beaten_by(rival.scored)
     ):
         return
-    tried = better_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
+    tried = most_skilful_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
     helps = [one for one in tried if one.skill > fit.judged_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
@@ -124,7 +124,7 @@ def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
         f"more rows would help {diagnosed.cell.label}: its learning curve still rises",
         f"{diagnosed.metric.name} gets better by {rise:.2g} for the last doubling of the training rows",
         (Repair("file", "more rows"),),
-        shown=(finding_of(curve),),
+        shown=(curve_finding(curve),),
     )
 
 
@@ -148,7 +148,7 @@ def skill_of(diagnosed: Diagnosed, score: float) -> float:
     return (worst - badness(metric, score)) / (worst - best)
 
 
-def better_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
+def most_skilful_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
     """The most skilful first."""
     return sorted(tried, key=lambda one: -one.skill)
 

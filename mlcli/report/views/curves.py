@@ -31,12 +31,12 @@ from mlcli.report.scoring.curves import (
     ScoreCurve,
     Series,
     band,
+    curve_finding,
     curves_over,
-    finding_of,
     series_of,
     validation_curve,
 )
-from mlcli.report.scoring.scored import Group, badness, cell_of, group_of, judged, scored
+from mlcli.report.scoring.scored import Group, badness, first_cell, group_of, judged_answers, scored
 from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_table import BEST, score_cell
@@ -136,7 +136,7 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     yield Heading(f"{curve.title}: {metric.name} by {curve.over}")
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
-        yield finding_of(curve)
+        yield curve_finding(curve)
     yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_conclusions(curve))
 
 
@@ -160,7 +160,7 @@ def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
         "per_doubling": plain(curve.per_doubling()),
         "baseline": plain(curve.baseline),
         "points": points,
-        "findings": [plain(as_json(finding_of(curve)))],
+        "findings": [plain(as_json(curve_finding(curve)))],
     }
 
 
@@ -198,7 +198,7 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
 def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:
     """The same as plain values."""
     cells = _scored_cells(sweep, results)
-    known = {"version": __version__, "dataset": cell_of(cells).dataset.name, "curve": sweep.kind}
+    known = {"version": __version__, "dataset": first_cell(cells).dataset.name, "curve": sweep.kind}
     if sweep.kind == "bias-variance":
         return known | {
             "models": [{"model": name, **plain(asdict(one))} for name, one in _decompositions(cells).items()]
@@ -231,7 +231,7 @@ def _decompositions(cells: Group) -> dict[str, Decomposition]:
     """How far the typical answer of each model is off, and how much answers differ."""
     found: dict[str, Decomposition] = {}
     for one, name in cells.items():
-        decomposition = bias_variance(judged(one.result))
+        decomposition = bias_variance(judged_answers(one.result))
         if isinstance(decomposition, Undefined):
             raise UsageError(decomposition.why, hint=decomposition.hint)
         found[name] = decomposition

@@ -18,7 +18,7 @@ from mlcli.metrics.confusion import Confusion
 from mlcli.report.document import Document, grid
 from mlcli.report.scoring.curves import Series, series_of, summaries_of
 from mlcli.report.scoring.differences import differences_as_json, differences_of
-from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, metrics_in
+from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.tuning import choices_as_json
@@ -37,14 +37,14 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
         "cells": [
             {**_result_as_json(one), **dict(item for add in also for item in add(one).items())} for one in scored
         ],
-        "comparisons": [one for group in grouped(scored) for one in _differences_in_table(group)],
+        "comparisons": [one for group in groups_of(scored) for one in _differences_in_table(group)],
         **_over_datasets_entry(scored),
     }
 
 
 def _differences_in_table(group: Group) -> list[dict[str, Any]]:
     """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
-    cell = cell_of(group)
+    cell = first_cell(group)
     every = [differences_of(group, metric) for metric in metrics_in(group)]
     return [
         {
