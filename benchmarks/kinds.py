@@ -29,7 +29,6 @@ from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import STARTS, cloud_of
-from mlcli.engines.kernel_functions import forget_matrices
 from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20
@@ -234,7 +233,6 @@ def detectors() -> Iterator[Comparison]:
 
 def scored_by(method: str, params: dict[str, Any], data: Any) -> Any:
     """Our scores of the rows that are learned from."""
-    forget_matrices()
     return ours(method, params, data).score_rows(data.table)
 
 

@@ -22,7 +22,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.engines.sums import Layout, Sums, TrainingSums, all_but_one
+from mlcli.engines.sums import ColumnLayout, Sums, TrainingSums, all_but_one
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
             weight=known.total,
             cells=known.by_class.at(features),
             origin=rows.entries.origin_of(features) * known.scale[:, features],
-            layout=Layout.of(known.places),
+            layout=ColumnLayout.of(known.places),
             scatter_of=partial(self.scatter_of, known, features),
             constant=known.constant(features),
         )
@@ -226,7 +226,7 @@ ROUTES: dict[bool, tuple[str, Callable[[SplitRows], Iterator[Batch]]]] = {
 """By whether every row is a part of its own."""
 
 
-class Learned(Protocol):
+class LearnedFromSums(Protocol):
     """What a method has learned from each of some sets of rows."""
 
     def answers(self, rows: Array) -> Array:
@@ -236,7 +236,7 @@ class Learned(Protocol):
 class LearnsFromSums(Protocol):
     """A method that needs to know nothing of its training rows but sums."""
 
-    def learn_from(self, sums: TrainingSums) -> Learned:
+    def learn_from(self, sums: TrainingSums) -> LearnedFromSums:
         """What follows from the sums of each set of rows."""
 
 

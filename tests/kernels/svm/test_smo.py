@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.engines.smo import solve
-from mlcli.kernels.svm.climbing import FLAT
+from mlcli.kernels.svm.smo import FLAT
 
 
 def climbed(K: Any, target: Any, bounds: Any, epsilon: float, tolerance: float) -> Any:

@@ -19,7 +19,7 @@ FLAT = 1e-12
 
 
 @compiled
-def climb(
+def move_pairs(
     K: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
     beta: Array, residual: Array, room: Array, lanes: Array,
 ) -> tuple[int, bool, float]:  # fmt: skip
