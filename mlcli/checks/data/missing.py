@@ -27,11 +27,11 @@ SHRINKS = 0.1
 
 def missing_by_rule(audited: Audited) -> Iterator[Issue]:
     """Cells that are not missing by chance, since other columns tell where."""
-    found = {
-        column.name: _best_condition_over_others(audited, column, empty)
-        for column, empty in _columns_with_gaps(audited)
-    }
-    rules = {name: rule for name, rule in found.items() if rule is not None}
+    rules: dict[str, ColumnCondition] = {}
+    for column, empty in _columns_with_gaps(audited):
+        rule = _best_condition_over_others(audited, column, empty)
+        if rule is not None:
+            rules[column.name] = rule
     if not rules:
         return
     strong = [name for name, rule in rules.items() if abs(rule.correlation) >= STRONG and not rule.is_of_gaps]

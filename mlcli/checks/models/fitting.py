@@ -76,10 +76,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         "warning" if sure else "advice",
         f"{diagnosed.cell.label} overfits: it has high variance{end}",
         f"{fit.in_words(diagnosed.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
-        (
-            *(_repair_of(diagnosed, one) for one in helps),
-            more_rows,
-        ),
+        (*(_repair_of(diagnosed, one) for one in helps), more_rows),
         shown=(*_tried_tables(diagnosed, tried),),
     )
 
@@ -157,12 +154,12 @@ def _try_remedies(diagnosed: Diagnosed, remedies: Iterable[Remedy]) -> list[Trie
     """Remedies as they do on the same splits; those that cannot be run are left out."""
     some = list(remedies)[:MOST_TRIED]
     found = diagnosed.scored_beside([one.model for one in some], diagnosed.cell.protocol) if some else []
-    judged_ones = ((remedy, one, diagnosed.score_of(one)) for remedy, one in zip(some, found, strict=False))
-    return [
-        TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean))
-        for remedy, one, mean in judged_ones
-        if mean is not None
-    ]
+    tried = []
+    for remedy, one in zip(some, found, strict=False):
+        mean = diagnosed.score_of(one)
+        if mean is not None:
+            tried.append(TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean)))
+    return tried
 
 
 def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:

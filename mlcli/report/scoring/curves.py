@@ -71,11 +71,9 @@ def series_of(one: Scored) -> list[Series]:
     if not one.done:
         return []
     lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
-    found = (
-        [_series_of_stages(one, line) for line in lines]
-        if lines
-        else [_series_of_protocol(one), _series_of_stages(one)]
-    )
+    found = [_series_of_stages(one, line) for line in lines]
+    if not lines:
+        found = [_series_of_protocol(one), _series_of_stages(one)]
     return [series for series in found if series is not None]
 
 

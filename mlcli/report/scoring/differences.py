@@ -40,9 +40,8 @@ def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     others = [one for one in known if one is not best]
     models = [one for one in known if one is not baseline]
     to_best = _differences_to(best, others, metric)
-    return TableDifferences(
-        metric, best, baseline, to_best, _differences_to(baseline, models, metric) if baseline else {}
-    )
+    to_baseline = _differences_to(baseline, models, metric) if baseline else {}
+    return TableDifferences(metric, best, baseline, to_best, to_baseline)
 
 
 def _differences_to(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:

@@ -30,11 +30,9 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     estimate_of = dict(zip(cells, estimates, strict=True)) if any(estimates) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
-    elements = [
-        element
-        for _, group in groupby(cells, table_key)
-        for element in _dataset_elements(list(group), estimate_of)
-    ]
+    elements: list[Element] = []
+    for _, group in groupby(cells, table_key):
+        elements += _dataset_elements(list(group), estimate_of)
     sentence = Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong")
     return (*elements, sentence, *_total_estimate(cells, estimate_of))
 

@@ -31,12 +31,13 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
     """The document of an experiment: one entry per cell, in the order of the plan."""
     from mlcli.report.views.fairness import fairness_as_json
 
-    also = [add for asked, add in ((curves, _curves_as_json), (fair, fairness_as_json)) if asked]
+    cells = []
+    for one in scored:
+        more = (_curves_as_json(one) if curves else {}) | (fairness_as_json(one) if fair else {})
+        cells.append(_result_as_json(one) | more)
     return {
         "version": __version__,
-        "cells": [
-            {**_result_as_json(one), **dict(item for add in also for item in add(one).items())} for one in scored
-        ],
+        "cells": cells,
         "comparisons": [one for group in groups_of(scored) for one in _differences_in_table(group)],
         **_over_datasets_entry(scored),
     }

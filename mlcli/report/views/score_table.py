@@ -155,9 +155,8 @@ def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterable[str]:
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
     for unit in ("row", "group"):
         found = {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
-        yield from _trust_notes(
-            unit, found, ", but for bootstraps" * any("bootstrap" in rule for rule, _ in rules)
-        )
+        bootstraps = any("bootstrap" in rule for rule, _ in rules)
+        yield from _trust_notes(unit, found, ", but for bootstraps" * bootstraps)
 
 
 def _unit_of_rule(rule: str) -> str:
