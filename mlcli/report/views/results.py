@@ -11,11 +11,11 @@ from mlcli.report.scoring.differences import differences_of
 from mlcli.report.scoring.gates import Gate
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
 from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.views.curves import scores_by_series
 from mlcli.report.views.opening import opening, subject_of
 from mlcli.report.views.probabilities import probability_pictures
 from mlcli.report.views.remarks import remarks_on
 from mlcli.report.views.score_table import distances_to_best, spread_of, table_of_models
+from mlcli.report.views.series import scores_by_series
 from mlcli.report.views.tuning import choices_in
 from mlcli.report.views.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
