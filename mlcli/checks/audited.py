@@ -135,6 +135,6 @@ class Audited:
         return self.protocol is not None and self.protocol.use not in ("given", "forward-chaining", "whole")
 
 
-def shown(value: float, column: Column) -> str:
+def cell_text(value: float, column: Column) -> str:
     """A cell as the file might have it."""
     return column.levels[int(value)] if column.coded else f"{value:.6g}"

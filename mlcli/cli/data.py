@@ -102,7 +102,7 @@ def _profiled(dataset: Dataset) -> tuple[Make, Make]:
 
 def _list(format: str) -> None:
     from mlcli.data.shipped import shipped
-    from mlcli.report.views.dataset import datasets_of
+    from mlcli.report.views.dataset import shipped_datasets_of
 
     plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
-    show_as(format, lambda: datasets_of(shipped()), lambda: {"datasets": plain})
+    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: {"datasets": plain})

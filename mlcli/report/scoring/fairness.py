@@ -23,7 +23,7 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
-from mlcli.report.scoring.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.tasks.classification import LabelAnswers
 
 MOST_ROWS = 1000
@@ -89,7 +89,7 @@ def fairness_by_groups(one: Scored) -> list[GroupFairness]:
 
 def similar_rows(one: Scored) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.cell.dataset, judged(one.result)
+    dataset, answers = one.cell.dataset, judged_answers(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))

@@ -124,15 +124,10 @@ def _share_of_empty_cells(table: Table) -> float:
 
 
 def _rates_grid(name: str, groups: Sequence[GroupRates]) -> Element:
-    rows = (
-        [
-            one.label,
-            str(one.rows),
-            *(_rate_cell(one.rates[rate]) for rate in SHOWN),
-            _rate_cell(one.calibration, sign="+"),
-        ]
-        for one in groups
-    )
+    rows: list[list[Content]] = []
+    for one in groups:
+        rates = (_rate_cell(one.rates[rate]) for rate in SHOWN)
+        rows.append([one.label, str(one.rows), *rates, _rate_cell(one.calibration, sign="+")])
     return grid_of_numbers([name, "rows", *SHOWN, "calibration"], rows)
 
 

@@ -27,7 +27,7 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, fixed, p_text
-from mlcli.report.scoring.scored import Scored, cell_of, comparable, grouped
+from mlcli.report.scoring.scored import Scored, first_cell, groups_of, table_key
 from mlcli.report.views.results_as_json import given, plain
 from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
 
@@ -47,10 +47,10 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
     """
     seen: Counter[tuple[object, ...]] = Counter()
     together: dict[tuple[str, int], list[Scored]] = {}
-    for group in grouped(scored):
-        cell = cell_of(group)
-        together.setdefault((cell.kind, seen[comparable(cell)]), []).extend(group)
-        seen[comparable(cell)] += 1
+    for group in groups_of(scored):
+        cell = first_cell(group)
+        together.setdefault((cell.kind, seen[table_key(cell)]), []).extend(group)
+        seen[table_key(cell)] += 1
     tables = (_score_table_of(group, metric) for group in together.values())
     return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
 

@@ -131,7 +131,7 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
     return found
 
 
-def document_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
+def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
     elements: Document = ()
     for one in answers:
@@ -140,7 +140,7 @@ def document_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
-def explained_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
+def explained_answers_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
     """The same as plain values."""
     return [
         {"what": one.what, "answer": one.answer, "findings": plain([as_json(finding) for finding in one.findings])}
