@@ -45,7 +45,7 @@ from mlcli.engines.centres import (
 )
 from mlcli.models.clusters._lloyd import Lloyd, SettledCentres, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""

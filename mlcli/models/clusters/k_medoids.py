@@ -33,7 +33,7 @@ from mlcli.engines.classical_scaling import DISTANCES
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
 from mlcli.engines.draws import in_content_order
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 MOST_ROWS = 10_000
 LEAST_GAIN = 1e-12
