@@ -18,7 +18,7 @@ from mlcli.report.document import Document, Grid
 from mlcli.report.formats.table import JSON, known_format, renderer_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.gates import ExperimentOutcome, Gate
-from mlcli.report.scoring.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.report.views.full_report import Provenance, report_of
 from mlcli.report.views.results import gates_as_elements, results_of
 from mlcli.report.views.results_as_json import cells_of, results_as_json
@@ -136,7 +136,7 @@ def answers_of(one: Scored) -> pd.DataFrame:
     """The answers of all splits, in the order of the splits."""
     import pandas as pd
 
-    splits = judged(one.result)
+    splits = judged_answers(one.result)
     if not splits:
         return pd.DataFrame({"row": [], "split": []})
     answers, lengths = joined(splits), [len(split) for split in splits]

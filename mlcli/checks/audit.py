@@ -48,7 +48,7 @@ def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA
     return [Audit(audited, tuple(issues_in(audited, checks))) for audited in every]
 
 
-def document_of(audits: Sequence[Audit], everything: bool) -> Document:
+def audit_document(audits: Sequence[Audit], everything: bool) -> Document:
     """What was found in each dataset, with one sidecar that repairs it all; advice only where it is asked for."""
     return tuple(element for audit in audits for element in _elements(audit, everything))
 

@@ -23,7 +23,7 @@ from mlcli.metrics.base import Metric
 from mlcli.report.scoring.curves import ScoreCurve, curves_over
 from mlcli.report.scoring.differences import difference_between, score_of
 from mlcli.report.scoring.importance import PermutationImportance, permutation_importance
-from mlcli.report.scoring.scored import Scored, badness, judged, scored
+from mlcli.report.scoring.scored import Scored, badness, judged_answers, scored
 
 SIZES = (0.25, 0.5, 1.0)
 """The shares of the training rows at which learning curves are looked at."""
@@ -66,7 +66,7 @@ class Diagnosed:
 
     def scores(self, one: Scored) -> Array:
         """The deciding score of each split, where it is defined."""
-        values = [self.metric.compute(answers) for answers in judged(one.result)]
+        values = [self.metric.compute(answers) for answers in judged_answers(one.result)]
         return np.array([value for value in values if isinstance(value, float)])
 
     def score_of(self, one: Scored) -> float | None:

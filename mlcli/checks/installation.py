@@ -48,7 +48,7 @@ def health_of(store: Path | None, default: Path) -> Health:
     return Health(facts, problems, len(problems) > before)
 
 
-def document_of(health: Health) -> Document:
+def health_document(health: Health) -> Document:
     """The facts as tables, then what is wrong."""
     return tuple(_elements(health))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mlcli.checks.audited import Audited
 from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
 from mlcli.data.write_sidecar import flow, key, scalar
@@ -11,17 +12,15 @@ from mlcli.data.write_sidecar import flow, key, scalar
 COLUMNS = "columns:"
 
 
-def declared(dataset: Dataset, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
+def declared(audited: Audited, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
-    return Repair(
-        "sidecar",
-        "\n".join([COLUMNS, *(_sidecar_line(dataset, name, stated) for name, stated in columns.items())]),
-    )
+    lines = (_sidecar_line(audited.dataset, name, stated) for name, stated in columns.items())
+    return Repair("sidecar", "\n".join([COLUMNS, *lines]))
 
 
-def with_role(dataset: Dataset, role: str, *columns: str) -> Repair:
+def with_role(audited: Audited, role: str, *columns: str) -> Repair:
     """Columns in another role."""
-    return declared(dataset, {name: {"role": role} for name in columns})
+    return declared(audited, {name: {"role": role} for name in columns})
 
 
 def by_hand(text: str) -> Repair:
@@ -35,9 +34,9 @@ def split_by(protocol: str) -> tuple[Repair, ...]:
     return Repair("option", f"--protocol {option}"), Repair("experiment", f"protocol: {protocol}")
 
 
-def step(model: str, text: str) -> Repair:
+def step_before(audited: Audited, text: str) -> Repair:
     """A step before a model in the experiment file."""
-    return Repair("experiment", f"models:\n  - {{use: {model}, steps: [{text}]}}")
+    return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{text}]}}")
 
 
 def joined_sidecar(issues: Iterable[Issue]) -> str:

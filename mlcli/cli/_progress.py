@@ -11,8 +11,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from mlcli.cli._console import is_terminal, page_for
-from mlcli.core.advancing import advancing
-from mlcli.core.compiling import compiling
+from mlcli.core.progress import advancing, compiling
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.suitability import doubt_of, is_too_long, refuse_long_work, refuse_longer

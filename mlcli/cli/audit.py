@@ -34,13 +34,13 @@ def audit_command(
     features, groups cut, time ignored, classes too small, odd cells: each with
     what shows it, and lines for the sidecar or the experiment file to paste.
     """
-    from mlcli.checks.audit import audit_as_json, audits_of, document_of
+    from mlcli.checks.audit import audit_as_json, audit_document, audits_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
 
     experiments = _experiments(subjects, columns, protocol, seed)
     found = [audit for experiment in experiments for audit in audits_of(experiment)]
-    show_as(format, lambda: document_of(found, everything), lambda: {"datasets": [*map(audit_as_json, found)]})
+    show_as(format, lambda: audit_document(found, everything), lambda: {"datasets": [*map(audit_as_json, found)]})
     if strict and any(audit.serious for audit in found):
         raise typer.Exit(ExitCode.UNMET)
 

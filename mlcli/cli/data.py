@@ -87,19 +87,22 @@ def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
 
 
 def _profiled(dataset: Dataset) -> tuple[Make, Make]:
+    from dataclasses import asdict
+
     from mlcli.checks.audit import issues_of_data
     from mlcli.data.profile import profile
     from mlcli.report.views.dataset import profile_of
+    from mlcli.report.views.results_as_json import plain
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    return lambda: profile_of(found, tables), found.to_json
+    return lambda: profile_of(found, tables), lambda: plain(asdict(found))
 
 
 def _list(format: str) -> None:
     from mlcli.data.shipped import shipped
-    from mlcli.report.views.dataset import datasets_of
+    from mlcli.report.views.dataset import shipped_datasets_of
 
     plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
-    show_as(format, lambda: datasets_of(shipped()), lambda: {"datasets": plain})
+    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: {"datasets": plain})

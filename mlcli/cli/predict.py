@@ -15,7 +15,7 @@ from mlcli.core.names import listed
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows, Unseen
+    from mlcli.data.new_rows import NewRows, UnseenLevel
 
 ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
@@ -77,7 +77,7 @@ def predict_command(
 
 
 def _unlike_training(rows: NewRows, optional: Set[str]) -> Iterator[str]:
-    by_column: dict[str, list[Unseen]] = {}
+    by_column: dict[str, list[UnseenLevel]] = {}
     for one in rows.unseen:
         by_column.setdefault(one.column, []).append(one)
     for column, unseen in by_column.items():

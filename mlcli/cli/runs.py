@@ -95,12 +95,12 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import as_plain, freed_of
+    from mlcli.report.views.runs import freed_of, housekeeping_as_json
 
     place = _existing_store(store)
     with Store.open(place) as opened:
         freed = collect(opened)
-    show_as(format, lambda: freed_of(freed, place), lambda: as_plain(freed))
+    show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
 
 
 def export_command(
@@ -173,9 +173,9 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
-    from mlcli.report.views.runs import as_plain, carried_of
+    from mlcli.report.views.runs import carried_of, housekeeping_as_json
 
-    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+    show_as(format, lambda: carried_of(carried, place), lambda: housekeeping_as_json(carried))
 
 
 def _existing_store(store: Path | None) -> Path:

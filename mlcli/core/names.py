@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mlcli.core.aliases import other_names, setting_for, without_ending
 
@@ -77,6 +77,14 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """Some names in a sentence, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name, or where it is taken one such as "component 1 (2)" that is not."""
+    free, count = name, 2
+    while free in taken:
+        free, count = f"{name} ({count})", count + 1
+    return free
 
 
 def module_of(name: str) -> str:

@@ -12,7 +12,7 @@ from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.gates import SKIPPED, ExperimentOutcome, Gate
-from mlcli.report.scoring.scored import Scored, grouped
+from mlcli.report.scoring.scored import Scored, groups_of
 from mlcli.report.views.results import gates_as_elements, table_of_group
 
 
@@ -35,7 +35,7 @@ def _summary_elements(outcome: ExperimentOutcome) -> Iterator[Element]:
     yield Heading(outcome.title, 1)
     for element in gates_as_elements(outcome.gates):
         yield Heading(element.text, 2) if isinstance(element, Heading) else element
-    for group in grouped(outcome.cells):
+    for group in groups_of(outcome.cells):
         yield from table_of_group(group)
 
 

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mlcli.core.errors import ExperimentError, Problem, UsageError
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse

@@ -40,7 +40,7 @@ def leaks(audited: Audited) -> Iterator[Issue]:
                 "grave",
                 f"column '{column.name}' predicts {target.name} by itself",
                 f"{strength}; a column that is known only when {target.name} is, or is made from it, would do so",
-                (with_role(audited.dataset, "ignore", column.name),),
+                (with_role(audited, "ignore", column.name),),
                 (column.name,),
             )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.spellings import stand_in_issue
-from mlcli.checks.repairs import declared, step, with_role
+from mlcli.checks.repairs import declared, step_before, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.moments import quotient
@@ -70,7 +70,7 @@ def disguised_zeros(audited: Audited) -> Iterator[Issue]:
                 "warning" if zeros <= SOME_ZEROS * len(cells) and gap > 1 else "advice",
                 f"column '{column.name}': 0 in {zeros} rows lies far below all other numbers, and may be missing",
                 f"the others are {positive.min():g} to {positive.max():g}, half of them {low:g} to {high:g}",
-                (declared(audited.dataset, {column.name: {"missing": ["0"]}}),),
+                (declared(audited, {column.name: {"missing": ["0"]}}),),
                 columns=(column.name,),
             )
 
@@ -102,12 +102,12 @@ def _count_far_above(cells: Array) -> int:
 def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
     written = ", ".join(f"{value:g}" for value in outside)
     empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
-    moved = step(audited.example, f"{{use: winsorise, columns: {flow([column.name])}}}")
+    moved = step_before(audited, f"{{use: winsorise, columns: {flow([column.name])}}}")
     return Issue(
         "warning",
         f"column '{column.name}': {written} lies far outside all other numbers",
         f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
-        (declared(audited.dataset, empty), moved),
+        (declared(audited, empty), moved),
         columns=(column.name,),
     )
 
@@ -130,7 +130,7 @@ def dependent_columns(audited: Audited) -> Iterator[Issue]:
     for place in follower:
         name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
-        repair = with_role(audited.dataset, "ignore", name)
+        repair = with_role(audited, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
 
 
@@ -155,7 +155,7 @@ def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue
         "warning",
         f"columns '{first.name}' and '{second.name}' say the same: {formula}",
         "they share what either is worth, so that importances and coefficients of both mislead",
-        (with_role(audited.dataset, "ignore", second.name),),
+        (with_role(audited, "ignore", second.name),),
         columns=(first.name, second.name),
     )
 
@@ -178,7 +178,7 @@ def same_levels(audited: Audited) -> Iterator[Issue]:
                     "warning",
                     f"columns '{first.name}' and '{second.name}' say the same in other words",
                     f"each of the {len(first.levels)} levels of one stands beside one level of the other",
-                    (with_role(audited.dataset, "ignore", second.name),),
+                    (with_role(audited, "ignore", second.name),),
                     columns=(first.name, second.name),
                 )
 
@@ -207,7 +207,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"far from a bell, with a long tail of large numbers: {', '.join(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
-            (step(audited.example, f"{{use: log, columns: {flow(names)}}}"),),
+            (step_before(audited, f"{{use: log, columns: {flow(names)}}}"),),
             names,
             (Table("Skewness, 0 for a bell", ("column", "now", "k", "of log(x + k)"), tuple(found)),),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.copies import numbered_by_content
-from mlcli.checks.repairs import by_hand, step, with_role
+from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.tables import Array, Codes
 from mlcli.report.numbers import counted
@@ -73,7 +73,7 @@ def few_rows(audited: Audited) -> Iterator[Issue]:
     rows, features = len(audited.dataset), len(audited.features())
     if features and rows < ROWS_PER_FEATURE * features:
         keep = max(2, rows // 10)
-        select = step(audited.example, f"{{use: mutual-information, keep: {min(keep, features)}}}")
+        select = step_before(audited, f"{{use: mutual-information, keep: {min(keep, features)}}}")
         yield Issue(
             "warning",
             f"few rows for so many features: {rows} rows, {features} features",
@@ -93,7 +93,7 @@ def scattered(audited: Audited) -> Iterator[Issue]:
     cells = audited.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        repair = with_role(audited.dataset, "order", "COLUMN")
+        repair = with_role(audited, "order", "COLUMN")
         yield Issue("warning", f"{what}: they are taken as they stand", repairs=(repair,), columns=(column.name,))
 
 
@@ -109,7 +109,7 @@ def unused_weights(audited: Audited) -> Iterator[Issue]:
                 "warning",
                 f"column '{column.name}' is named like the weight of a row, and is a feature",
                 f"{cells.min():g} to {cells.max():g}, {cells.sum():g} in all",
-                tuple(with_role(audited.dataset, role, column.name) for role in _roles_for(cells)),
+                tuple(with_role(audited, role, column.name) for role in _roles_for(cells)),
                 (column.name,),
             )
 
@@ -141,7 +141,7 @@ def odd_weights(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"the weights in '{column.name}' are whole numbers, and may count rows",
             "a row of weight 5 is then five rows, which a split may part",
-            (with_role(audited.dataset, COUNT, column.name),),
+            (with_role(audited, COUNT, column.name),),
             (column.name,),
         )
 

@@ -107,7 +107,7 @@ def stand_in_issue(audited: Audited, column: Column, written: str, count: int) -
         "warning" if not column.coded else "advice",
         f"column '{column.name}': {written} in {rows} may stand for a missing value",
         f"{count / len(audited.dataset):.1%} of the rows",
-        (declared(audited.dataset, {column.name: {"missing": [written]}}),),
+        (declared(audited, {column.name: {"missing": [written]}}),),
         columns=(column.name,),
     )
 
@@ -122,7 +122,7 @@ def ordered_levels(audited: Audited) -> Iterator[Issue]:
                 "advice",
                 f"column '{column.name}' is nominal, and its levels seem to have an order",
                 f"lowest first: {', '.join(order)}",
-                (declared(audited.dataset, {column.name: said}),),
+                (declared(audited, {column.name: said}),),
                 columns=(column.name,),
             )
 

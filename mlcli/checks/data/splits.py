@@ -13,8 +13,8 @@ from mlcli.checks.data.columns import is_identifier
 from mlcli.checks.repairs import by_hand, split_by, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import DATE
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import DATE
 from mlcli.core.tables import Array
 from mlcli.data.roles import ID_NAME
 from mlcli.protocols.good_only import BY_DESIGN
@@ -133,7 +133,7 @@ def groups_cut(audited: Audited) -> Iterator[Issue]:
                 f"column '{column.name}' names groups of rows, and splits cut them",
                 f"{distinct} groups of {len(cells) / distinct:.1f} rows; "
                 f"of {both:.0%} of the judged rows a row of the same group was learned from",
-                (with_role(audited.dataset, "group", column.name),),
+                (with_role(audited, "group", column.name),),
                 (column.name,),
             )
 
@@ -159,7 +159,7 @@ def time_ignored(audited: Audited) -> Iterator[Issue]:
         if alike > REMEMBERS or column is order:
             same = f"the row before tells {alike:.0%} of the target" if alike > 0 else "its role is order"
             repairs = split_by("forward-chaining")
-            role = () if column is order else (with_role(audited.dataset, "order", column.name),)
+            role = () if column is order else (with_role(audited, "order", column.name),)
             yield Issue(
                 "warning",
                 f"rows are ordered in time by '{column.name}', and {used} learns from later rows than it judges",

@@ -15,7 +15,7 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import Remedy, other_model, richer, simpler
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
-from mlcli.report.scoring.curves import ScoreCurve, finding_of
+from mlcli.report.scoring.curves import ScoreCurve, curve_finding
 from mlcli.report.scoring.scored import Scored, badness
 
 WIDE_GAP = 0.3
@@ -67,7 +67,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     fit = fit_scores(diagnosed)
     if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
         return
-    tried = better_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
+    tried = most_skilful_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
     sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
     end = "" if helps else "; no simpler setting that was tried does better"
@@ -76,10 +76,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         "warning" if sure else "advice",
         f"{diagnosed.cell.label} overfits: it has high variance{end}",
         f"{fit.in_words(diagnosed.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
-        (
-            *(_repair_of(diagnosed, one) for one in helps),
-            more_rows,
-        ),
+        (*(_repair_of(diagnosed, one) for one in helps), more_rows),
         shown=(*_tried_tables(diagnosed, tried),),
     )
 
@@ -98,7 +95,7 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         or not diagnosed.is_surely_beaten_by(rival.scored)
     ):
         return
-    tried = better_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
+    tried = most_skilful_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
     helps = [one for one in tried if one.skill > fit.judged_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
@@ -124,7 +121,7 @@ def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
         f"more rows would help {diagnosed.cell.label}: its learning curve still rises",
         f"{diagnosed.metric.name} gets better by {rise:.2g} for the last doubling of the training rows",
         (Repair("file", "more rows"),),
-        shown=(finding_of(curve),),
+        shown=(curve_finding(curve),),
     )
 
 
@@ -148,7 +145,7 @@ def skill_of(diagnosed: Diagnosed, score: float) -> float:
     return (worst - badness(metric, score)) / (worst - best)
 
 
-def better_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
+def most_skilful_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
     """The most skilful first."""
     return sorted(tried, key=lambda one: -one.skill)
 
@@ -157,12 +154,12 @@ def _try_remedies(diagnosed: Diagnosed, remedies: Iterable[Remedy]) -> list[Trie
     """Remedies as they do on the same splits; those that cannot be run are left out."""
     some = list(remedies)[:MOST_TRIED]
     found = diagnosed.scored_beside([one.model for one in some], diagnosed.cell.protocol) if some else []
-    judged_ones = ((remedy, one, diagnosed.score_of(one)) for remedy, one in zip(some, found, strict=False))
-    return [
-        TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean))
-        for remedy, one, mean in judged_ones
-        if mean is not None
-    ]
+    tried = []
+    for remedy, one in zip(some, found, strict=False):
+        mean = diagnosed.score_of(one)
+        if mean is not None:
+            tried.append(TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean)))
+    return tried
 
 
 def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:

@@ -10,7 +10,7 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.scoring.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""
@@ -81,7 +81,7 @@ def _seconds_of(one: Scored) -> float:
 
 def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
-    answers = judged(diagnosed.model.result)
+    answers = judged_answers(diagnosed.model.result)
     scores = diagnosed.scores(diagnosed.model)
     if len(scores) < max(FEWEST_SPLITS, len(answers)) or diagnosed.model.result.pooled:
         return

@@ -10,8 +10,8 @@ from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from mlcli.core.compiling import compiling
 from mlcli.core.errors import UsageError
+from mlcli.core.progress import compiling
 from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
 from mlcli.experiment.run.cell_progress import (

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.compiling import seconds_of_work
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.learning import answers_of, ask
 from mlcli.core.limits import all_moderate
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of, ask
 from mlcli.core.processes import peak_of
+from mlcli.core.progress import seconds_of_work
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
@@ -26,7 +25,7 @@ from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
@@ -225,7 +224,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     Which splits it answers follows from the rows, the splits and the method alone.
     """
     learner, splits = block.learner, block.splits
-    if not (isinstance(learner, Learner) and isinstance(splits, Parts) and all_moderate(block.rows)):
+    if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(block.rows)):
         return None
     with captured_warnings() as warned:
         rounds = list(_rounds(learner.pipeline(), block.rows, splits))
@@ -238,7 +237,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     return [None if part else result for part, result in zip(refused, results, strict=True)]
 
 
-def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[RoundResult, Flags]]:
+def _rounds(pipeline: Pipeline, rows: Any, splits: DealtSplits) -> Iterator[tuple[RoundResult, Flags]]:
     """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
     parts = len(splits) // len(splits.rounds)
     for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mlcli.core.compiling import seconds_of_work
 from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
-from mlcli.core.learning import learn, settle
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn, settle
+from mlcli.core.progress import seconds_of_work
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.step import Step

@@ -15,7 +15,7 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.written import Written
-from mlcli.metrics.costs import COST, FORM, Costs, cost_name, problems_with_costs
+from mlcli.metrics.costs import COST, EXAMPLE, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import Kind, kind_named
 
 Settings = Mapping[str, Any]
@@ -190,7 +190,7 @@ def _by_own_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> li
 def costs_of(written: Written, problems: list[Problem]) -> Costs | None:
     """The costs of an experiment."""
     wrong = list(problems_with_costs(written.bare))
-    problems += [written.problem(problem, FORM) for problem in wrong]
+    problems += [written.problem(problem, EXAMPLE) for problem in wrong]
     return None if wrong else written.bare
 
 

@@ -13,7 +13,7 @@ from mlcli.core.seeds import digest
 from mlcli.core.step import Step
 from mlcli.experiment.run.preparation import ReadyCell
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 
 CORE_REVISION = 2
 """Raised when a change outside the methods, such as of seeds or of an engine, changes the answers of many."""
@@ -32,7 +32,7 @@ def cell_key(cell: Cell, ready: ReadyCell) -> str:
 def splits_digest(splits: Sequence[Split]) -> str:
     """A hash of the rows and labels of all splits, in order; parts say the same in far fewer numbers."""
     seen = hashlib.sha256()
-    if isinstance(splits, Parts):
+    if isinstance(splits, DealtSplits):
         seen.update(digest(list(splits.labels), [len(one) for one in splits.rounds]).encode())
         for one in splits.rounds:
             seen.update(one.astype("<i4").tobytes())

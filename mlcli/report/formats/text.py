@@ -167,9 +167,8 @@ def _fits(grid: Grid, shares: list[Sequence[int]], width: int) -> bool:
     """Whether every share fits beside the keys; a share of one column may be folded instead."""
     widths = _least_widths(grid, width)
     keys = widths[: grid.keys]
-    return all(
-        len(share) == 1 or _total_width((*keys, *(widths[at] for at in share))) <= width for share in shares
-    )
+    totals = (_total_width((*keys, *(widths[at] for at in share))) for share in shares)
+    return all(len(share) == 1 or total <= width for share, total in zip(shares, totals, strict=True))
 
 
 def _parted(places: Sequence[int], count: int) -> list[Sequence[int]]:

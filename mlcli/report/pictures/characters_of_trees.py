@@ -41,10 +41,9 @@ def dendrogram(picture: Dendrogram, width: int | None) -> Preformatted:
         column.append(made)
     canvas[line[-1]][column[-1]] = ROOT
     labels = [name for leaf in picture.leaves for name in (leaf, "")]
-    pictured = zip(labels, canvas, strict=False)
-    return Preformatted(
-        tuple(f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in pictured)
-    )
+    named = zip(labels, canvas, strict=False)
+    lines = (f"{padded(name, names, 'left')} {''.join(cells)}".rstrip() for name, cells in named)
+    return Preformatted(tuple(lines))
 
 
 def critical_difference(picture: CriticalDifference, width: int | None) -> Preformatted:

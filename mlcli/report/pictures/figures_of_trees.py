@@ -151,9 +151,8 @@ def _heights_of_nodes(depths: Sequence[int], leaves: Sequence[bool]) -> list[flo
 def graph(picture: Graph) -> Figure:
     """Nodes below those that lead to them; where edges have no direction, in a circle."""
     angles = (2 * math.pi * node / len(picture.nodes) for node in range(len(picture.nodes)))
-    places = (
-        _layered_places(picture) if picture.directed else [(math.sin(angle), math.cos(angle)) for angle in angles]
-    )
+    circle = [(math.sin(angle), math.cos(angle)) for angle in angles]
+    places = _layered_places(picture) if picture.directed else circle
     layers = len({y for _, y in places}) if picture.directed else 4
     figure, axes = axes_of(max(1.6, 0.8 * layers))
     style = {"arrowstyle": "->" if picture.directed else "-", "color": FAINT, "shrinkA": 12, "shrinkB": 12}

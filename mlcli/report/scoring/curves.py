@@ -18,7 +18,14 @@ from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.report.numbers import short
-from mlcli.report.scoring.scored import Scored, badness, judged, swept_over, training_answers, training_parts
+from mlcli.report.scoring.scored import (
+    Scored,
+    badness,
+    coordinate_name,
+    judged_answers,
+    training_answers,
+    training_sizes,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +62,7 @@ class Series:
         return [self.one.result.splits[place].train_rows for place in self.places.get(value, ())]
 
     def _training_parts(self, value: float) -> list[int]:
-        parts = training_parts(self.one.result)
+        parts = training_sizes(self.one.result)
         return [parts[place] for place in self.places[value]]
 
 
@@ -64,11 +71,9 @@ def series_of(one: Scored) -> list[Series]:
     if not one.done:
         return []
     lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
-    found = (
-        [_series_of_stages(one, line) for line in lines]
-        if lines
-        else [_series_of_protocol(one), _series_of_stages(one)]
-    )
+    found = [_series_of_stages(one, line) for line in lines]
+    if not lines:
+        found = [_series_of_protocol(one), _series_of_stages(one)]
     return [series for series in found if series is not None]
 
 
@@ -80,14 +85,14 @@ def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
 
 def _series_of_protocol(one: Scored) -> Series | None:
     """The splits by the coordinates at which their protocol has put them."""
-    if not (over := swept_over(one.result)):
+    if not (over := coordinate_name(one.result)):
         return None
     places: dict[float, list[int]] = {}
     for place, at in enumerate(each(one.result.splits, "coordinate")):
         places.setdefault(at.value, []).append(place)
     answers, learned = (
         {value: [given[place] for place in some] for value, some in places.items()} if given else {}
-        for given in (judged(one.result), training_answers(one.result))
+        for given in (judged_answers(one.result), training_answers(one.result))
     )
     return Series(one, over, places, answers, "series", learned)
 
@@ -99,7 +104,7 @@ def _series_of_stages(one: Scored, line: str = "") -> Series | None:
     """
     coordinates = each(one.result.splits, "coordinate")
     every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
-    given = each(one.result.splits, "stages"), judged(one.result)
+    given = each(one.result.splits, "stages"), judged_answers(one.result)
     stages, last = ([of_splits[place] for place in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
@@ -198,7 +203,7 @@ def validation_curve(
     return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric))
 
 
-def finding_of(curve: ScoreCurve) -> Curve:
+def curve_finding(curve: ScoreCurve) -> Curve:
     """The curve as data: judged and training means, with the band of the judged ones."""
     means = tuple(point.judged.mean for point in curve.points)
     lines = [("judged", means)]

@@ -12,8 +12,8 @@ import numpy as np
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.pooling import distinct, joined
-from mlcli.report.scoring.largest_class import LARGEST_CLASS, compared_answers, stands_for_largest_class
-from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, rounds_of, training_parts
+from mlcli.report.scoring.largest_class import LARGEST_CLASS, compared_answers, is_largest_class_standard
+from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, rounds_of, training_sizes
 from mlcli.tasks.table import kind_named
 
 
@@ -40,9 +40,8 @@ def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     others = [one for one in known if one is not best]
     models = [one for one in known if one is not baseline]
     to_best = _differences_to(best, others, metric)
-    return TableDifferences(
-        metric, best, baseline, to_best, _differences_to(baseline, models, metric) if baseline else {}
-    )
+    to_baseline = _differences_to(baseline, models, metric) if baseline else {}
+    return TableDifferences(metric, best, baseline, to_best, to_baseline)
 
 
 def _differences_to(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
@@ -61,13 +60,13 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     pooled, rounds = one.result.pooled, rounds_of(one.result)
     answers = compared_answers(one), compared_answers(other)
     unsteady = one.unsteady or other.unsteady
-    return compare(metric, *answers, training_parts(one.result), pooled, rounds, test, unsteady)
+    return compare(metric, *answers, training_sizes(one.result), pooled, rounds, test, unsteady)
 
 
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
     baseline, standard = differences.baseline, LARGEST_CLASS
-    if baseline and not stands_for_largest_class(baseline):
+    if baseline and not is_largest_class_standard(baseline):
         standard = names[baseline]
     beside = ((names[differences.best], differences.to_best), (standard, differences.to_baseline))
     return [pair_as_json(names[one], other, test) for other, tests in beside for one, test in tests.items()]

@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rules import by_others
-from mlcli.report.scoring.scored import Scored, judged, swept_over, training_parts
+from mlcli.metrics.pooling import by_others, distinct, joined
+from mlcli.report.scoring.scored import Scored, coordinate_name, judged_answers, training_sizes
 from mlcli.tasks.classification import LabelAnswers
 
 LARGEST_CLASS = "the largest class"
@@ -26,7 +25,7 @@ BEYOND_CHANCE = 2
 _OF_BASELINE: WeakKeyDictionary[CellResult, LabelAnswers | None] = WeakKeyDictionary()
 
 
-def stands_for_largest_class(baseline: Scored) -> bool:
+def is_largest_class_standard(baseline: Scored) -> bool:
     """Whether a baseline is right far more rarely than the share of the largest class, for how rows are split."""
     return _largest_class_answers(baseline) is not None
 
@@ -41,7 +40,7 @@ def share_of_largest(baseline: Scored) -> float:
 
 def compared_answers(one: Scored) -> Sequence[Any]:
     """The answers of a model by split; of such a baseline those of the largest class."""
-    splits, instead = judged(one.result), _largest_class_answers(one)
+    splits, instead = judged_answers(one.result), _largest_class_answers(one)
     if instead is None:
         return splits
     ends = accumulate(map(len, splits), initial=0)
@@ -55,14 +54,14 @@ def _largest_class_answers(one: Scored) -> LabelAnswers | None:
 
 
 def _if_largest_class(baseline: Scored) -> LabelAnswers | None:
-    splits = judged(baseline.result)
-    if len(splits) == 1 or type(splits[0]) is not LabelAnswers or swept_over(baseline.result):
+    splits = judged_answers(baseline.result)
+    if len(splits) == 1 or type(splits[0]) is not LabelAnswers or coordinate_name(baseline.result):
         return None
     answers: LabelAnswers = joined(splits)
     counts = np.bincount(answers.truth, answers.weights, len(answers.classes))
     shares, right = counts / counts.sum(), answers.weights[answers.predicted == answers.truth].sum() / counts.sum()
     chance = BEYOND_CHANCE * np.sqrt(shares.max() * (1 - shares.max()) / len(distinct(answers)))
-    if right >= shares.max() - chance or not by_others(splits, training_parts(baseline.result)):
+    if right >= shares.max() - chance or not by_others(splits, training_sizes(baseline.result)):
         return None
     everywhere = np.full(len(answers), shares.argmax(), np.int32)
     return replace(answers, predicted=everywhere, probabilities=np.tile(shares, (len(answers), 1)))

@@ -17,10 +17,10 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.optimism import corrected
+from mlcli.metrics.optimism import corrected_for_optimism
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -60,7 +60,13 @@ class Scored:
     @property
     def answers(self) -> Any:
         """The judged answers of all splits together."""
-        return joined(judged(self.result))
+        return joined(judged_answers(self.result))
+
+    @property
+    def first_split(self) -> str:
+        """Which of several splits the first is, such as "fold 1 of 10"; empty where there is one."""
+        splits = self.result.splits
+        return f"{splits[0].label} of {len(splits)}" if len(splits) > 1 else ""
 
     @property
     def is_baseline(self) -> bool:
@@ -95,14 +101,14 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     metrics = metrics_for(result, names)
     if result.status != DONE:
         return Scored(result, metrics)
-    answers = judged(result)
-    train_rows, sweep = training_parts(result), rounds_of(result)
+    answers = judged_answers(result)
+    train_rows, sweep = training_sizes(result), rounds_of(result)
     unsteady = _is_unsteady(result.cell)
     summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
         for one in metrics:
-            summaries[one.name] = corrected(summaries[one.name], one, answers, learned, estimate)
+            summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
     of_training = training_answers(result)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}
@@ -128,7 +134,7 @@ def training_answers(result: CellResult) -> list[Any]:
     return [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
 
 
-def judged(result: CellResult) -> list[Any]:
+def judged_answers(result: CellResult) -> list[Any]:
     """The answers of each split to the rows by which the kind judges; made once, since leave-one-out has many."""
     if result not in _JUDGED:
         part = kind_named(result.cell.kind).parts[-1]
@@ -136,7 +142,7 @@ def judged(result: CellResult) -> list[Any]:
     return _JUDGED[result]
 
 
-def swept_over(result: CellResult) -> str:
+def coordinate_name(result: CellResult) -> str:
     """What the splits of the protocol sweep over, if they do."""
     at = result.splits[0].coordinate if result.splits else None
     return "" if at is None else at.name
@@ -144,14 +150,14 @@ def swept_over(result: CellResult) -> str:
 
 def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
-    return pooling.rounds_of(each(result.splits, "coordinate"), judged(result))
+    return pooling.rounds_of(each(result.splits, "coordinate"), judged_answers(result))
 
 
-def training_parts(result: CellResult) -> Sequence[int]:
+def training_sizes(result: CellResult) -> Sequence[int]:
     """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
-    if not swept_over(result):
+    if not coordinate_name(result):
         return each(result.splits, "train_rows")
-    return [result.cell.labelled_rows - len(answers) for answers in judged(result)]
+    return [result.cell.labelled_rows - len(answers) for answers in judged_answers(result)]
 
 
 def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
@@ -172,12 +178,12 @@ def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -
         return None
 
 
-def grouped(scored: Sequence[Scored]) -> list[Group]:
+def groups_of(scored: Sequence[Scored]) -> list[Group]:
     """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[Scored]] = {}
     first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
-        cell, key = one.cell, comparable(one.cell)
+        cell, key = one.cell, table_key(one.cell)
         if cell.model.saved is None:
             first.setdefault(key, cell.protocol)
         protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
@@ -185,7 +191,7 @@ def grouped(scored: Sequence[Scored]) -> list[Group]:
     return list(map(group_of, groups.values()))
 
 
-def comparable(cell: Cell) -> tuple[object, ...]:
+def table_key(cell: Cell) -> tuple[object, ...]:
     """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
@@ -195,7 +201,7 @@ def group_of(cells: Sequence[Scored]) -> Group:
     return dict(zip(cells, distinct_labels([one.cell.model for one in cells]), strict=True))
 
 
-def cell_of(group: Group) -> Cell:
+def first_cell(group: Group) -> Cell:
     """The first of them, for what all have in common: the dataset, the kind of task."""
     return next(iter(group)).cell
 
@@ -205,7 +211,7 @@ def metrics_in(group: Group) -> list[Metric]:
     return list({metric.name: metric for one in group for metric in one.metrics}.values())
 
 
-def only_of(group: Group, cells: Collection[Scored]) -> Group:
+def subgroup(group: Group, cells: Collection[Scored]) -> Group:
     """Some of the cells, called as they are among all."""
     return {one: name for one, name in group.items() if one in cells}
 

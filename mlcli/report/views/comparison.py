@@ -17,12 +17,12 @@ from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.store.store import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
-from mlcli.metrics.over_datasets import ScoreTable, compared_over, score_table
+from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
 from mlcli.metrics.registry import metric_named
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import counted, decimals_of, fixed, p_text
 from mlcli.report.scoring.differences import difference_between, pair_as_json
-from mlcli.report.scoring.scored import Group, badness, cell_of, grouped, scored
+from mlcli.report.scoring.scored import Group, badness, first_cell, groups_of, scored
 from mlcli.report.views.opening import opening
 from mlcli.report.views.over_datasets import (
     MOST_PAIRS,
@@ -92,7 +92,7 @@ def compared_runs(
         _refuse_unknown(against, [one.cell.label for one in found])
         if metric:
             _refuse_unknown_metric(metric, results)
-        compared = [compared_models(group, metric, against, test) for group in grouped(found)]
+        compared = [compared_models(group, metric, against, test) for group in groups_of(found)]
         if not any(compared):
             what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
             raise UsageError(what, hint=f"mlcli runs {sources[0]} shows what it holds")
@@ -166,14 +166,14 @@ def _elements(comparison: Comparison) -> Iterator[Element]:
         yield from pairs_of(one)
     for table in comparison.tables:
         beaten = Counter(pair for one in comparison.datasets for pair in _beaten_pairs(one, table))
-        over = compared_over(table, comparison.rope, comparison.against)
+        over = compare_over_datasets(table, comparison.rope, comparison.against)
         yield from elements_over_datasets(over)
         yield from pairs_over_datasets(over, comparison.rope, beaten)
 
 
 def _beaten_pairs(compared: ComparedModels, table: ScoreTable) -> Iterator[tuple[str, str]]:
     """The pairs of one dataset of a table of which the first is better, and not by chance."""
-    if cell_of(compared.group).dataset.name in table.datasets and compared.metric.name == table.metric:
+    if first_cell(compared.group).dataset.name in table.datasets and compared.metric.name == table.metric:
         yield from ((pair.first, pair.second) for pair in compared.pairs if pair.difference.distinguishable)
 
 
@@ -221,7 +221,7 @@ def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
 
 def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
     """All comparisons as plain values."""
-    over = (compared_over(table, comparison.rope, comparison.against) for table in comparison.tables)
+    over = (compare_over_datasets(table, comparison.rope, comparison.against) for table in comparison.tables)
     return {
         "version": __version__,
         "datasets": [_dataset_as_json(one) for one in comparison.datasets],
@@ -231,7 +231,7 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def _dataset_as_json(compared: ComparedModels) -> dict[str, Any]:
-    cell = cell_of(compared.group)
+    cell = first_cell(compared.group)
     return {
         "dataset": cell.dataset.name,
         "kind": cell.kind,

@@ -1,18 +1,17 @@
-"""Scores over something as tables and curves: below those of an experiment, and as ``mlcli curve`` shows them."""
+"""What ``mlcli curve`` shows, as a document and as JSON: curves of a score, or bias and variance."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 from mlcli import __version__
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.findings import Curve, as_json
+from mlcli.core.findings import as_json
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.sweeps import Sweep
-from mlcli.metrics.base import Metric, Summary, Undefined
+from mlcli.metrics.base import Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.report.document import (
     Content,
@@ -26,27 +25,12 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import decimals_of, fixed, lined_up, short
-from mlcli.report.scoring.curves import (
-    CurvePoint,
-    ScoreCurve,
-    Series,
-    band,
-    curves_over,
-    finding_of,
-    series_of,
-    validation_curve,
-)
-from mlcli.report.scoring.scored import Group, badness, cell_of, group_of, judged, scored
+from mlcli.report.scoring.curves import CurvePoint, ScoreCurve, curve_finding, curves_over, validation_curve
+from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answers, scored
 from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_table import BEST, score_cell
 
-ALIKE = "~"
-READING_SERIES = {
-    "series": "the means further up are over all of these",
-    "stages": "the scores further up are of the whole fits",
-    "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
-}
 READING = "±: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 SERIES = {"learning": "series", "stages": "stages"}
@@ -61,69 +45,6 @@ READING_LOSSES = {
         "− biased. Kohavi & Wolpert: error = bias² + variance, by squared shares of the answers"
     ),
 }
-T = TypeVar("T")
-
-
-def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
-    """One metric: a line for each value, a column for each model that was judged there, and their curves."""
-    found = [series for one in group for series in series_of(one)]
-    for over in dict.fromkeys(series.over for series in found if not series.line):
-        of_models = {group[series.one]: series for series in found if series.over == over and not series.line}
-        yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
-    for one in dict.fromkeys(series.one for series in found if series.line):
-        lines = {series.line: series for series in found if series.one is one}
-        over = next(iter(lines.values())).over
-        yield from _table_of_series(lines, metric, f"{group[one]}: {metric.name} by {over}")
-
-
-def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
-    """A column for each series, by its name, and a curve for each below the table."""
-    of_all, first = list(several.values()), next(iter(several.values()))
-    values = sorted({value for series in of_all for value in series.answers})
-    table = [
-        {series: series.summary(metric, value) for series in of_all if value in series.answers} for value in values
-    ]
-    learned = [_rows_learned_from(of_all, value) for value in values]
-    differ = len(set(learned)) > 1 and not first.line
-    rows: list[list[Content]] = []
-    for value, known, summaries in zip(values, learned, table, strict=True):
-        of_models = _score_cells(metric, value, summaries)
-        rows.append(
-            [strong(short(value)), *[known] * differ, *(of_models.get(one, GridCell("")) for one in of_all)]
-        )
-    header = [first.over, *["rows learned from"] * differ, *several]
-    yield Heading(title)
-    yield grid(header, rows, right=range(len(header)))
-    means = [[line[series].mean if series in line else None for line in table] for series in of_all]
-    spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
-    bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
-    yield Curve("", first.over, tuple(values), _named_lines(several, means), bands=_named_lines(several, bands))
-    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, GridCell))
-    signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING_SERIES['lines' if first.line else first.kind]}")
-
-
-def _named_lines(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
-    return tuple(zip(names, map(tuple, lines), strict=False))
-
-
-def _rows_learned_from(several: Sequence[Series], value: float) -> str:
-    learned = [rows for series in several for rows in series.learned_from(value)]
-    return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
-
-
-def _score_cells(metric: Metric, value: float, summaries: Mapping[Series, Summary]) -> dict[Series, GridCell]:
-    """The cells of one value: the best marked, and those that no test tells from it."""
-    decimals = decimals_of(metric, list(summaries.values()))
-    means = {series: summary.mean for series, summary in summaries.items() if summary.mean is not None}
-    ranked = sorted(means, key=lambda series: badness(metric, means[series]))
-    best = fixed(means[ranked[0]], decimals) if len(set(means.values())) > 1 else None
-    known = [series for series in ranked if math.isfinite(means[series])]
-    alike = [series for series in known[1:] if known[0].is_like(series, metric, value)]
-    return {
-        series: score_cell(summary, decimals, best, ALIKE if series in alike else "")
-        for series, summary in summaries.items()
-    }
 
 
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
@@ -136,7 +57,7 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     yield Heading(f"{curve.title}: {metric.name} by {curve.over}")
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
-        yield finding_of(curve)
+        yield curve_finding(curve)
     yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_conclusions(curve))
 
 
@@ -160,7 +81,7 @@ def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
         "per_doubling": plain(curve.per_doubling()),
         "baseline": plain(curve.baseline),
         "points": points,
-        "findings": [plain(as_json(finding_of(curve)))],
+        "findings": [plain(as_json(curve_finding(curve)))],
     }
 
 
@@ -198,7 +119,7 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
 def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:
     """The same as plain values."""
     cells = _scored_cells(sweep, results)
-    known = {"version": __version__, "dataset": cell_of(cells).dataset.name, "curve": sweep.kind}
+    known = {"version": __version__, "dataset": first_cell(cells).dataset.name, "curve": sweep.kind}
     if sweep.kind == "bias-variance":
         return known | {
             "models": [{"model": name, **plain(asdict(one))} for name, one in _decompositions(cells).items()]
@@ -231,7 +152,7 @@ def _decompositions(cells: Group) -> dict[str, Decomposition]:
     """How far the typical answer of each model is off, and how much answers differ."""
     found: dict[str, Decomposition] = {}
     for one, name in cells.items():
-        decomposition = bias_variance(judged(one.result))
+        decomposition = bias_variance(judged_answers(one.result))
         if isinstance(decomposition, Undefined):
             raise UsageError(decomposition.why, hint=decomposition.hint)
         found[name] = decomposition

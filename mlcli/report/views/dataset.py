@@ -45,7 +45,7 @@ def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
     return tuple(_elements(profile, tables))
 
 
-def datasets_of(shipped: Mapping[str, str]) -> Document:
+def shipped_datasets_of(shipped: Mapping[str, str]) -> Document:
     """The shipped datasets, one line each."""
     table = grid(["", ""], ([strong(name), summary] for name, summary in shipped.items()))
     return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")

@@ -15,9 +15,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
     CRITERIA,
     FEW,
-    Alike,
     Gap,
     GroupRates,
+    IndividualFairness,
     Rate,
 )
 from mlcli.report.document import (
@@ -124,15 +124,10 @@ def _share_of_empty_cells(table: Table) -> float:
 
 
 def _rates_grid(name: str, groups: Sequence[GroupRates]) -> Element:
-    rows = (
-        [
-            one.label,
-            str(one.rows),
-            *(_rate_cell(one.rates[rate]) for rate in SHOWN),
-            _rate_cell(one.calibration, sign="+"),
-        ]
-        for one in groups
-    )
+    rows: list[list[Content]] = []
+    for one in groups:
+        rates = (_rate_cell(one.rates[rate]) for rate in SHOWN)
+        rows.append([one.label, str(one.rows), *rates, _rate_cell(one.calibration, sign="+")])
     return grid_of_numbers([name, "rows", *SHOWN, "calibration"], rows)
 
 
@@ -163,7 +158,7 @@ def _gap_cell(gap: Gap) -> Content:
     return f"{gap.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
 
 
-def _similar_rows_elements(by_model: Mapping[str, Alike]) -> Iterator[Element]:
+def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterator[Element]:
     if not by_model:
         return
     rows = []

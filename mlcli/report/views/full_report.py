@@ -28,12 +28,12 @@ from mlcli.report.document import (
 )
 from mlcli.report.numbers import counted
 from mlcli.report.scoring.differences import best_in
-from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, only_of
+from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, subgroup
 from mlcli.report.views.comparison import compared_models, pairs_of
-from mlcli.report.views.inspection import behaviour_of, described_again, groups_in_planes
+from mlcli.report.views.inspection import group_planes, inspection_of, rows_described
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.probabilities import probability_pictures
-from mlcli.report.views.results import Details, over_datasets, results_of_group, worth_drawing
+from mlcli.report.views.results import Details, models_to_draw, over_datasets, results_of_group
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def report_of(cells: Sequence[Scored], provenance: Provenance) -> Document:
 
 
 def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
-    groups = grouped(cells)
+    groups = groups_of(cells)
     if len(groups) > 1:
         yield from over_datasets(cells)
     for group in groups:
@@ -103,7 +103,7 @@ def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Eleme
 
 def _results(group: Group) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
-    sensitive = any(column.sensitive for column in cell_of(group).dataset.schema.features())
+    sensitive = any(column.sensitive for column in first_cell(group).dataset.schema.features())
     elements = list(results_of_group(group, Details(fair=sensitive, spread=True)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
@@ -113,29 +113,29 @@ def _results(group: Group) -> Iterator[Element]:
 
 def _probabilities(group: Group) -> Iterator[Element]:
     """Curves of all models on one plane where there are two classes, else those of the best."""
-    models = only_of(group, [one for one in group if not one.is_baseline])
-    target = cell_of(group).dataset.schema.the("target")
+    models = subgroup(group, [one for one in group if not one.is_baseline])
+    target = first_cell(group).dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
     best = best_in(models)
-    yield from probability_pictures(models if several or best is None else only_of(models, [best]))
+    yield from probability_pictures(models if several or best is None else subgroup(models, [best]))
 
 
 def _pictures(group: Group) -> Iterator[Element]:
-    picture_at = kind_named(cell_of(group).kind).picture_of_report_at
-    if picture_at and (drawn := worth_drawing(group)):
+    picture_at = kind_named(first_cell(group).kind).picture_of_report_at
+    if picture_at and (drawn := models_to_draw(group)):
         yield from named(picture_at)(drawn)
 
 
 def _inspection(group: Group, source: Path | None) -> Iterator[Element]:
     """What the best model does with the columns, where the data are still there."""
-    if not (best := best_in(worth_drawing(group))):
+    if not (best := best_in(models_to_draw(group))):
         return
     name, cell = group[best], best.cell
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
         yield notes(f"left out, since {data}: what columns are worth to {name}")
         return
-    for shown in (behaviour_of, groups_in_planes, described_again):
+    for shown in (inspection_of, group_planes, rows_described):
         yield from explained(shown(best, name, data))
 
 

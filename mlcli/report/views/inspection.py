@@ -19,7 +19,7 @@ from mlcli.engines.hidden_columns import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
 from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
-from mlcli.report.scoring.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.report.views.distributions import pairs
 from mlcli.report.views.kinds.clustering import group_profile
 from mlcli.report.views.kinds.density import ACROSS, UPWARDS, over_plane
@@ -42,7 +42,7 @@ UNSEEN = "of rows that it has not learned from"
 OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
 
 
-def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def inspection_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
     cell = replace(one.cell, dataset=data)
     if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
@@ -55,7 +55,7 @@ def behaviour_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding
 def _expected_seconds(one: Scored) -> float:
     """How long a fit and all the questions take, by the times of the run."""
     splits = one.result.splits
-    rows = sum(map(len, judged(one.result)))
+    rows = sum(map(len, judged_answers(one.result)))
     columns = min(len(one.cell.dataset.schema.features()), MOST_COLUMNS)
     asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
     fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
@@ -140,7 +140,7 @@ def _answers_over_plane(
     return findings.Regions(title, across, upwards, *plane, names, groups, note=note)
 
 
-def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
     cell = one.cell
     if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
@@ -150,10 +150,10 @@ def described_again(one: Scored, name: str, data: Dataset) -> list[findings.Find
     return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
 
-def groups_in_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def group_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
     """The groups of a clustering by the columns that differ most between them, in a plane and in space."""
     tables = group_profile(one.result.splits[0])
-    answers = judged(one.result)[0]
+    answers = judged_answers(one.result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}

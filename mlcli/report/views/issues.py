@@ -36,9 +36,8 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield Sentence(issue.sentence, STYLES[issue.gravity])
     yield from explained(issue.shown)
     evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
-    repairs = (
-        line for at, one in enumerate(issue.repairs) for line in _repair_lines(one, "or" if at else "repair")
-    )
+    words = ("repair", *["or"] * len(issue.repairs))
+    repairs = (line for one, word in zip(issue.repairs, words, strict=False) for line in _repair_lines(one, word))
     yield Preformatted((*evidence, *repairs))
 
 

@@ -13,7 +13,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid, notes
 from mlcli.report.numbers import counted
-from mlcli.report.scoring.scored import comparable
+from mlcli.report.scoring.scored import table_key
 from mlcli.report.views.opening import opening
 from mlcli.report.views.remarks import steps_of
 
@@ -30,11 +30,9 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     estimate_of = dict(zip(cells, estimates, strict=True)) if any(estimates) else {}
     skipped = sum(bool(cell.skipped) for cell in cells)
     left_out = f"; {skipped} cannot be run" if skipped else ""
-    elements = [
-        element
-        for _, group in groupby(cells, comparable)
-        for element in _dataset_elements(list(group), estimate_of)
-    ]
+    elements: list[Element] = []
+    for _, group in groupby(cells, table_key):
+        elements += _dataset_elements(list(group), estimate_of)
     sentence = Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong")
     return (*elements, sentence, *_total_estimate(cells, estimate_of))
 

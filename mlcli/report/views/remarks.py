@@ -12,8 +12,8 @@ from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.report.scoring.largest_class import share_of_largest, stands_for_largest_class
-from mlcli.report.scoring.scored import Group, judged, swept_over
+from mlcli.report.scoring.largest_class import is_largest_class_standard, share_of_largest
+from mlcli.report.scoring.scored import Group, coordinate_name, judged_answers
 
 ARROW = " → "
 MOST_ALIKE = 3
@@ -90,10 +90,10 @@ def _unstable_folds(group: Group) -> Iterator[str]:
     from mlcli.metrics.stability import fold_stability
 
     for one, name in group.items():
-        if one.result.pooled or swept_over(one.result) or "accuracy" not in one.summaries:
+        if one.result.pooled or coordinate_name(one.result) or "accuracy" not in one.summaries:
             continue
         values = [value for value in one.summaries["accuracy"].splits if value is not None]
-        rows = [len(split) for split in judged(one.result)]
+        rows = [len(split) for split in judged_answers(one.result)]
         if len(values) < max(FEWEST_FOLDS, len(rows)):
             continue
         stability = fold_stability(values, rows)
@@ -103,7 +103,7 @@ def _unstable_folds(group: Group) -> Iterator[str]:
 
 def _baselines_below_chance(group: Group) -> Iterator[str]:
     """A baseline that splits make look worse than it is, so that no gain over it is believed."""
-    for one in filter(stands_for_largest_class, group):
+    for one in filter(is_largest_class_standard, group):
         largest = fixed(share_of_largest(one), UNIT_DECIMALS)
         yield (
             f"{group[one]}: what is left out makes its own class rarer, so the most frequent class is another "

@@ -9,13 +9,13 @@ from mlcli.report.document import Document, Element, GridCell, Heading, Sentence
 from mlcli.report.numbers import counted
 from mlcli.report.scoring.differences import differences_of
 from mlcli.report.scoring.gates import Gate
-from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, metrics_in, only_of
+from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
 from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.views.curves import scores_by_series
 from mlcli.report.views.opening import opening, subject_of
 from mlcli.report.views.probabilities import probability_pictures
 from mlcli.report.views.remarks import remarks_on
 from mlcli.report.views.score_table import distances_to_best, spread_of, table_of_models
+from mlcli.report.views.series import scores_by_series
 from mlcli.report.views.tuning import choices_in
 from mlcli.report.views.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
@@ -41,7 +41,7 @@ class Details:
 
 def results_of(scored: Sequence[Scored], details: Details = Details()) -> Document:
     """All cells, those of one dataset and kind together."""
-    groups = grouped(scored)
+    groups = groups_of(scored)
     elements = [element for group in groups for element in results_of_group(group, details)]
     return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
 
@@ -66,7 +66,7 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     yield from choices_in(group)
     yield from _answers_elements(group, details, found.best if found else None)
     if details.curves:
-        yield from probability_pictures(worth_drawing(group))
+        yield from probability_pictures(models_to_draw(group))
     if details.fair:
         from mlcli.report.views.fairness import fairness_of
 
@@ -75,9 +75,9 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
 
 
 def _answers_elements(group: Group, details: Details, best: Scored | None) -> Iterator[Element]:
-    models = worth_drawing(group)
+    models = models_to_draw(group)
     shown = best if best in models else next(iter(models), None)
-    drawn = models if details.verbose or details.classes or shown is None else only_of(models, [shown])
+    drawn = models if details.verbose or details.classes or shown is None else subgroup(models, [shown])
     yield from _confusion_elements(drawn, details)
     yield from _kind_pictures(models, drawn)
     left = len(models) - len(drawn)
@@ -88,7 +88,7 @@ def _answers_elements(group: Group, details: Details, best: Scored | None) -> It
 
 def table_of_group(group: Group) -> Iterator[Element]:
     """The short form of one dataset: its table, and what it says."""
-    yield Heading(subject_of(cell_of(group)))
+    yield Heading(subject_of(first_cell(group)))
     yield from table_of_models(group)
     yield from verdict_on(group, differences_of(group, metrics_in(group)[0]))
 
@@ -109,19 +109,19 @@ def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:
     """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
     if not group:
         return
-    kind = kind_named(cell_of(group).kind)
+    kind = kind_named(first_cell(group).kind)
     if kind.picture_of_table_at:
         yield from named(kind.picture_of_table_at)(group)
     for one, name in drawn.items() if kind.picture_at else ():
         yield from named(kind.picture_at)(name, one.answers)
 
 
-def worth_drawing(group: Group) -> Group:
+def models_to_draw(group: Group) -> Group:
     """All that are done but the baselines that every table of their kind shows, unless there is no other."""
-    done = only_of(group, [one for one in group if one.done])
-    kind = kind_named(cell_of(group).kind)
+    done = subgroup(group, [one for one in group if one.done])
+    kind = kind_named(first_cell(group).kind)
     models = [one for one in done if one.cell.model.saved or one.cell.model.use not in kind.baselines]
-    return only_of(done, models) or done
+    return subgroup(done, models) or done
 
 
 def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:

@@ -18,7 +18,7 @@ from mlcli.metrics.confusion import Confusion
 from mlcli.report.document import Document, grid
 from mlcli.report.scoring.curves import Series, series_of, summaries_of
 from mlcli.report.scoring.differences import differences_as_json, differences_of
-from mlcli.report.scoring.scored import Group, Scored, cell_of, grouped, metrics_in
+from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.tuning import choices_as_json
@@ -31,20 +31,21 @@ def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: boo
     """The document of an experiment: one entry per cell, in the order of the plan."""
     from mlcli.report.views.fairness import fairness_as_json
 
-    also = [add for asked, add in ((curves, _curves_as_json), (fair, fairness_as_json)) if asked]
+    cells = []
+    for one in scored:
+        more = (_curves_as_json(one) if curves else {}) | (fairness_as_json(one) if fair else {})
+        cells.append(_result_as_json(one) | more)
     return {
         "version": __version__,
-        "cells": [
-            {**_result_as_json(one), **dict(item for add in also for item in add(one).items())} for one in scored
-        ],
-        "comparisons": [one for group in grouped(scored) for one in _differences_in_table(group)],
+        "cells": cells,
+        "comparisons": [one for group in groups_of(scored) for one in _differences_in_table(group)],
         **_over_datasets_entry(scored),
     }
 
 
 def _differences_in_table(group: Group) -> list[dict[str, Any]]:
     """The models of one table beside its best and its baseline, by each metric, the one that decides first."""
-    cell = cell_of(group)
+    cell = first_cell(group)
     every = [differences_of(group, metric) for metric in metrics_in(group)]
     return [
         {
@@ -64,10 +65,10 @@ def _differences_in_table(group: Group) -> list[dict[str, Any]]:
 def _over_datasets_entry(scored: Sequence[Scored]) -> dict[str, Any]:
     if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
-    from mlcli.metrics.over_datasets import compared_over
+    from mlcli.metrics.over_datasets import compare_over_datasets
     from mlcli.report.views.over_datasets import over_datasets_as_json, tables_over_datasets
 
-    found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
+    found = [over_datasets_as_json(compare_over_datasets(table)) for table in tables_over_datasets(scored)]
     return given({"over_datasets": found})
 
 

@@ -130,6 +130,6 @@ def faults_in(faults: Sequence[str], place: Path) -> Document:
     return Sentence(f"{said} {place}", "bad" if faults else "strong"), notes(*faults)
 
 
-def as_plain(done: Freed | Carried) -> dict[str, Any]:
+def housekeeping_as_json(done: Freed | Carried) -> dict[str, Any]:
     """What was done as plain values."""
     return {"version": __version__, **asdict(done)}

@@ -8,14 +8,22 @@ from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
+from mlcli.metrics.interval_rules import COUNTED_AS
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
-from mlcli.metrics.rules import COUNTED_AS
 from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import decimals_of, fixed, reach_of, short_p
 from mlcli.report.scoring.differences import TableDifferences
-from mlcli.report.scoring.scored import Group, Scored, badness, judged, metrics_in, only_of, swept_over
+from mlcli.report.scoring.scored import (
+    Group,
+    Scored,
+    badness,
+    coordinate_name,
+    judged_answers,
+    metrics_in,
+    subgroup,
+)
 
 BEST = "*"
 LEGEND_OF_BEST = f"{BEST} is the best of its column"
@@ -38,7 +46,7 @@ def table_of_models(
 ) -> Iterator[Element]:
     """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
     metrics = metrics_in(group)
-    done = only_of(group, [one for one in group if one.done])
+    done = subgroup(group, [one for one in group if one.done])
     if done:
         table = _grid_of_scores(done, metrics, beside or {})
         yield table
@@ -147,9 +155,8 @@ def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterable[str]:
     yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
     for unit in ("row", "group"):
         found = {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
-        yield from _trust_notes(
-            unit, found, ", but for bootstraps" * any("bootstrap" in rule for rule, _ in rules)
-        )
+        bootstraps = any("bootstrap" in rule for rule, _ in rules)
+        yield from _trust_notes(unit, found, ", but for bootstraps" * bootstraps)
 
 
 def _unit_of_rule(rule: str) -> str:
@@ -203,10 +210,10 @@ def _wald_text(one: Scored, metric: Metric, decimals: int | None) -> str:
 def _stability_text(one: Scored, metric: Metric) -> str:
     """The verdict on folds, which is one on shares of rows."""
     values = _split_values(one, metric)
-    told = metric.aggregation == "share of rows" and not one.result.pooled and not swept_over(one.result)
+    told = metric.aggregation == "share of rows" and not one.result.pooled and not coordinate_name(one.result)
     if not told or len(values) < max(FEWEST_SPLITS, len(one.result.splits)):
         return "-"
-    return fold_stability(values, [len(split) for split in judged(one.result)]).verdict
+    return fold_stability(values, [len(split) for split in judged_answers(one.result)]).verdict
 
 
 def _split_values(one: Scored, metric: Metric) -> list[float]:

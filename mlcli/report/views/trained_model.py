@@ -25,7 +25,7 @@ from mlcli.report.views.opening import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
 from mlcli.report.views.results_as_json import cell_as_json, plain
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered
+from mlcli.tasks.stretches import numbered_by_appearance
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = 
     return found
 
 
-def document_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
+def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
     elements: Document = ()
     for one in answers:
@@ -140,7 +140,7 @@ def document_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
-def explained_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
+def explained_answers_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
     """The same as plain values."""
     return [
         {"what": one.what, "answer": one.answer, "findings": plain([as_json(finding) for finding in one.findings])}
@@ -157,7 +157,7 @@ def _answered_units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> 
         return
     names = beside[SEQUENCE]
     order = np.array(beside["order"], np.float64) if "order" in beside else None
-    sequence = numbered(names)
+    sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
     for one in dict.fromkeys(sequence[wanted].tolist()):
         inside = sorted_rows[sequence[sorted_rows] == one]

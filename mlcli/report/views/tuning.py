@@ -10,11 +10,11 @@ from mlcli.core.findings import CANDIDATES, CHOSEN, Entry, Table
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
 from mlcli.report.document import Element, Heading, explained, grid, notes
+from mlcli.report.numbers import DIGITS
 from mlcli.report.scoring.scored import Group, Scored
 
 MOST_SPLITS = 20
 """With more splits than this, only how often each choice was made is shown."""
-DECIMALS = 3
 
 
 def choices_in(group: Group) -> Iterator[Element]:
@@ -80,4 +80,4 @@ def _value_text(value: Entry, remark: Entry) -> str:
 
 
 def _plain_value_text(value: Entry) -> str:
-    return f"{value:.{DECIMALS + 1}g}" if isinstance(value, float) else str(value)
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -10,8 +10,8 @@ from mlcli.metrics.summary import summarise
 from mlcli.report.document import Sentence
 from mlcli.report.numbers import UNIT_DECIMALS, decimals_of, fixed
 from mlcli.report.scoring.differences import TableDifferences, badness_of, score_of
-from mlcli.report.scoring.largest_class import LARGEST_CLASS, stands_for_largest_class
-from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, training_parts
+from mlcli.report.scoring.largest_class import LARGEST_CLASS, is_largest_class_standard
+from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, training_sizes
 from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
@@ -45,7 +45,7 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     if not models:
         return ""
     if baseline is not None and _is_none_better(models[0], baseline, differences):
-        largest = stands_for_largest_class(baseline)
+        largest = is_largest_class_standard(baseline)
         standard = LARGEST_CLASS if largest else _score_text(baseline, names, metric)
         return f"By {metric.name} no model is better than the baseline: {standard}."
     best, *others = models
@@ -63,7 +63,7 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
 def _is_none_better(best: Scored, baseline: Scored, differences: TableDifferences) -> bool:
     if best is not differences.best:
         return True
-    if not stands_for_largest_class(baseline):
+    if not is_largest_class_standard(baseline):
         return badness_of(best, differences.metric) >= badness_of(baseline, differences.metric)
     gain = differences.to_baseline[best].mean
     return gain is not None and badness(differences.metric, gain) >= 0
@@ -101,7 +101,7 @@ def _validation_mean(one: Scored, metric: Metric) -> float | None:
     answers = [split.answers[VALIDATION] for split in one.result.splits if VALIDATION in split.answers]
     if not answers or len(answers) < len(one.result.splits) or one.cell.model.saved is not None:
         return None
-    mean = summarise(metric, answers, training_parts(one.result), one.result.pooled).mean
+    mean = summarise(metric, answers, training_sizes(one.result), one.result.pooled).mean
     return mean if mean is not None and math.isfinite(mean) else None
 
 
@@ -120,6 +120,6 @@ def _gain_text(best: Scored, baseline: Scored, differences: TableDifferences, na
     if difference.mean is None:
         return f"the baseline being {_score_text(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])
-    name = LARGEST_CLASS if stands_for_largest_class(baseline) else f"the baseline {names[baseline]}"
+    name = LARGEST_CLASS if is_largest_class_standard(baseline) else f"the baseline {names[baseline]}"
     far = f"{fixed(abs(difference.mean), decimals)} {FURTHER[metric.better]} {name}"
     return far if difference.distinguishable else f"{far} (which may be chance)"

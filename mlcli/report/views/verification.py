@@ -111,7 +111,7 @@ def verified_as_json(run: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, 
     }
 
 
-def again_of(
+def rerun_of(
     run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
@@ -159,7 +159,7 @@ def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str
     return f"versions: {'; '.join((*others, f'the same of {same}'))}"
 
 
-def again_as_json(
+def rerun_as_json(
     run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> dict[str, Any]:
     """The same as plain values."""

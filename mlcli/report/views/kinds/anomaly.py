@@ -12,10 +12,10 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.scoring.differences import best_in
-from mlcli.report.scoring.scored import Group, Scored, judged, metrics_in
+from mlcli.report.scoring.scored import Group, Scored, judged_answers, metrics_in
 from mlcli.report.views.distributions import histogram_of
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
-from mlcli.tasks.deciding import at_least
+from mlcli.tasks.deciding import threshold_in_words
 from mlcli.tasks.reasons import NO_REASON, main_reasons
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -124,7 +124,7 @@ def as_json(scored: Scored) -> dict[str, Any]:
     if answers.threshold is None:
         return oddest
     flagged = answers.take(np.flatnonzero(answers.flagged))
-    thresholds = [float(split.threshold[0]) for split in judged(scored.result)]
+    thresholds = [float(split.threshold[0]) for split in judged_answers(scored.result)]
     return {**oddest, "thresholds": thresholds, "flagged": _rows_as_json(flagged, len(flagged))}
 
 
@@ -152,7 +152,9 @@ def _flagging_sentence(answers: ScoreAnswers) -> str:
 
 
 def _threshold_text(threshold: Array) -> str:
-    limits = [at_least(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()]
+    limits = [
+        threshold_in_words(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()
+    ]
     return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
 
 

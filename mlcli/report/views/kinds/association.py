@@ -38,12 +38,11 @@ def rules_in(title: str, answers: RuleAnswers) -> Iterator[Element]:
 
 def rules_in_plane(group: Group) -> Iterator[Element]:
     """A point for each rule of each model, by what the judged rows say of it."""
-    found = (
-        (name, zip(*_judged_shares(one.answers), strict=True)) for one, name in group.items() if one.answers.when
-    )
-    points = tuple(
-        (name, tuple((support, support / when) for support, when, _ in rules if when > 0)) for name, rules in found
-    )
+    points: list[tuple[str, tuple[tuple[float, float], ...]]] = []
+    for one, name in group.items():
+        if one.answers.when:
+            rules = zip(*_judged_shares(one.answers), strict=True)
+            points.append((name, tuple((support, support / when) for support, when, _ in rules if when > 0)))
     if points:
         yield Heading("Rules by support and confidence")
         yield Points("", "support in judged rows", "confidence in judged rows", tuple(points))

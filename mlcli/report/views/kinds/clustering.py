@@ -17,9 +17,9 @@ from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
 from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.report.scoring.differences import best_in, best_of
-from mlcli.report.scoring.scored import Group, Scored, judged
+from mlcli.report.scoring.scored import Group, Scored, judged_answers
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
+from mlcli.tasks.grouping import PROFILES, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""
@@ -58,9 +58,7 @@ def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]
 
 def _group_elements(title: str, one: Scored) -> Iterator[Element]:
     """How many rows each group has, and which labels where there are any; and by which columns groups differ."""
-    splits = judged(one.result)
-    which = "" if len(splits) == 1 else f": {one.result.splits[0].label} of {len(splits)}"
-    yield Heading(f"{title}{which}")
+    yield Heading(": ".join(filter(None, (title, one.first_split))))
     yield _label_group_grid(_first_answers(one))
     yield from explained(_top_profiles(one))
 
@@ -85,7 +83,7 @@ def _left_out_note(table: findings.Table) -> str:
 
 def _first_answers(one: Scored) -> ClusterAnswers:
     """The answers of the first split: the groups of others need not be the same."""
-    answers = judged(one.result)[0]
+    answers = judged_answers(one.result)[0]
     assert isinstance(answers, ClusterAnswers)
     return answers
 
@@ -141,7 +139,7 @@ def _elbow_elements(title: str, elbow: Elbow) -> Iterator[Element]:
 
 def _sums_of_squares(one: Scored) -> tuple[float, float]:
     """The sum of squares within groups and in all, of the mean split."""
-    splits: Sequence[Any] = judged(one.result)
+    splits: Sequence[Any] = judged_answers(one.result)
     within = np.mean([answers.weights @ answers.to_centre for answers in splits])
     between = np.mean([answers.weights @ answers.centre_to_all for answers in splits])
     return float(within), float(within + between)
@@ -164,7 +162,6 @@ def profiles_of_best(group: Group) -> Iterator[Element]:
     """What the groups look like that the best density has told apart, as the first split has found them."""
     best = best_in(group)
     if best and (found := group_profile(best.result.splits[0])):
-        splits = best.result.splits
-        which = "" if len(splits) == 1 else f", as learned in {splits[0].label} of {len(splits)}"
-        yield Heading(f"{group[best]}{which}")
+        learned_in = f", as learned in {best.first_split}" if best.first_split else ""
+        yield Heading(group[best] + learned_in)
         yield from explained(found)

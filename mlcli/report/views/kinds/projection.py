@@ -37,8 +37,7 @@ def axes_of(group: Group) -> Iterator[Element]:
         if known is None or len(known[1][1].header) < len(loadings.header):
             found[scree.values] = one, axes
     for one, (scree, loadings) in found.values():
-        splits = one.result.splits
-        where = group[one] + (f": {splits[0].label} of {len(splits)}" if len(splits) > 1 else "")
+        where = ": ".join(filter(None, (group[one], one.first_split)))
         titled = (
             replace(scree, title=f"{where}: scree"),
             replace(_first_components(loadings), title=f"{where}: loadings"),

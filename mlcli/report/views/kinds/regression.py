@@ -29,9 +29,8 @@ def predicted_against_true(group: Group) -> Iterator[Element]:
     step = _thinning_step(len(answers.truth))
     points = pairs(answers.truth[::step], answers.predicted[::step])
     yield Heading(f"{name}: predicted against true values")
-    yield Points(
-        "", "true", "predicted", ((RIGHT, pairs(line, line)), (name, points)), (RIGHT,), note=_thinning_note(step)
-    )
+    groups = ((RIGHT, pairs(line, line)), (name, points))
+    yield Points("", "true", "predicted", groups, (RIGHT,), note=_thinning_note(step))
 
 
 def residuals_of(group: Group) -> Iterator[Element]:

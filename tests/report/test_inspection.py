@@ -16,7 +16,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.scoring.importance import permutation_importance
 from mlcli.report.scoring.scored import Scored, scored
-from mlcli.report.views.inspection import behaviour_of, groups_in_planes
+from mlcli.report.views.inspection import group_planes, inspection_of
 
 ROWS = 120
 
@@ -52,7 +52,7 @@ def data_of(one: Scored) -> Dataset:
 
 def found(path: Path, target: str, other: str, use: str, kind: str) -> tuple[Scored, list[Finding]]:
     one = tried(path, target, other, use, kind)
-    return one, behaviour_of(one, use, data_of(one))
+    return one, inspection_of(one, use, data_of(one))
 
 
 def test_a_linear_model_answers_along_its_slopes(table: Path) -> None:
@@ -94,7 +94,7 @@ def test_classes_have_their_sides_of_the_plane(table: Path) -> None:
 
 def test_groups_lie_in_the_planes_of_columns_that_tell_them_apart(table: Path) -> None:
     one = tried(table, "side", "y", "k-means", "clustering")
-    planes = groups_in_planes(one, "k-means", data_of(one))
+    planes = group_planes(one, "k-means", data_of(one))
     assert [type(plane) for plane in planes] == [Points, Cloud]
     assert all(sum(len(points) for _, points in plane.groups) == ROWS for plane in planes)  # type: ignore[attr-defined, misc]
-    assert behaviour_of(one, "k-means", data_of(one)) == []
+    assert inspection_of(one, "k-means", data_of(one)) == []
