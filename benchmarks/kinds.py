@@ -23,8 +23,8 @@ from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, Standard
 from sklearn.svm import OneClassSVM
 
 from benchmarks.timing import for_a_while, in_turns, markdown, ratio, spread
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table

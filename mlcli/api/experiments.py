@@ -16,10 +16,10 @@ from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError
 from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
-from mlcli.experiment.spec.datasets import of_class
-from mlcli.experiment.spec.decisions import costs_of, with_costs
+from mlcli.experiment.spec.datasets import metrics_of_class
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
+from mlcli.experiment.spec.shorthands import costs_of, with_costs
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
 from mlcli.report.scoring.gates import outcome_of
@@ -75,7 +75,7 @@ def eval(  # it is the verb
         models=None if legal is None else tuple(legal),
         protocol=split,
         average=average,
-        metrics=of_class(names_in(metrics), positive),
+        metrics=metrics_of_class(names_in(metrics), positive),
         cost=None if cost is None else costs_of(Written(plain(cost)), found),
         seed=seed,
         stages=stages_of(Written(plain(stages)), found),

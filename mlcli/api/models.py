@@ -20,8 +20,8 @@ from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, tuning_of
-from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.suitability import refuse_long_work
 from mlcli.experiment.spec.written import Written
 from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained

@@ -12,8 +12,8 @@ from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.suitability import refuse_long_work
 from mlcli.report.scoring.scored import Scored, scored
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -49,7 +49,7 @@ def answered(
     asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if place is None:
         return [scored(result, experiment.metrics) for result in run(cells, **asked)]
-    from mlcli.experiment.run.fingerprint import versions
+    from mlcli.experiment.run.reproduction import versions
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep

@@ -15,7 +15,6 @@ from mlcli.checks.repairs import joined_sidecar
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import DataError
 from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
-from mlcli.core.registry import MODELS
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
@@ -44,7 +43,7 @@ class Audit:
 def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Audit]:
     """The audit of each dataset of an experiment, by the protocol that it asks for."""
     base = experiment.source.parent if experiment.source else None
-    models = [MODELS.load(model.use) for model in experiment.models or () if model.saved is None]
+    models = [model.cls for model in experiment.models or () if model.saved is None]
     every = [_audited_spec(spec, experiment, base, models) for spec in experiment.data]
     return [Audit(audited, tuple(issues_in(audited, checks))) for audited in every]
 

@@ -63,7 +63,7 @@ def other_model(cell: Cell, use: str) -> Remedy:
 def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
     """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
     for share in (HALF_WAY, NEARLY):
-        for declared in parameters(MODELS.load(model.use)):
+        for declared in parameters(model.cls):
             search, value = declared.tune, model.params.get(declared.name)
             if not isinstance(search, Range) or not search.simpler or not search.unasked:
                 continue

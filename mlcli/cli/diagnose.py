@@ -6,8 +6,7 @@ import typer
 
 from mlcli.cli._completion import metric_names
 from mlcli.cli._declaring import flag, option
-from mlcli.cli._groups import Columns
-from mlcli.cli._options import All, Data, Format, Jobs, Params, ProtocolName, Seed, Strict
+from mlcli.cli._options import All, ColumnOptions, Data, Format, Jobs, Params, ProtocolName, Seed, Strict
 from mlcli.core.registry import MODELS
 
 EXAMPLES = ("mlcli diagnose wine -m knn -p k=120", "mlcli diagnose abalone -m linear-regression --strict")
@@ -17,7 +16,7 @@ def diagnose_command(
     *,
     data: Data,
     model: str = option("--model -m", "MODEL", "An id or a mapping.", MODELS.names, default=...),
-    columns: Columns,
+    columns: ColumnOptions,
     params: Params = None,
     protocol: ProtocolName = None,
     metric: str | None = option(

@@ -38,7 +38,7 @@ def join_command(
     with -o, as a report. A key that B has twice is refused unless --many.
     """
     from mlcli.cli._console import remark, show_as
-    from mlcli.cli._rows import give
+    from mlcli.cli._outputs import write_rows
     from mlcli.core.names import did_you_mean
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
@@ -50,7 +50,7 @@ def join_command(
     refuse_to_replace(output, force)
     a, b = records_of(first), records_of(second)
     found = join(a, b, pairs_of_names(on), how, many)
-    give(found.columns, output, CSV if output else format or CSV)
+    write_rows(found.columns, output, CSV if output else format or CSV)
     if output is None:
         for line in remarks_on(found, a.name, b.name):
             remark(line)

@@ -8,8 +8,7 @@ from typing import Any
 
 from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
-from mlcli.cli._outputs import Force
-from mlcli.cli._pages import Pages, PictureFormat, Pictures
+from mlcli.cli._outputs import Force, PageOptions, PictureFormat, Pictures
 from mlcli.cli.verify import stored_run
 from mlcli.report.document import Document
 
@@ -42,9 +41,9 @@ def report_command(
     from mlcli.cli._console import remark, show_as, show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.shipped import FILE_SUFFIXES
-    from mlcli.experiment.store.named_runs import SUFFIXES
+    from mlcli.experiment.store.store import SUFFIXES
 
-    pages = Pages(output if format == HTML else None, pictures, picture_format, force)
+    pages = PageOptions(output if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES

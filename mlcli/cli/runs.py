@@ -10,8 +10,7 @@ import typer
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._console import show_as
 from mlcli.cli._declaring import argument
-from mlcli.cli._groups import Views
-from mlcli.cli._options import Format, StoreToRead
+from mlcli.cli._options import Format, StoreToRead, ViewOptions
 from mlcli.core.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def runs_command() -> None:
 
 
 def show_command(
-    views: Views,
+    views: ViewOptions,
     run: str | None = argument("RUN", "A run by its number, or its experiment file.", run_numbers, default=None),
     store: StoreToRead = None,
     format: Format = "text",
@@ -47,8 +46,7 @@ def show_command(
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each cell.
     """
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
     from mlcli.report.formats.table import CSV
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.results import results_of
@@ -82,7 +80,7 @@ def rm_command(
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.runs import removed_of
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.open(place) as opened:
         remove_runs(opened, numbers)
     show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
@@ -99,7 +97,7 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.runs import freed_of, housekeeping_as_json
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.open(place) as opened:
         freed = collect(opened)
     show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
@@ -166,7 +164,7 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.runs import faults_in
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.read(place) as opened:
         faults = opened.faults()
     show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
@@ -180,7 +178,7 @@ def _show_carried(carried: Carried, place: Path, format: str) -> None:
     show_as(format, lambda: carried_of(carried, place), lambda: housekeeping_as_json(carried))
 
 
-def _there(store: Path | None) -> Path:
+def _existing_store(store: Path | None) -> Path:
     """The place of a store that must be there: nothing is looked after in one that is made for it."""
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 

@@ -42,8 +42,7 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
 
 def stored_run(name: str, place: Path | None, kept: str) -> tuple[RunFacts, list[CellResult], Any]:
     """A run, its results, and what was kept of it under a name."""
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import Store
+    from mlcli.experiment.store.store import Store, number_of, store_of
 
     with Store.read(store_of(name, place)) as opened:
         about, results = opened.runs.one(number_of(name, opened))

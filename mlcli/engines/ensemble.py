@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.configuration import described_as
-from mlcli.core.learning import learn
 from mlcli.core.model import Model
+from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.draws import Counts
 from mlcli.tasks.supervised import SupervisedRows

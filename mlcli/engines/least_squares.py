@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.moments import less_row
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
 from mlcli.engines.sums import TrainingSums, sums_of_values
@@ -95,7 +96,7 @@ def _by_normal_equations(data: ValuedRows, l2: float) -> LeastSquares | None:
 def _corrected(found: LinearFunctions, centre: Array, data: ValuedRows, l2: float) -> tuple[Array, float, Array]:
     """Slopes and level after one correction by what they leave of each row's target; the inverse of the gram."""
     left, toward = data.y - found.level, -l2 * found.slopes
-    for rows in row_blocks(len(data), len(toward), CELLS):
+    for rows in blocks_of(len(data), len(toward), CELLS):
         cells = less_row(data.table.numbers[rows], centre)
         left[rows] -= cells @ found.slopes
         left[rows] *= 1.0 if data.weight is None else data.weight[rows]

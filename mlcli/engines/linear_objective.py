@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.losses import Loss
@@ -168,7 +167,7 @@ def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
     """
     outputs, width = len(by_row), X.shape[1] + len(last)
     total = np.zeros((outputs, width, outputs, width))
-    for rows in row_blocks(len(X), width, CELLS):
+    for rows in blocks_of(len(X), width, CELLS):
         block = np.hstack([X[rows], np.full((len(X[rows]), len(last)), last)]) if last else X[rows]
         for j in range(outputs):
             rooted = block * np.sqrt(np.maximum(by_row[j, j, rows, None], 0.0))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import less_row
+from mlcli.core.moments import less_row
 from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, less_row
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.entries import ColumnEntries, Entries, entries_of, from_origin
 from mlcli.tasks.classification import LabelledRows
@@ -94,7 +94,7 @@ def _about(
     """Weight, sums and sums of products of rows less one near their mean, which costs products no digits."""
     width, total, first, products = columns.shape[1], 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
     size = max(CELLS // max(1, len(near)), PER_COLUMN * len(near))
-    for block in row_blocks(len(columns if rows is None else rows), 1, size):
+    for block in blocks_of(len(columns if rows is None else rows), 1, size):
         here = block if rows is None else rows[block]
         cells = less_row(columns[here], near[:width])
         weight = np.ones(len(cells)) if weights is None else weights[here]

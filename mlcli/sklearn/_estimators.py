@@ -20,8 +20,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import learn, settle
 from mlcli.core.params import build, by_name
+from mlcli.core.pipeline import learn, settle
 from mlcli.core.registry import Catalogue
 from mlcli.core.tables import Table
 from mlcli.sklearn._rows import (

@@ -35,7 +35,7 @@ def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ScoredRows:
     """The scores of rows by a model, and the stretches in which one that looks at rows side by side was asked."""
 
     model: Any
@@ -44,7 +44,7 @@ class Asked:
     score: Array
 
     @classmethod
-    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> Asked:
+    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> ScoredRows:
         """Ask the model; one that looks at the rows beside a row meets them in their order."""
         if not model.in_sequence:
             return cls(model, table, [], model.score_rows(table))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.advancing import advancing
+from mlcli.core.progress import advancing
 from mlcli.core.tables import Array
 from mlcli.engines.neighbours import search
 from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan

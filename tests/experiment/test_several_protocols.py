@@ -56,7 +56,7 @@ def test_the_same_protocol_twice_is_refused_with_its_place(file: Path) -> None:
 def test_an_unknown_average_is_refused(file: Path) -> None:
     file.write_text(SEVERAL + "average: median\n")
     [problem] = check(file)
-    assert "'average' is one of 'folds' or 'pooled'" in problem.what
+    assert "'average' is one of folds, pooled" in problem.what
     assert "--average is one of folds, pooled" in typed("eval", "iris", "-m", "lda", "--average", "mean").stderr
 
 

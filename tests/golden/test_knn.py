@@ -10,8 +10,8 @@ import scipy.spatial.distance
 import sklearn.neighbors
 
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.distances import DISTANCES

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Answers, Header
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
-from mlcli.metrics.one_against_rest import ClassRates
+from mlcli.metrics.scores.labels import ClassRates
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.scored import scored
@@ -30,10 +30,12 @@ DATA = DatasetFacts(
     name="colours",
     content="c",
     rows=5,
-    schema=Schema((Field(Column("x")), Field(Column("colour", "nominal", CLASSES), "target"))),
+    schema=Schema((SchemaField(Column("x")), SchemaField(Column("colour", "nominal", CLASSES), "target"))),
     notes=("the target was guessed",),
 )
-NUMBERS = replace(DATA, name="sizes", schema=Schema((Field(Column("x")), Field(Column("size"), "target"))))
+NUMBERS = replace(
+    DATA, name="sizes", schema=Schema((SchemaField(Column("x")), SchemaField(Column("size"), "target")))
+)
 
 
 def cell(model: str, kind: str = "classification", label: str = "", steps: tuple[StepSpec, ...] = ()) -> Cell:
@@ -138,7 +140,7 @@ def test_it_is_told_which_models_learn_from_rows_without_a_target() -> None:
 
 
 def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
-    roles = (Field(Column("w"), "weight"), Field(Column("ward", "nominal", ("a", "b")), "group"))
+    roles = (SchemaField(Column("w"), "weight"), SchemaField(Column("ward", "nominal", ("a", "b")), "group"))
     of = replace(cell("one-r"), dataset=replace(DATA, schema=Schema((*DATA.schema.fields, *roles))))
     said = text(result(of, labels(PREDICTED)))
     assert "rows kept together by 'ward'; rows weighted by 'w'; holdout" in said
@@ -217,7 +219,7 @@ def test_an_undefined_score_keeps_what_its_splits_say() -> None:
 
 def test_many_remarks_of_one_kind_are_counted() -> None:
     names = tuple(f"class-{place}" for place in range(20))
-    schema = Schema((Field(Column("x")), Field(Column("colour", "nominal", names), "target")))
+    schema = Schema((SchemaField(Column("x")), SchemaField(Column("colour", "nominal", names), "target")))
     of = replace(cell("knn"), dataset=replace(DATA, schema=schema))
     codes = np.zeros(5, np.int32)
     few = LabelAnswers(

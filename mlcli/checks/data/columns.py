@@ -10,9 +10,9 @@ from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
 from mlcli.checks.repairs import step_before, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import NAMES_OF_PARTS, part_column
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import NAMES_OF_PARTS, part_column
-from mlcli.data.checks import (
+from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
     has_many_levels,

@@ -13,8 +13,8 @@ from mlcli.checks.data.columns import is_identifier
 from mlcli.checks.repairs import by_hand, split_by, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import DATE
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import DATE
 from mlcli.core.tables import Array
 from mlcli.data.roles import ID_NAME
 from mlcli.protocols.good_only import BY_DESIGN

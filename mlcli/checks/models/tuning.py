@@ -9,10 +9,9 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.core.findings import CHOSEN, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
-from mlcli.core.params import build, parameters
-from mlcli.core.registry import MODELS
+from mlcli.core.params import parameters
 from mlcli.engines.tuning.space import value_text
-from mlcli.experiment.spec.tuning import can_be_tuned, values_compared
+from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
 OFTEN = 0.5
@@ -45,7 +44,7 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
     cell = diagnosed.cell
     if _choices(diagnosed) or cell.model.saved is not None:
         return
-    model = build(MODELS.load(cell.model.use), cell.model.params)
+    model = cell.model.built()
     default = [
         f"{one.name} ({value_text(one.default)})"
         for one in parameters(type(model))

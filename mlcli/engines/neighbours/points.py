@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.moments import extent
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 
 
@@ -235,7 +235,7 @@ def screen_by_squares(stored: PointSet) -> ProductScreen:
     """Squared distances without the ‖a‖² that all pairs of one asked point share."""
     rows, squares = stored.numbers.T, np.empty(len(stored))
     centre = stored.numbers.mean(axis=1)
-    pieces = list(row_blocks(len(rows), len(centre), PIECE))
+    pieces = blocks_of(len(rows), len(centre), PIECE)
     for piece in pieces:
         squares[piece] = _squares(rows[piece] - centre)
     scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0

@@ -14,7 +14,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from mlcli.core.advancing import advancing
+from mlcli.core.progress import advancing
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.neighbours.distances import Distance
 from mlcli.engines.neighbours.points import (

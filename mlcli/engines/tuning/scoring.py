@@ -18,16 +18,15 @@ from mlcli.core.answers import Answers
 from mlcli.core.configuration import described_as
 from mlcli.core.errors import MlcliError
 from mlcli.core.held_out import Round
-from mlcli.core.learning import answers_of
 from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
@@ -93,7 +92,7 @@ class Examination:
     def _in_closed_form(self, model: Model) -> CandidateAnswers:
         """The answers of each split from one computation; none where there is no such thing."""
         splits = self.splits
-        if not isinstance(splits, Parts) or not all_moderate(self.data):
+        if not isinstance(splits, DealtSplits) or not all_moderate(self.data):
             return CandidateAnswers()
         pipeline = model if isinstance(model, Pipeline) else Pipeline(model=model)
         if not pipeline.has_closed_form:

@@ -15,7 +15,7 @@ from mlcli.engines.tuning.paths import with_values
 from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
 from mlcli.engines.tuning.space import SearchSpace, Values, text_of
 from mlcli.metrics.base import Metric
-from mlcli.protocols._base import Split, Units, all_alike, by_class
+from mlcli.protocols._base import Split, Units, by_class_if_any
 
 TRIALS = 20
 """How many candidates there are where nobody says."""
@@ -84,8 +84,7 @@ def _with_fewer_rows(
     candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
 ) -> list[InnerScore]:
     """Every inner split with a share of its training rows, groups whole; all of its judged rows."""
-    strata = examination.data.strata()
-    units = all_alike(strata) if strata.strata is None else by_class(strata)
+    units = by_class_if_any(examination.data.strata())
     splits = [_shortened(split, units, effort, order) for split in examination.splits]
     fewer = examination if effort == 1 else replace(examination, splits=splits, effort=effort)
     return fewer.trials(candidates)

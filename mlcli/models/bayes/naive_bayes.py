@@ -48,12 +48,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.rooms import CELLS_OF_A_CACHE, blocks_of
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
@@ -227,7 +227,7 @@ class NaiveBayes(Classifier):
         events, numbers, table = split(table, self._chosen)
         events.refuse_what_is_no_count(numbers, self.trials)
         found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
-        for rows in row_blocks(*table.numbers.shape):
+        for rows in blocks_of(len(table), table.numbers.shape[1], CELLS_OF_A_CACHE):
             found[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
             found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])

@@ -40,7 +40,7 @@ from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
 from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 POINTS_SHOWN = 60
 NOISE = "none"

@@ -36,11 +36,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
@@ -120,7 +120,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
         self.slopes_ = self._slopes(rows, machines, scores - removed)
         if len(machines) > 1 and not self.compared:
-            blocks = row_blocks(len(K), len(K), BLOCK_CELLS)
+            blocks = blocks_of(len(K), len(K), BLOCK_CELLS)
             scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
         if not self.compared:
             self._note(rows, machines, scores, removed)

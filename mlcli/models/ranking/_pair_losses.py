@@ -15,8 +15,8 @@ from typing import Self
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.linear_objective import Iterate, Penalty
 from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
@@ -54,7 +54,7 @@ class Differences:
     def gram(self, blocks: Array) -> Array:
         """Σ weight × the products of two columns of a difference, block by block."""
         weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
-        for some in row_blocks(len(self.pairs), self.X.shape[1], CELLS):
+        for some in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
             difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
             total += (difference * weight[some, None]).T @ difference
         return total

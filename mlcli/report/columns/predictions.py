@@ -16,9 +16,9 @@ from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal import component_names
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.reasons import Asked, main_reasons
+from mlcli.tasks.reasons import ScoredRows, main_reasons
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered, order_of_texts, stretches
+from mlcli.tasks.stretches import numbered_by_appearance, order_of_texts, stretches
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def component_columns(model: Any, request: PredictionRequest) -> Columns:
 def tag_columns(model: Any, request: PredictionRequest) -> Columns:
     """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
     _refuse_without_sequence(request.beside["sequence"])
-    sequence = numbered(request.beside["sequence"])
+    sequence = numbered_by_appearance(request.beside["sequence"])
     rows = in_order(sequence, _order_numbers(request.beside["order"]) if "order" in request.beside else None)
     ordered, place = request.table.take(rows), np.argsort(rows)
     tags = model.tag(ordered, sequence[rows])[place]
@@ -189,14 +189,14 @@ def score_columns(model: Any, request: PredictionRequest) -> Columns:
     """How odd each row is, whether it is flagged, and the columns that make it so."""
     request.refuse_probabilities("scores of oddness are no probabilities")
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
-    sequence = None if places["sequence"] is None else numbered(places["sequence"])
+    sequence = None if places["sequence"] is None else numbered_by_appearance(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = Asked.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
+    asked = ScoredRows.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
     columns = {"score": _numbers_as_text(asked.score)}
     return columns if model.threshold_ is None else columns | _flag_columns(asked, model.threshold_)
 
 
-def _flag_columns(asked: Asked, threshold: float) -> Columns:
+def _flag_columns(asked: ScoredRows, threshold: float) -> Columns:
     flagged = asked.score >= threshold
     names, reasons, shares = asked.top_reasons(int(flagged.sum()))
     named = (main_reasons(names, *of_row) for of_row in zip(reasons, shares, strict=True))
@@ -213,7 +213,9 @@ def place_columns(model: Any, request: PredictionRequest) -> Columns:
     request.refuse_probabilities("an order has no probabilities")
     scores = model.score_rows(request.table)
     columns = {"score": _numbers_as_text(scores)}
-    return columns | {"rank": [str(place) for place in places(scores, numbered(request.beside["group"]))]}
+    return columns | {
+        "rank": [str(place) for place in places(scores, numbered_by_appearance(request.beside["group"]))]
+    }
 
 
 def rule_columns(model: Any, request: PredictionRequest) -> Columns:

@@ -13,12 +13,12 @@ from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
     CRITERIA,
     FEW,
-    Alike,
     Gap,
     GroupRates,
-    answered_alike,
+    IndividualFairness,
     gap,
     gower_distances,
+    individual_fairness,
     rates_by_group,
 )
 from mlcli.metrics.pooling import distinct, joined
@@ -87,7 +87,7 @@ def fairness_by_groups(one: Scored) -> list[GroupFairness]:
     return found
 
 
-def similar_rows(one: Scored) -> Alike | None:
+def similar_rows(one: Scored) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
     dataset, answers = one.cell.dataset, judged_answers(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
@@ -96,7 +96,7 @@ def similar_rows(one: Scored) -> Alike | None:
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
     found = [_similarity_in_split(split, table) for split in large]
     pairs = sum(one.pairs for one in found)
-    return Alike(
+    return IndividualFairness(
         _weighted_mean([(one.consistency, 1) for one in found]),
         pairs,
         _weighted_mean([(one.decided_differently, one.pairs) for one in found]),
@@ -104,13 +104,13 @@ def similar_rows(one: Scored) -> Alike | None:
     )
 
 
-def _similarity_in_split(answers: LabelAnswers, table: Table) -> Alike:
+def _similarity_in_split(answers: LabelAnswers, table: Table) -> IndividualFairness:
     some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
     answers = answers.take(some)
     code = favourable_codes(answers.classes)[0]
     said = (answers.predicted == code).astype(np.float64)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    return answered_alike(gower_distances(table.take(answers.rows)), said, probability)
+    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability)
 
 
 def _weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:

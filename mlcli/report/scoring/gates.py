@@ -213,7 +213,7 @@ def outcome_of(experiment: Experiment, cells: Sequence[Scored], store: Path | No
 
     @lru_cache
     def run_named(name: str) -> Sequence[CellResult]:
-        from mlcli.experiment.store.named_runs import named_run
+        from mlcli.experiment.store.store import named_run
 
         return named_run(name, store)[1]
 

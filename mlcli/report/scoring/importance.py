@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import MlcliError
-from mlcli.core.learning import ask
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table

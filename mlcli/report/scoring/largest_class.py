@@ -15,8 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.metrics.rules import by_others
+from mlcli.metrics.pooling import by_others, distinct, joined
 from mlcli.report.scoring.scored import Scored, coordinate_name, judged_answers, training_sizes
 from mlcli.tasks.classification import LabelAnswers
 

@@ -10,8 +10,6 @@ from weakref import WeakKeyDictionary
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
-from mlcli.core.params import build
-from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
@@ -19,10 +17,10 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.one_against_rest import ClassRates, one_against_rest
-from mlcli.metrics.optimism import corrected
+from mlcli.metrics.optimism import corrected_for_optimism
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
@@ -110,7 +108,7 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result.splits]
         for one in metrics:
-            summaries[one.name] = corrected(summaries[one.name], one, answers, learned, estimate)
+            summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
     of_training = training_answers(result)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}
@@ -123,9 +121,9 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
 
 def _is_unsteady(cell: Cell) -> bool:
     model = cell.model
-    if model.saved is not None or model.use not in MODELS or kind_named(cell.kind).target != "needed":
+    if model.saved is not None or not model.is_installed or kind_named(cell.kind).target != "needed":
         return False
-    built: Model = build(MODELS.load(model.use), model.params)
+    built: Model = model.built()
     return built.unsteady
 
 

@@ -14,10 +14,10 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.data.scores_file import read_scores
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.experiment.store.named_runs import metrics_of, named_run, results_together
+from mlcli.experiment.store.store import metrics_of, named_run, results_together
 from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
-from mlcli.metrics.over_datasets import ScoreTable, compared_over, score_table
+from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
 from mlcli.metrics.registry import metric_named
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import counted, decimals_of, fixed, p_text
@@ -166,7 +166,7 @@ def _elements(comparison: Comparison) -> Iterator[Element]:
         yield from pairs_of(one)
     for table in comparison.tables:
         beaten = Counter(pair for one in comparison.datasets for pair in _beaten_pairs(one, table))
-        over = compared_over(table, comparison.rope, comparison.against)
+        over = compare_over_datasets(table, comparison.rope, comparison.against)
         yield from elements_over_datasets(over)
         yield from pairs_over_datasets(over, comparison.rope, beaten)
 
@@ -221,7 +221,7 @@ def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
 
 def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
     """All comparisons as plain values."""
-    over = (compared_over(table, comparison.rope, comparison.against) for table in comparison.tables)
+    over = (compare_over_datasets(table, comparison.rope, comparison.against) for table in comparison.tables)
     return {
         "version": __version__,
         "datasets": [_dataset_as_json(one) for one in comparison.datasets],

@@ -11,7 +11,7 @@ from mlcli.report.numbers import UNIT_DECIMALS, rate_text, share, short
 
 if TYPE_CHECKING:
     from mlcli.metrics.confusion import Confusion
-    from mlcli.metrics.one_against_rest import ClassRates
+    from mlcli.metrics.scores.labels import ClassRates
 
 Counts = Sequence[Sequence[float]]
 MOST_CLASSES = 12

@@ -12,7 +12,7 @@ from mlcli.core.findings import Points
 from mlcli.core.groups import groups_by
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.metrics.fairness import CRITERIA, FEW, Alike, Gap, GroupRates, Rate
+from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, IndividualFairness, Rate
 from mlcli.report.document import (
     Content,
     Element,
@@ -151,7 +151,7 @@ def _gap_cell(gap: Gap) -> Content:
     return f"{gap.difference:.{UNIT_DECIMALS}f}{reach}{ratio}"
 
 
-def _similar_rows_elements(by_model: Mapping[str, Alike]) -> Iterator[Element]:
+def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterator[Element]:
     if not by_model:
         return
     rows = []

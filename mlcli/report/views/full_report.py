@@ -12,8 +12,7 @@ from mlcli import __version__
 from mlcli.core.findings import Finding, Lines, Table
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.again import dataset_as_it_was
-from mlcli.experiment.run.fingerprint import SHOWN, versions
+from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, versions
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.document import (
     Content,
@@ -191,7 +190,7 @@ def _dataset_cells(cell: Cell) -> list[Content]:
 
 
 def _citations(cells: Sequence[Scored]) -> Iterator[Element]:
-    uses = dict.fromkeys(one.cell.model.use for one in cells if one.cell.model.use in MODELS)
+    uses = dict.fromkeys(one.cell.model.use for one in cells if one.cell.model.is_installed)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlcli.core.names import listed
-from mlcli.core.params import build
-from mlcli.core.registry import MODELS, STEPS
 from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.report.document import Element, Heading, Sentence, notes
@@ -52,10 +50,10 @@ def _rows_text(cells: Sequence[Cell]) -> str:
 def learns_from_unlabelled(cell: Cell) -> bool:
     """Whether the model of a cell learns from rows without a target, beside those that have one."""
     model = cell.model
-    if model.saved or model.use not in MODELS:
+    if model.saved or not model.is_installed:
         return False
-    steps = [build(STEPS.load(step.use), step.params) for step in cell.steps if step.use in STEPS]
-    return any(part.accepts.unlabelled for part in (*steps, build(MODELS.load(model.use), model.params)))
+    steps = [step.built() for step in cell.steps if step.is_installed]
+    return any(part.accepts.unlabelled for part in (*steps, model.built()))
 
 
 def _roles_text(cell: Cell) -> str:

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlcli.core.findings import CriticalDifference
-from mlcli.metrics.over_datasets import OverDatasets, Pair, ScoreTable, compared_over, score_table
+from mlcli.metrics.over_datasets import (
+    OverDatasets,
+    PairOverDatasets,
+    ScoreTable,
+    compare_over_datasets,
+    score_table,
+)
 from mlcli.metrics.ranks import RankTest, wins_ties_losses
 from mlcli.report.document import (
     Content,
@@ -67,7 +73,7 @@ def _score_table_of(group: Sequence[Scored], name: str) -> ScoreTable | None:
 def summary_over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
     """What closes the results of several datasets."""
     for table in tables_over_datasets(scored):
-        yield from elements_over_datasets(compared_over(table))
+        yield from elements_over_datasets(compare_over_datasets(table))
 
 
 def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
@@ -173,7 +179,7 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
     )
 
 
-def _pair_cells(pair: Pair, beaten: Counter[Beaten]) -> list[Content]:
+def _pair_cells(pair: PairOverDatasets, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
     found = pair.difference
@@ -219,7 +225,7 @@ def _test_as_json(test: RankTest) -> dict[str, Any]:
     }
 
 
-def _pair_as_json(pair: Pair) -> dict[str, Any]:
+def _pair_as_json(pair: PairOverDatasets) -> dict[str, Any]:
     test, belief = pair.difference, pair.belief
     return {
         "models": [pair.first, pair.second],

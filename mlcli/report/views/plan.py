@@ -18,10 +18,10 @@ from mlcli.report.views.opening import opening
 from mlcli.report.views.remarks import steps_of
 
 if TYPE_CHECKING:
-    from mlcli.experiment.store.estimates import Estimate
+    from mlcli.experiment.store.estimates import CellEstimate
 
 
-Known = Sequence["Estimate | None"]
+Known = Sequence["CellEstimate | None"]
 """What each cell may take; None where there is no store that could know."""
 
 
@@ -37,7 +37,7 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     return (*elements, sentence, *_total_estimate(cells, estimate_of))
 
 
-def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
@@ -53,7 +53,7 @@ def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate |
     )
 
 
-def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate | None]) -> Iterator[Element]:
+def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
     names = dict(zip(cells, distinct_labels([cell.model for cell in cells]), strict=True))
     rows: list[list[Content]] = [
         [
@@ -74,7 +74,7 @@ def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, Estimate
     )
 
 
-def _estimate_cells(cell: Cell, estimate: Estimate | None) -> tuple[Content, Content, Content]:
+def _estimate_cells(cell: Cell, estimate: CellEstimate | None) -> tuple[Content, Content, Content]:
     if estimate is None or cell.skipped:
         return "-", "-", "-"
     if estimate.splits and estimate.stored == estimate.splits:
@@ -96,7 +96,7 @@ def plan_as_json(cells: Sequence[Cell], estimates: Known) -> dict[str, Any]:
     """The plan as plain values."""
     from mlcli.report.views.results_as_json import cell_as_json, given
 
-    def planned(cell: Cell, estimate: Estimate | None) -> dict[str, Any]:
+    def planned(cell: Cell, estimate: CellEstimate | None) -> dict[str, Any]:
         about = asdict(estimate) if estimate and not cell.skipped else None
         return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.registry import STEPS
 from mlcli.experiment.run.learner import with_nested_steps
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
@@ -33,7 +33,7 @@ def _steps_and_notes(group: Group) -> Iterator[str]:
 
 def steps_of(cell: Cell) -> str:
     """The steps of a cell in order, then those before the models inside its model; or nothing."""
-    known = not cell.skipped and cell.model.use in MODELS and any(nested_models(cell.model.params))
+    known = not cell.skipped and cell.model.is_installed and any(nested_models(cell.model.params))
     run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
     nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
     inside = (f"{ARROW.join(map(_step_text, steps))} in {where}" for steps, where in nested if steps)

@@ -65,10 +65,10 @@ def _differences_in_table(group: Group) -> list[dict[str, Any]]:
 def _over_datasets_entry(scored: Sequence[Scored]) -> dict[str, Any]:
     if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
-    from mlcli.metrics.over_datasets import compared_over
+    from mlcli.metrics.over_datasets import compare_over_datasets
     from mlcli.report.views.over_datasets import over_datasets_as_json, tables_over_datasets
 
-    found = [over_datasets_as_json(compared_over(table)) for table in tables_over_datasets(scored)]
+    found = [over_datasets_as_json(compare_over_datasets(table)) for table in tables_over_datasets(scored)]
     return given({"over_datasets": found})
 
 

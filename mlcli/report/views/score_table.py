@@ -8,9 +8,9 @@ from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
+from mlcli.metrics.interval_rules import COUNTED_AS
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
-from mlcli.metrics.rules import COUNTED_AS
 from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import decimals_of, fixed, reach_of, short_p

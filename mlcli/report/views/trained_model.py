@@ -14,8 +14,8 @@ from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.engines.hidden_columns import changes
-from mlcli.experiment.run.fingerprint import SHOWN
 from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.columns.predictions import predictions_of
@@ -25,7 +25,7 @@ from mlcli.report.views.opening import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
 from mlcli.report.views.results_as_json import cell_as_json, plain
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered
+from mlcli.tasks.stretches import numbered_by_appearance
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _answered_units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> 
         return
     names = beside[SEQUENCE]
     order = np.array(beside["order"], np.float64) if "order" in beside else None
-    sequence = numbered(names)
+    sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
     for one in dict.fromkeys(sequence[wanted].tolist()):
         inside = sorted_rows[sequence[sorted_rows] == one]

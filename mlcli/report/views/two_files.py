@@ -12,7 +12,7 @@ from mlcli.report.document import Document, Element, Heading, Sentence, explaine
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.join import Joined, Key
+    from mlcli.data.join import JoinedTable, Key
     from mlcli.experiment.likeness import Likeness
 
 SHOWN = 5
@@ -25,7 +25,7 @@ READING = (
 )
 
 
-def joined_of(joined: Joined, a: str, b: str) -> Document:
+def joined_of(joined: JoinedTable, a: str, b: str) -> Document:
     """How a join went: rows without a match, keys that are empty or there twice, columns with new names."""
     files = ((a, joined.a), (b, joined.b))
     rows = tuple((name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled)) for name, keys in files)
@@ -37,7 +37,7 @@ def joined_of(joined: Joined, a: str, b: str) -> Document:
     )
 
 
-def remarks_on(joined: Joined, a: str, b: str) -> Iterator[str]:
+def remarks_on(joined: JoinedTable, a: str, b: str) -> Iterator[str]:
     """What should be known of a join, a sentence each; the first says how many rows found a match."""
     yield f"{joined.matched} of {counted(joined.a.rows, 'row')} of {a} have a match in {b}."
     for name, keys in ((a, joined.a), (b, joined.b)):
@@ -55,7 +55,7 @@ def _keys_text(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
-def joined_as_json(joined: Joined, a: str, b: str) -> dict[str, Any]:
+def joined_as_json(joined: JoinedTable, a: str, b: str) -> dict[str, Any]:
     """The same as plain values."""
     files = [
         {

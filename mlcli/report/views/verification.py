@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.names import listed
-from mlcli.experiment.run.fingerprint import SHOWN, answers_digest
+from mlcli.experiment.run.reproduction import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Content, Document, GridCell, Sentence, grid, notes, strong
 from mlcli.report.numbers import counted, short
 from mlcli.report.scoring.scored import Scored
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.again import CellAgain
+    from mlcli.experiment.run.reproduction import RepeatedCell
 
 SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
@@ -112,7 +112,7 @@ def verified_as_json(run: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, 
 
 
 def rerun_of(
-    run: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
+    run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
@@ -133,19 +133,19 @@ def rerun_of(
     )
 
 
-def _digests_then_and_now(one: CellAgain) -> tuple[str, str | None]:
+def _digests_then_and_now(one: RepeatedCell) -> tuple[str, str | None]:
     return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
 
 
-def _differences_between(one: CellAgain) -> Iterator[str]:
+def _differences_between(one: RepeatedCell) -> Iterator[str]:
     if one.same:
         return
     who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"
     if one.after is not None and one.after.status != one.before.status:
         yield f"{who}: {one.before.status} then, {one.after.status} now {one.after.why}".rstrip()
-    if one.differs is not None:
-        far = "" if math.isnan(one.differs.furthest) else f", numbers by up to {one.differs.furthest:.2g}"
-        yield f"{who}: {counted(one.differs.splits, 'split')} answered otherwise{far}"
+    if one.difference is not None:
+        far = "" if math.isnan(one.difference.furthest) else f", numbers by up to {one.difference.furthest:.2g}"
+        yield f"{who}: {counted(one.difference.splits, 'split')} answered otherwise{far}"
     if one.why:
         yield f"{who}: {one.why}"
 
@@ -160,7 +160,7 @@ def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str
 
 
 def rerun_as_json(
-    run: RunFacts, cells: Sequence[CellAgain], was: Mapping[str, str] | None, now: Mapping[str, str]
+    run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> dict[str, Any]:
     """The same as plain values."""
     return {

@@ -15,7 +15,7 @@ from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group, Scored, judged_answers, metrics_in
 from mlcli.report.views.distributions import histogram_of
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
-from mlcli.tasks.deciding import at_least
+from mlcli.tasks.deciding import threshold_in_words
 from mlcli.tasks.reasons import NO_REASON, main_reasons
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -152,7 +152,9 @@ def _flagging_sentence(answers: ScoreAnswers) -> str:
 
 
 def _threshold_text(threshold: Array) -> str:
-    limits = [at_least(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()]
+    limits = [
+        threshold_in_words(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()
+    ]
     return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
 
 

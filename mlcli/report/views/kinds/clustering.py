@@ -19,7 +19,7 @@ from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.report.scoring.differences import best_in, best_of
 from mlcli.report.scoring.scored import Group, Scored, judged_answers
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.groups import PROFILES, READING, SHOWN, only_largest
+from mlcli.tasks.grouping import PROFILES, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
 """Numbers of groups, one group included, that make a curve."""

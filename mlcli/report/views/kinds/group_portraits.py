@@ -13,14 +13,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.groups import SHOWN, centres
+from mlcli.tasks.grouping import SHOWN, centres
 
 COLUMNS = 3
 """Columns that are drawn."""

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.findings import Confusions
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import counts_of
-from mlcli.metrics.one_against_rest import one_against_rest
+from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.scores.sequences import sequence_accuracy
 from mlcli.report.document import Content, Element, Heading, Sentence, grid, strong
 from mlcli.report.numbers import counted, fixed, share, short

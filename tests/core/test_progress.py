@@ -1,11 +1,11 @@
-"""Compiling is noticed: whoever waits for it is told once, and nobody is told of what is quick."""
+"""Who waits is told once that kernels are compiled, and by the outermost of long loops how far it is."""
 
 from __future__ import annotations
 
 import pytest
 
-from mlcli.core import compiling as module
-from mlcli.core.compiling import Compiling
+from mlcli.core import progress as module
+from mlcli.core.progress import Advancing, Compiling
 
 
 @pytest.fixture
@@ -55,3 +55,21 @@ def test_the_clock_of_work_stands_still_while_kernels_are_loaded(
         assert module.seconds_of_work() == before
     clock[:] = [4.0]
     assert module.seconds_of_work() == before + 1.0
+
+
+def test_the_outermost_loop_says_how_far_it_is() -> None:
+    known, seen = Advancing(), []
+    for _ in known.over(range(4)):
+        seen.append(known.share)
+        for _ in known.over(range(100)):
+            assert known.share == seen[-1]
+    assert seen == [0.0, 0.25, 0.5, 0.75]
+    assert known.share is None
+
+
+def test_a_loop_that_breaks_is_forgotten() -> None:
+    known = Advancing()
+    loop = known.over(range(3))
+    next(loop)
+    loop.close()
+    assert known.share is None

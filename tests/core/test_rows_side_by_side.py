@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.blocks import less_row, row_blocks
+from mlcli.core.moments import less_row
+from mlcli.core.rooms import blocks_of
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 0), (5, 100_000), (40_000, 3)])
 def test_blocks_cover_every_row_once(rows: int, columns: int) -> None:
-    covered = [np.arange(rows)[block] for block in row_blocks(rows, columns)]
+    covered = [np.arange(rows)[block] for block in blocks_of(rows, columns)]
     assert np.array_equal(np.concatenate([np.empty(0), *covered]), np.arange(rows))
 
 

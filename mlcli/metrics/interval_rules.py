@@ -16,28 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Metric, Scale, Undefined
+from mlcli.metrics.base import Scale, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
-from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, tied, variance_when_smoothed
+from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LONGER_ABOVE,
     UPPER,
-    Estimate,
     Interval,
+    ScoreEstimate,
     counted,
     over_splits,
     scored_share,
 )
-from mlcli.metrics.over_units import OverUnits, over_units, rounds_of_rows
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined, units_of
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, over_units
+from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
 """For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
@@ -53,125 +51,91 @@ FEWEST_GROUPS = 30
 """Below so many groups, their spread says too little of the error."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """What an interval is made from: the splits, what the metric was taken over, and the value of each split."""
-
-    metric: Metric
-    splits: Sequence[Answers]
-    train_rows: Sequence[int]
-    parts: Sequence[Any]
-    values: Sequence[float | None]
-    rounds: Rounds | None = None
-    unsteady: bool = False
-
-    @property
-    def trust(self) -> float:
-        """For how much of a fresh row one counts."""
-        if len(self.splits) == 1:
-            return TRUST_IN_ONE_UNSTEADY if self.unsteady and any(self.train_rows) else 1.0
-        if not self.unsteady or len(self.round) < sum(map(len, self.splits)):
-            return TRUST
-        return TRUST_ONE_BY_ONE if max(map(len, self.splits)) == 1 else TRUST_IN_UNSTEADY
-
-    @cached_property
-    def round(self) -> Any:
-        """One answer to each row."""
-        return distinct(joined(self.splits))
-
-    @cached_property
-    def over_units(self) -> OverUnits | None:
-        """The score over its units, if these tell its error."""
-        tells = self.rounds is None and by_others(self.splits, self.train_rows)
-        return over_units(self.metric, self.parts) if tells else None
+def trust_in(judged: MetricOfSplits) -> float:
+    """For how much of a fresh row one counts."""
+    if len(judged.splits) == 1:
+        return TRUST_IN_ONE_UNSTEADY if judged.unsteady and any(judged.train_rows) else 1.0
+    if not judged.unsteady or judged.repeated:
+        return TRUST
+    return TRUST_ONE_BY_ONE if max(map(len, judged.splits)) == 1 else TRUST_IN_UNSTEADY
 
 
-def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
-    """Whether each row is judged by what all rows outside its split teach, or all by one model."""
-    if len(splits) == 1 or not any(train_rows):
-        return True
-    seen = np.zeros(1 + max(int(answers.rows.max(initial=0)) for answers in splits), bool)
-    for answers in splits:
-        seen[answers.rows] = True
-    rows = int(np.count_nonzero(seen))
-    return all(learned + len(answers) == rows for learned, answers in zip(train_rows, splits, strict=True))
-
-
-def interval_of(judged: Judged, value: float) -> Interval:
-    """The interval of a score, by the first rule that can make one."""
+def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | None]) -> Interval:
+    """The interval of a score, by the first rule that can make one; ``values`` are those of the splits."""
     if judged.metric.aggregation == "of the fit" and len(judged.parts) == 1:
         return Interval(None, None, "none: it is of the fit, which no judged row changes")
     units = judged.over_units
-    several = len(judged.splits) > 1 and None not in judged.values and len(judged.parts) > 1
+    known = [value for value in values if value is not None]
+    several = len(judged.parts) > 1 and 1 < len(known) == len(values)
     if units is None:
-        return _over_splits(judged, value) if several else _bootstrap(judged)
+        return _over_splits(judged, value, known) if several else _bootstrap(judged)
     if units.noun == "groups" and units.count < FEWEST_GROUPS and several:
-        made = _over_splits(judged, value)
+        made = _over_splits(judged, value, known)
         if made.low is not None:
             return made
     made = RULES[judged.metric.scale](judged, units).holding(value)
-    return made if made.low is None else replace(made, how=made.how + _trusted(judged))
+    return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
 
 
-def _over_splits(judged: Judged, value: float) -> Interval:
-    values = [value for value in judged.values if value is not None]
+def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float]) -> Interval:
     means, scale = by_round(values, judged.rounds), max(map(abs, values))
     estimate = over_splits(means, judged.train_rows, [len(answers) for answers in judged.splits], scale)
     how = f"corrected resampled t over {counted_rounds(means, judged.rounds)}"
-    return Estimate(value, estimate.error, estimate.freedom).interval(how)
+    return ScoreEstimate(value, estimate.error, estimate.freedom).interval(how)
 
 
-def _bootstrap(judged: Judged) -> Interval:
+def _bootstrap(judged: MetricOfSplits) -> Interval:
     answers = joined(judged.splits)
     return percentile_interval(replicates(judged.metric, answers), f"bootstrap over {drawn_from(answers)}")
 
 
-def _estimate(judged: Judged, units: OverUnits) -> Estimate:
-    return Estimate(units.value, units.error / judged.trust**0.5, _freedom(judged, units))
+def _estimate(judged: MetricOfSplits, units: OverUnits) -> ScoreEstimate:
+    return ScoreEstimate(units.value, units.error / trust_in(judged) ** 0.5, _freedom(judged, units))
 
 
-def _freedom(judged: Judged, units: OverUnits) -> float:
+def _freedom(judged: MetricOfSplits, units: OverUnits) -> float:
     """The degrees of freedom of the units; fewer where most of the error comes from the rows of a small class."""
-    of_classes = freedom_of_classes(judged.metric, judged.round)
+    of_classes = freedom_of_classes(judged.metric, judged.one_round)
     return units.freedom if of_classes is None else min(units.freedom, of_classes)
 
 
-def _how(units: OverUnits) -> str:
+def _method(units: OverUnits) -> str:
     return f"t over {units.counted}"
 
 
-def _trusted(judged: Judged) -> str:
-    return "" if judged.trust == 1 else f"{COUNTED_AS}{judged.trust}"
+def _trust_in_words(judged: MetricOfSplits) -> str:
+    trust = trust_in(judged)
+    return "" if trust == 1 else f"{COUNTED_AS}{trust}"
 
 
-def _plain(judged: Judged, units: OverUnits) -> Interval:
-    return _estimate(judged, units).interval(_how(units))
+def _plain(judged: MetricOfSplits, units: OverUnits) -> Interval:
+    return _estimate(judged, units).interval(_method(units))
 
 
-def _by_factors(judged: Judged, units: OverUnits) -> Interval:
+def _by_factors(judged: MetricOfSplits, units: OverUnits) -> Interval:
     """On the scale of logarithms; above, with half a row more that the model gets wrong, or else longer.
 
     Trust in rows stands for much the same errors, those that were not seen, and is not added to either.
     """
     estimate = _estimate(judged, units)
     if judged.metric.unseen is None:
-        return estimate.by_factors(_how(units), LONGER_ABOVE * judged.trust**0.5)
-    made = estimate.by_factors(_how(units))
+        return estimate.by_factors(_method(units), LONGER_ABOVE * trust_in(judged) ** 0.5)
+    made = estimate.by_factors(_method(units))
     if units.noun == "groups" or made.high is None:
         return made
-    more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.round))
-    above = Estimate(more.value, more.error, more.freedom).by_factors("").high
-    return made if above is None else replace(made, high=max(made.high, above))
+    more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.one_round))
+    high = ScoreEstimate(more.value, more.error, more.freedom).by_factors("").high
+    return made if high is None else replace(made, high=max(made.high, high))
 
 
-def _by_odds(judged: Judged, units: OverUnits) -> Interval:
+def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
     """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors.
 
     Of splits, trust in rows, pairs of rows that no split compares and errors that were not seen stand for much the
     same, so that the largest counts. Of all rows at once scores of different fits are compared besides.
     """
     perfect = not 0 < units.value < 1
-    area = judged.metric.compute(judged.round) if perfect else units.value
+    area = judged.metric.compute(judged.one_round) if perfect else units.value
     if isinstance(area, Undefined) or not 0 < area < 1:
         return Interval(
             None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
@@ -179,31 +143,30 @@ def _by_odds(judged: Judged, units: OverUnits) -> Interval:
     ties = _ties(judged)
     if ties == 1:
         return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
-    placed = _Placed.of(judged.round, units.shares)
-    between = 0.0 if perfect else placed.between_splits(area * (1 - area) - ties / 4, judged.parts)
-    unseen = placed.with_errors(units.spread)
-    apart = max(units.spread / judged.trust, units.spread + between, unseen)
-    more = replace(units, value=area, spread=apart if between else unseen / judged.trust)
-    return Estimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_how(units)}")
+    shares = _SharesByClass.of(judged.one_round, units.shares)
+    between = 0.0 if perfect else shares.between_splits(area * (1 - area) - ties / 4, judged.parts)
+    unseen = shares.with_errors(units.spread)
+    apart = max(units.spread / trust_in(judged), units.spread + between, unseen)
+    more = replace(units, value=area, spread=apart if between else unseen / trust_in(judged))
+    return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_method(units)}")
 
 
-def _ties(judged: Judged) -> float:
+def _ties(judged: MetricOfSplits) -> float:
     """The share of pairs that tie, of those that are compared."""
     assert judged.metric.rankings is not None
-    return float(np.mean([tied(judged.metric.rankings(part)) for part in judged.parts]))
+    return float(np.mean([share_of_ties(judged.metric.rankings(part)) for part in judged.parts]))
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class _SharesByClass:
     """The shares of units in the error of an area, by the class of their rows."""
 
     by_class: Sequence[Array]
 
     @classmethod
-    def of(cls, answers: Any, shares: Array) -> _Placed:
+    def of(cls, answers: Any, shares: Array) -> _SharesByClass:
         """Those of answers to each row once."""
-        grouped = units_of(answers)
-        units = (answers.rows if grouped is None else grouped)[answers.weights > 0]
+        units = rows_or_groups(answers)[answers.weights > 0]
         place, truth = np.unique(units, return_inverse=True)[1], answers.truth[answers.weights > 0]
         found = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
         return cls([of_class for of_class in found if len(of_class)])
@@ -234,7 +197,7 @@ class _Placed:
         return max(of_pair - of_rows, 0.0) / pairs
 
 
-def _rate(judged: Judged, units: OverUnits) -> Interval:
+def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
     """Wilson's interval over as many rows as would give a share of this size the error of the score."""
     metric = judged.metric
     assert metric.low is not None
@@ -243,7 +206,7 @@ def _rate(judged: Judged, units: OverUnits) -> Interval:
     if units.noun == "groups" and units.freedom <= 0:
         return Interval(None, None, "none: one group has no spread")
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
-    rows *= judged.trust * _rows_of_a_share(judged, width)
+    rows *= trust_in(judged) * _rows_of_a_share(judged, width)
     shares_alone = units.noun == "rows" and metric.of_tallies is None
     quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
     how = f"Wilson over {_counted(units)}"
@@ -257,18 +220,18 @@ def _counted(units: OverUnits) -> str:
     return counted(units.count) if units.noun == "rows" else units.counted
 
 
-def _rows_of_a_share(judged: Judged, width: float) -> float:
+def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:
     """How many rows of a share say as much as one of the score; 1 of shares of rows."""
     metric = judged.metric
     if metric.of_tallies is None:
         return 1.0
-    value, variance = variance_when_smoothed(metric, judged.round)
+    value, variance = variance_when_smoothed(metric, judged.one_round)
     share = (value - (metric.low or 0.0)) / width
     spread = share * (1 - share) * width**2
     return spread / variance if spread > 0 and variance > 0 else 1.0
 
 
-def _rows_worth(judged: Judged, units: OverUnits) -> float:
+def _rows_worth(judged: MetricOfSplits, units: OverUnits) -> float:
     """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
     alone = over_units(judged.metric, judged.parts, grouped=False)
     assert alone is not None
@@ -277,7 +240,7 @@ def _rows_worth(judged: Judged, units: OverUnits) -> float:
     return alone.count * (alone.error / units.error) ** 2
 
 
-RULES: dict[Scale, Callable[[Judged, OverUnits], Interval]] = {
+RULES: dict[Scale, Callable[[MetricOfSplits, OverUnits], Interval]] = {
     "plain": _plain,
     "rate": _rate,
     "log": _by_factors,

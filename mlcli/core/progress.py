@@ -1,16 +1,41 @@
-"""Loading and compiling of kernels as it happens: how long it has taken in this process, and who is told of it.
+"""What who waits is told: how far one long computation is, and that kernels are loaded or compiled.
 
-Both are done once, for all methods that come after, so that they are not among the seconds of a method.
+Loading and compiling is done once, for all methods that come after: it is not among the seconds of a method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from time import perf_counter
-from typing import Self
+from typing import Self, TypeVar
 
+T = TypeVar("T")
 LONG = 1.0
 """Seconds after which somebody who waits should know why."""
+
+
+class Advancing:
+    """The outermost loop that says how far it is; one inside another is a part of its steps."""
+
+    def __init__(self) -> None:
+        self._share: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The share of the loop under way that is done; None where no loop says it."""
+        return self._share
+
+    def over(self, steps: Sequence[T]) -> Generator[T]:
+        """The steps of a loop, one by one."""
+        if self._share is not None:
+            yield from steps
+            return
+        try:
+            for done, step in enumerate(steps):
+                self._share = done / len(steps)
+                yield step
+        finally:
+            self._share = None
 
 
 class Compiling:
@@ -54,6 +79,8 @@ class Compiling:
             tell()
 
 
+advancing = Advancing()
+"""Of this process."""
 compiling, loading = Compiling(), Compiling()
 """Of this process: kernels that are not on disk; all kernels, and what they are compiled by."""
 

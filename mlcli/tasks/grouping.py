@@ -80,7 +80,7 @@ def profile_of(table: Table, group: Codes, names: tuple[str, ...], weights: Arra
     """Means of numbers and shares of levels in each group and in all rows; empty cells do not count."""
     groups = len(names)
     sizes = np.bincount(group, weights=weights, minlength=groups)
-    found = [_compared(_indicators(*part), group, groups, weights) for part in table.parts()]
+    found = [_group_means(_indicators(*part), group, groups, weights) for part in table.parts()]
     return {
         "columns": table.columns,
         "names": names,
@@ -118,7 +118,7 @@ def _indicators(column: Column, cells: NDArray[Any]) -> Array:
     return np.asarray(shown)
 
 
-def _compared(values: Array, group: Codes, groups: int, weights: Array) -> tuple[Array, float]:
+def _group_means(values: Array, group: Codes, groups: int, weights: Array) -> tuple[Array, float]:
     """The means of each group and of all rows, and the share of the variance that lies between groups."""
     known = ~np.isnan(values[:, 0]) & (weights > 0)
     if not known.any():

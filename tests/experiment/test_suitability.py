@@ -9,9 +9,9 @@ from mlcli.core.registry import MODELS
 from mlcli.data.load import load
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.datasets import planned_dataset
-from mlcli.experiment.spec.first import first_experiment
-from mlcli.experiment.spec.panel import PATIENCE, estimated_seconds, why_too_slow
 from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.suitability import PATIENCE, estimated_seconds, why_too_slow
+from mlcli.experiment.spec.templates import first_experiment
 
 WAITED_FOR = ("svm", "random-forest", "newton-boosting")
 

@@ -10,8 +10,8 @@ from mlcli.core.errors import DataError
 from mlcli.data.load import load
 from mlcli.experiment.spec.cells import DataSpec
 from mlcli.experiment.spec.file import check, read_experiment
-from mlcli.experiment.spec.first import first_experiment
 from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.templates import first_experiment
 from mlcli.tasks.table import BY_NAME
 
 

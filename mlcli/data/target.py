@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import did_you_mean, listed
-from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, Typed, counted_cells
+from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, TypedColumn, counted_cells
 from mlcli.data.declared_columns import retyped
 from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
@@ -28,14 +28,14 @@ FEW_GAPS = 0.2
 class ChosenTarget:
     """A target as its task needs it, with what was guessed on the way."""
 
-    target: Typed
+    target: TypedColumn
     guessed: str = ""
     notes: tuple[str, ...] = ()
     doubt: str = ""
     """Why it may be another column that is meant."""
 
 
-def marked_task(roles: Iterable[str], target: Typed | None) -> str | None:
+def marked_task(roles: Iterable[str], target: TypedColumn | None) -> str | None:
     """The task that the roles of columns leave no choice about, where the target, or its absence, can serve it."""
     kind = marked_by(roles)
     if kind is None:
@@ -65,7 +65,7 @@ def has_no_target(task: str | None) -> bool:
     return task is not None and kind_named(task).target == "none"
 
 
-def choose_target(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
+def choose_target(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     target, notes = _with_gaps(target, records, sidecar)
     chosen = _in_its_kind(target, task, records, sidecar)
@@ -78,7 +78,7 @@ def choose_target(target: Typed, task: str | None, records: Records, sidecar: Si
     return replace(chosen, target=arranged, notes=(*notes, *chosen.notes, *doubts), doubt=doubt)
 
 
-def _in_its_kind(target: Typed, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
+def _in_its_kind(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     if task is not None:
         return _for_kind(target, kind_named(task), records, sidecar)
     if not target.declared:
@@ -88,7 +88,7 @@ def _in_its_kind(target: Typed, task: str | None, records: Records, sidecar: Sid
     return ChosenTarget(target)
 
 
-def _with_gaps(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, tuple[str, ...]]:
+def _with_gaps(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, tuple[str, ...]]:
     """A target of numbers but for a few words that mean missing, as numbers with gaps, and what is to be said."""
     column = target.column
     words = [level for level in column.levels if not is_number(level)] if not target.declared else []
@@ -108,7 +108,7 @@ def _with_gaps(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed
     return replace(changed, why=f"every cell is a number but for {shown}"), (note,)
 
 
-def _too_many_classes(target: Typed) -> str:
+def _too_many_classes(target: TypedColumn) -> str:
     """That a target has so many classes that few people would predict them."""
     column, rows = target.column, len(target.cells)
     classes = len(column.levels)
@@ -116,7 +116,7 @@ def _too_many_classes(target: Typed) -> str:
     return f"the target '{column.name}' has {classes:,} classes in {rows:,} rows" if column.coded and many else ""
 
 
-def _positive_last(target: Typed, positive: str, records: Records) -> Typed:
+def _positive_last(target: TypedColumn, positive: str, records: Records) -> TypedColumn:
     """The target with the positive class last, where threshold curves, decisions and fairness look for it."""
     levels = target.column.levels
     if not target.column.coded:
@@ -132,7 +132,7 @@ def _positive_last(target: Typed, positive: str, records: Records) -> Typed:
     return replace(target, column=replace(target.column, levels=order), cells=cells)
 
 
-def _refuse_decorated(target: Typed, records: Records) -> None:
+def _refuse_decorated(target: TypedColumn, records: Records) -> None:
     """Prices as classes, one for each row, are what nobody meant."""
     example = decorated_among(target.column.levels) if target.column.coded else None
     if example is not None:
@@ -142,7 +142,7 @@ def _refuse_decorated(target: Typed, records: Records) -> None:
         raise DataError(what, where=records.name, hint=hint)
 
 
-def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
+def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
     column = target.column
     if kind.has_positive_class:
         arranged, note = positive_class(target, records, sidecar)
@@ -155,7 +155,9 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
         )
-        hint = f"leave out the task, or choose another target with --target {_a_numeric(records, column.name)}"
+        hint = (
+            f"leave out the task, or choose another target with --target {_numeric_column(records, column.name)}"
+        )
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
@@ -164,14 +166,14 @@ def _for_kind(target: Typed, kind: Kind, records: Records, sidecar: Sidecar) -> 
     return ChosenTarget(changed, f"for {kind.name}", (note,))
 
 
-def _a_numeric(records: Records, target: str) -> str:
+def _numeric_column(records: Records, target: str) -> str:
     """A column that could be a target of numbers."""
     others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
     numeric = (one.name for one in others if as_numbers([text for text in one.values if text]) is not None)
     return next(numeric, "COLUMN")
 
 
-def _looks_like_classes(target: Typed, records: Records) -> bool:
+def _looks_like_classes(target: TypedColumn, records: Records) -> bool:
     """A few distinct whole numbers, each spelt in one way and standing in several rows."""
     if target.column.coded:
         return False
@@ -185,7 +187,7 @@ def _looks_like_classes(target: Typed, records: Records) -> bool:
     return spellings == len(values)
 
 
-def _as_classes(target: Typed, records: Records, sidecar: Sidecar) -> ChosenTarget:
+def _as_classes(target: TypedColumn, records: Records, sidecar: Sidecar) -> ChosenTarget:
     name, changed = target.column.name, _as_levels(target, records, sidecar)
     classes = len(changed.column.levels)
     note = (
@@ -200,7 +202,7 @@ OTHERS = "any other"
 SAY_IT = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
 
 
-def positive_class(target: Typed, records: Records, sidecar: Sidecar) -> tuple[Typed, str]:
+def positive_class(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, str]:
     """The target with the good level first and the anomaly last, and a note on how that was settled.
 
     A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.
@@ -213,27 +215,28 @@ def positive_class(target: Typed, records: Records, sidecar: Sidecar) -> tuple[T
         what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{target.column.name}'"
         raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
     if wanted:
-        return _in_two(typed, wanted), ""
+        return _good_and_anomaly(typed, wanted), ""
     if len(typed.column.levels) != 2:
         return target, _why_not(typed)
     rarer = _rarer(typed)
-    return _in_two(typed, (rarer,)), f"'{rarer}' is taken as the anomaly, being the rarer level; {SAY_IT}"
+    note = f"'{rarer}' is taken as the anomaly, being the rarer level; {SAY_IT}"
+    return _good_and_anomaly(typed, (rarer,)), note
 
 
-def _as_levels(target: Typed, records: Records, sidecar: Sidecar) -> Typed:
+def _as_levels(target: TypedColumn, records: Records, sidecar: Sidecar) -> TypedColumn:
     """Numbers as levels: 0 and 1 are labels, too."""
     name = target.column.name
     changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
     return replace(changed, why=target.why)
 
 
-def _rarer(typed: Typed) -> str:
+def _rarer(typed: TypedColumn) -> str:
     """The level that fewer rows have; of equals the last."""
     counts = np.bincount(typed.cells[typed.cells >= 0], minlength=2)
     return typed.column.levels[0 if counts[0] < counts[1] else 1]
 
 
-def _in_two(typed: Typed, anomalies: tuple[str, ...]) -> Typed:
+def _good_and_anomaly(typed: TypedColumn, anomalies: tuple[str, ...]) -> TypedColumn:
     """The same cells with two levels."""
     good = [level for level in typed.column.levels if level not in anomalies]
     if not good:
@@ -244,7 +247,7 @@ def _in_two(typed: Typed, anomalies: tuple[str, ...]) -> Typed:
     return replace(typed, column=replace(typed.column, kind="nominal", levels=names), cells=cells)
 
 
-def _why_not(typed: Typed) -> str:
+def _why_not(typed: TypedColumn) -> str:
     levels = typed.column.levels
     return (
         f"the target '{typed.column.name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
