@@ -23,7 +23,7 @@ SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean",
 SCHEMA_OF_FILLED: dict[type, dict[str, int]] = {str: {"minLength": 1}, list: {"minItems": 1}}
 
 
-class Limit(NamedTuple):
+class BoundKind(NamedTuple):
     """A kind of bound in words, as a sign and in a JSON Schema, and what holds within it."""
 
     words: str
@@ -32,11 +32,11 @@ class Limit(NamedTuple):
     holds: Callable[[Number, Number], bool]
 
 
-LIMITS = {
-    "ge": Limit("at least", "≥", "minimum", operator.ge),
-    "gt": Limit("above", ">", "exclusiveMinimum", operator.gt),
-    "le": Limit("at most", "≤", "maximum", operator.le),
-    "lt": Limit("below", "<", "exclusiveMaximum", operator.lt),
+BOUNDS = {
+    "ge": BoundKind("at least", "≥", "minimum", operator.ge),
+    "gt": BoundKind("above", ">", "exclusiveMinimum", operator.gt),
+    "le": BoundKind("at most", "≤", "maximum", operator.le),
+    "lt": BoundKind("below", "<", "exclusiveMaximum", operator.lt),
 }
 
 
@@ -76,15 +76,15 @@ class Value:
             return f"{given} (did you mean '{close}'?)" if close else given
         if not isinstance(value, int | float) or isinstance(value, bool):
             return None
-        broken = [f"{limit.words} {end}" for limit, end in self._limits() if not limit.holds(value, end)]
+        broken = [f"{bound.words} {end}" for bound, end in self._bounds() if not bound.holds(value, end)]
         broken = broken if math.isfinite(value) else ["finite"]
         return f"must be {broken[0]}, was given {value!r}" if broken else None
 
-    def _limits(self) -> Iterator[tuple[Limit, Number]]:
-        for name, limit in LIMITS.items():
+    def _bounds(self) -> Iterator[tuple[BoundKind, Number]]:
+        for name, bound in BOUNDS.items():
             end = getattr(self, name)
             if end is not None:
-                yield limit, end
+                yield bound, end
 
     def words(self) -> str:
         """The type in words, such as "a whole number or none"."""
@@ -98,7 +98,7 @@ class Value:
 
     def range_text(self) -> str:
         """The legal values in short form, such as "≥ 1" or "a | b"."""
-        bounds = ", ".join(f"{limit.sign} {end}" for limit, end in self._limits())
+        bounds = ", ".join(f"{bound.sign} {end}" for bound, end in self._bounds())
         return bounds if self.choices is None else " | ".join(map(str, self.choices))
 
     def schema(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Value:
         if self.choices is not None:
             item = {"enum": list(self.choices)}
             item = {"anyOf": [item, {"type": "object"}]} if dict in self.types else item
-        item |= {limit.schema: end for limit, end in self._limits()}
+        item |= {bound.schema: end for bound, end in self._bounds()}
         for kind in self.types if self.filled else ():
             item |= SCHEMA_OF_FILLED[kind]
         whole: dict[str, Any] = {"anyOf": [item, {"type": "array", "items": item}]} if self.many else item
