@@ -6,8 +6,7 @@ A column with at most as many distinct values as there are bins has a bin for ea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +14,8 @@ import numpy as np
 from mlcli.core.rooms import Room, filled, is_large
 from mlcli.core.tables import Array, Flags, Rows, Table
 
-Bins = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import Binned, Bins
 
 MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
@@ -29,37 +29,16 @@ KEPT: WeakKeyDictionary[Table, tuple[Array, Binned]] = WeakKeyDictionary()
 """The bins of tables that are still there, with the cells that they are of."""
 
 
-@dataclass(frozen=True, eq=False)
-class Binned:
-    """``bins`` (F × n) says in which bin each cell lies.
+def between(columns: Binned, feature: Rows, low: Rows, high: Rows, drawn: Array | float = np.nan) -> Array:
+    """The thresholds between two bins of ordered columns: those that were drawn if they lie there, or half-way.
 
-    Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
-    nominal cell is its code. A bin takes one byte, two, or four where
-    one column has more than 65,535: loops are compiled for each anew.
+    Infinite where ``high`` is of missing cells.
     """
-
-    bins: Bins
-    known: Rows
-    ordered: Flags
-    lowest: Array
-    """F × most bins: the smallest training value in each bin, infinite past the last one."""
-    highest: Array
-
-    @property
-    def width(self) -> int:
-        """How many bins a feature has at most, with that of missing cells."""
-        return int(self.known.max(initial=0)) + 1
-
-    def between(self, feature: Rows, low: Rows, high: Rows, wish: Array | float = np.nan) -> Array:
-        """The thresholds between two bins of ordered features: those wished for if they lie there, or half-way.
-
-        Infinite where ``high`` is of missing cells.
-        """
-        known = high < self.known[feature]
-        below, above = self.highest[feature, low], self.lowest[feature, np.where(known, high, low)]
-        middle = below / 2 + above / 2
-        middle = np.where(middle >= above, below, middle)  # the higher value must stay on the right
-        return np.where(known, np.where((below <= wish) & (wish < above), wish, middle), np.inf)
+    known = high < columns.known[feature]
+    below, above = columns.highest[feature, low], columns.lowest[feature, np.where(known, high, low)]
+    middle = below / 2 + above / 2
+    middle = np.where(middle >= above, below, middle)  # the higher value must stay on the right
+    return np.where(known, np.where((below <= drawn) & (drawn < above), drawn, middle), np.inf)
 
 
 def binned(
@@ -69,31 +48,20 @@ def binned(
     most: int | None = MOST_BINS,
     weights: Array | None = None,
     kinds: Sequence[type[np.unsignedinteger[Any]]] = KINDS,
-    sample: int = 0,
 ) -> Binned:
-    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column.
-
-    A column with more values than bins in the first rows, a ``sample`` of them, is sorted into bins by those.
-    """
+    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
     from mlcli.kernels.trees.binning import fill_edges
+    from mlcli.kernels.trees.records import Binned
 
     columns = cells.T if is_large(cells.nbytes) else np.ascontiguousarray(cells.T)
     weights = None if weights is None or (weights == weights[:1]).all() else weights
     bins = min(most or NO_LIMIT, len(cells))
     edges, distinct = np.full((2, len(columns), max(bins, MOST_BINS) + 1), np.inf), np.empty((2, len(cells)))
     known = np.where(ordered, 0, levels - 1)
-    few = np.sort(columns[:, : sample if weights is None else 0])
-    rough = ordered & ((few[:, :-1] < few[:, 1:]).sum(axis=1) >= bins)
     for j in np.flatnonzero(ordered):
-        ascending, own = (few[j], np.empty(0)) if rough[j] else _ascending(columns[j], weights)
-        known[j] = fill_edges(ascending, own, distinct, edges[:, j, :bins])
-    last = rough, known[rough] - 1  # others lie between and beyond those of the sample
-    edges[0, rough, 1:], edges[1][last] = edges[1, rough, :-1], np.inf
+        known[j] = fill_edges(*_ascending(columns[j], weights), distinct, edges[:, j, :bins])
     kind = next(kind for kind in kinds if known.max(initial=0) <= np.iinfo(kind).max)
     found = _assigned(columns, edges[1], known, ordered, kind)
-    if rough.any():
-        edges[0, rough, 0] = np.fmin.reduce(columns, axis=1)[rough]
-        edges[1][last] = np.fmax.reduce(columns, axis=1)[rough]
     return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
 

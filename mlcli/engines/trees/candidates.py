@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.moments import quotient
 from mlcli.core.tables import Rows
-from mlcli.engines.trees.binning import Binned
 from mlcli.engines.trees.cells import is_ordered
-from mlcli.engines.trees.findings import Words, bound
+from mlcli.engines.trees.findings import NamedTree, bound
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Ids, Packed
+
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import PackedTargets
 
 DEPTH = 2
 """How many questions lead to a node at most whose candidates are shown."""
@@ -34,13 +36,13 @@ class Cut:
     """The entropy of the branches' weights (C4.5's split information)."""
 
 
-def candidates(words: Words, grower: Grower, share: Packed, reached: Rows) -> tuple[Candidate, ...]:
+def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached: Rows) -> tuple[Candidate, ...]:
     """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
-    tree, paths, found = words.tree, dict(words.paths()), list[Candidate]()
+    tree, paths, found = named.tree, dict(named.paths()), list[Candidate]()
     for node, rows in _first_nodes(tree, list(paths), reached):
-        for cut in sorted(cuts(grower, share, rows.astype(np.uint32)), key=lambda one: -one.gain):
+        for cut in sorted(cuts(grower, targets, rows), key=lambda one: -one.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
-            path, split = " AND ".join(paths[node]) or "all rows", _split(words, cut)
+            path, split = " AND ".join(paths[node]) or "all rows", _split(named, cut)
             found.append((path, split, "taken" if taken else "", cut.gain, cut.information))
     return tuple(found)
 
@@ -69,36 +71,38 @@ def _first_nodes(tree: Trees, nodes: Sequence[int], reached: Rows) -> Iterator[t
                 yield node, rows
 
 
-def cuts(grower: Grower, share: Packed, rows: Ids) -> Iterator[Cut]:
+def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
     """Every branching of nominal columns, and the best threshold of the others; none of rows that are pure."""
+    from mlcli.kernels.trees.records import Binned
+
     columns = grower.binned
     for column, ordered in enumerate(columns.ordered):
         codes = columns.bins[column]
         if ordered or grower.algorithm.each_level:
-            yield from _stump(grower, share, rows, column)
+            yield from _stump(grower, targets, rows, column)
             continue
         names = np.unique(codes[rows])
         for level in names if len(names) > 2 else names[:1]:
             ends = np.zeros((1, 2))
             alone = Binned((codes != level)[None].astype(np.uint16), np.array([2]), np.array([True]), ends, ends)
-            for cut in _stump(replace(grower, binned=alone), share, rows, 0):
+            for cut in _stump(replace(grower, binned=alone), targets, rows, 0):
                 yield replace(cut, column=column, at=float(level))
 
 
-def _stump(grower: Grower, share: Packed, rows: Ids, column: int) -> Iterator[Cut]:
+def _stump(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -> Iterator[Cut]:
     """The only question of a tree that may ask for one column, whatever it gains."""
-    limits = replace(grower.limits, max_depth=1, min_gain=-np.inf, purity=1.0)
+    limits = grower.limits._replace(max_depth=1, min_gain=-np.inf, purity=1.0)
     own = replace(grower, limits=limits, gated=False)
-    tree = own.trees([own.grown_on(rows.copy(), share, np.array([column]))], share)
+    tree = own.trees([own.grown(targets, rows, np.array([column]))[0]], targets.scale)
     if not tree.leaves[0]:
         parts = tree.weight[1:] / tree.weight[0]
         gain = tree.gain[0] / tree.weight[0]
         yield Cut(column, float(tree.threshold[0]), float(gain), float(-(parts * np.log2(parts)).sum()))
 
 
-def _split(words: Words, cut: Cut) -> str:
+def _split(named: NamedTree, cut: Cut) -> str:
     """A split in words."""
-    one = words.columns[cut.column]
+    one = named.columns[cut.column]
     if np.isnan(cut.at):
         return f"{one.name}: each level"
     if is_ordered(one):

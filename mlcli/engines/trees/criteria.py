@@ -1,8 +1,7 @@
-"""What makes a split good, how columns compete, and where a tree ends, as compiled loops are told."""
+"""What makes a split good, and how columns compete."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -41,30 +40,3 @@ ALGORITHMS = {
 }
 GATES = ("mean-gain", "none")
 """What a split must gain to compete by ratio."""
-NEARLY = 1 - 1e-9
-"""Summed weights reach a limit when they come this close."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How a node is split, and when it becomes a leaf. Rows are counted by weight; 1 and 2 set no limit at all."""
-
-    features: int | None = None
-    """How many columns are drawn for a node; None: all."""
-    random_cuts: bool = False
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_leaf: int = 1
-    min_split: int = 2
-    min_gain: float = 0.0
-    purity: float = 1.0
-
-    @property
-    def least(self) -> float:
-        """The least weight of a leaf."""
-        return self.min_leaf * NEARLY if self.min_leaf > 1 else 0.0
-
-    @property
-    def fewest(self) -> float:
-        """The least weight of a node that is split."""
-        return self.min_split * NEARLY if self.min_split > 2 else 0.0

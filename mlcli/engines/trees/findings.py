@@ -24,7 +24,7 @@ OR_MISSING = " or missing"
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class NamedTree:
     """A tree with the names of its columns and what each node answers."""
 
     tree: Trees
@@ -88,39 +88,39 @@ def explained(
     tree: Trees, columns: Sequence[Column], answers: Sequence[str], leaves_grown: int
 ) -> findings.Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
-    words = Words(tree, columns, answers)
-    sections: list[findings.Finding] = [_rules(words, leaves_grown)]
+    named = NamedTree(tree, columns, answers)
+    sections: list[findings.Finding] = [_rules(named, leaves_grown)]
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
-        sections.append(_classes(words))
+        sections.append(_classes(named))
     if not tree.leaves[0]:
         sections.append(_worth(tree, columns))
     return tuple(sections)
 
 
-def _rules(words: Words, leaves_grown: int) -> findings.Tree:
-    tree, leaves = words.tree, int(words.tree.leaves.sum())
+def _rules(named: NamedTree, leaves_grown: int) -> findings.Tree:
+    tree, leaves = named.tree, int(named.tree.leaves.sum())
     pruned = f", pruned from {leaves_grown}" if leaves_grown > leaves else ""
     shares = ", before them the share of the class if that is not all" if tree.value.shape[1] > 1 else ""
-    order, paths = zip(*words.paths(), strict=True)
+    order, paths = zip(*named.paths(), strict=True)
     depths = tuple(map(len, paths))
     sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
     return findings.Tree(
         "Tree",
         depths,
         tuple(path[-1] if path else "" for path in paths),
-        tuple(words.answers[node] for node in order),
+        tuple(named.answers[node] for node in order),
         tuple(sure[list(order)].tolist()),
         tuple(tree.weight[list(order)].tolist()),
         note=f"{leaves} leaves{pruned}, depth {max(depths)}; in brackets the training rows{shares}",
     )
 
 
-def _classes(words: Words) -> findings.Lines:
+def _classes(named: NamedTree) -> findings.Lines:
     """Each class as an OR of ANDs, one way to it per line."""
     ways: dict[str, list[str]] = {}
-    for node, path in words.paths():
-        if words.tree.leaves[node]:
-            ways.setdefault(words.answers[node], []).append(f"({_all_of(path) or 'always'})")
+    for node, path in named.paths():
+        if named.tree.leaves[node]:
+            ways.setdefault(named.answers[node], []).append(f"({_all_of(path) or 'always'})")
     lines = []
     for answer, paths in ways.items():
         lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
@@ -146,17 +146,17 @@ def worth_of(
     return findings.Table("Feature importance", ("column", "share of all gains", *more), rows, note=note)
 
 
-def path_of(words: Words, node: int, outputs: Sequence[str]) -> findings.Table:
+def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:
     """The conditions that lead to a node, with what is known at each step."""
-    tree, path = words.tree, [node]
+    tree, path = named.tree, [node]
     while (above := int(tree.parent[path[-1]])) != path[-1]:
         path.append(above)
     path.reverse()
-    conditions = ["all rows", *(dict(words.branches(at))[below] for at, below in pairwise(path))]
+    conditions = ["all rows", *(dict(named.branches(at))[below] for at, below in pairwise(path))]
     of_classes = tree.value.shape[1] > 1
     counted = tree.value * tree.weight[:, None] if of_classes else tree.value
     lines = tuple(
-        (condition, float(tree.weight[at]), *counted[at].tolist(), _gain(tree, at), words.answers[at])
+        (condition, float(tree.weight[at]), *counted[at].tolist(), _gain(tree, at), named.answers[at])
         for condition, at in zip(conditions, path, strict=True)
     )
     header = ("", "training rows", *outputs, "gain of its question", "answer")

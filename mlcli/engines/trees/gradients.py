@@ -1,4 +1,4 @@
-"""Growing trees one after another on gradients of the same rows; the room that this takes is used again."""
+"""Growing trees one after another on gradients of the same rows; the memory that this takes is used again."""
 
 from __future__ import annotations
 
@@ -10,70 +10,60 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.trees.binning import binned, with_rare_levels_joined
-from mlcli.engines.trees.criteria import CRITERIA, Limits
+from mlcli.engines.trees.cells import features
 from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.rounds import HeldAside
 from mlcli.engines.trees.structure import LEAF, Trees
-from mlcli.engines.trees.targets import Ids, Packed, Targets, Words
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees import sums as loops
+    from mlcli.kernels.trees.records import Grown, Ids, KeptSums, Limits, PackedTargets, Scale, Words
 
-WORD = 61
+SUM_BITS = 61
 """How many bits a sum may take, but for its sign."""
 WEIGHT_BITS = 30
 """How many of them weights take at most."""
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
-    """One tree as the loops leave it, with the training rows grouped by node."""
+class BoostedTree:
+    """One tree as the loops leave it, whose leaves alone say anything."""
 
     grower: GradientGrower
-    parts: loops.Grown
-    share: Packed
-    leaves: Rows
-    spans: Codes
-    """Per leaf where its rows begin and end in ``rows``."""
-    rows: Ids
+    parts: Grown
+    scale: Scale
 
     @property
     def asks(self) -> bool:
         """Whether it asks anything."""
-        return len(self.leaves) > 1
+        return len(self.parts.nodes) > 1
 
     @property
-    def tree(self) -> Trees:
-        """As arrays; of many trees together this takes less time."""
-        return self.grower.trees([self])
+    def leaves(self) -> Rows:
+        """The nodes that ask nothing, in the order of their rows."""
+        nodes = self.parts.nodes
+        leaves = np.flatnonzero(nodes["feature"] == LEAF)
+        return leaves[np.argsort(nodes["begin"][leaves])]
 
-    def _saying(self, value: Array) -> Grown:
-        return replace(self, parts=self.parts._replace(value=value))
+    def refit(self, rows: Ids, score_of: Callable[[Ids], float]) -> None:
+        """Let leaves answer with a function of their training rows, which are grouped by node."""
+        for leaf in self.leaves:
+            node = self.parts.nodes[leaf]
+            node["value"] = score_of(rows[node["begin"] : node["end"]])
 
-    def refitted(self, score_of: Callable[[Ids], float]) -> Grown:
-        """The same tree, whose leaves answer with a function of their rows."""
-        value = np.zeros_like(self.parts.value)
-        value[self.leaves] = [score_of(self.rows[begin:end]) for begin, end in self.spans]
-        return self._saying(value)
+    def shrink(self, share: float) -> None:
+        """Let leaves say less."""
+        self.parts.nodes["value"] *= share
 
-    def shrunk(self, share: float) -> Grown:
-        """The same tree, whose leaves say less."""
-        return self._saying(self.parts.value * share)
+    def training_answers(self, rows: Ids) -> Array:
+        """What the tree says of the training rows, which are grouped by node."""
+        answers, leaves = np.empty(len(rows)), self.parts.nodes[self.leaves]
+        answers[rows] = np.repeat(leaves["value"], leaves["end"] - leaves["begin"])
+        return answers
 
-    def without_rows(self) -> Grown:
-        """The same without the training rows."""
-        return replace(self, rows=np.empty(0, np.uint32))
-
-    def add_to(self, scores: Array) -> None:
-        """Add what the tree says of the training rows."""
-        order = np.argsort(self.spans[:, 0])
-        scores[self.rows] += np.repeat(self.parts.value[self.leaves[order]], np.diff(self.spans[order])[:, 0])
-
-    def says(self, held: HeldAside) -> Array:
-        """What the tree says of rows held aside."""
-        return self.tree.answers(held.cells, held.ordered)[:, 0]
+    def answers(self, table: Table) -> Array:
+        """What the tree says of other rows."""
+        return self.grower.trees([self]).answers(features(table), self.grower.grower.binned.ordered)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,65 +71,60 @@ class GradientGrower:
     """Training rows in bins, and what stays the same while trees grow on them."""
 
     grower: Grower
+    weights: Array
     directions: Rows
     """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
 
     @staticmethod
     def of(
-        cells: Array, levels: Rows, most: int, weights: Array, limits: Limits, directions: Rows, l2: float
+        cells: Array, levels: Rows, most: int, weights: Array, limits: Limits, directions: Rows
     ) -> GradientGrower:
-        """From cells (n × F), the columns that have an order in at most so many bins; ``l2`` pulls leaves to 0."""
+        """From cells (n × F), the columns that have an order in at most so many bins."""
         joined, counts, level_bins = with_rare_levels_joined(cells, levels, weights)
-        rows, targets = binned(joined, levels == 0, counts, most), Targets(levels, np.empty(0), weights, 1)
-        return GradientGrower(
-            Grower(rows, targets, CRITERIA["squared-error"], limits, l2, level_bins=level_bins), directions
-        )
+        columns = binned(joined, levels == 0, counts, most)
+        return GradientGrower(Grower(columns, limits, level_bins=level_bins), weights, directions)
 
-    def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> Grown:
-        """One tree, that asks for some of the columns or, by None, for any."""
-        from mlcli.kernels.trees.sums import BEGIN, END, FEATURE
+    def grow(self, gradient: Array, hessian: Array, chosen: Rows | None) -> tuple[BoostedTree, Ids]:
+        """A tree that asks for some of the columns or, by None, for any; and the rows grouped by node."""
+        targets = self._packed(gradient, hessian)
+        parts, rows = self.grower.grown(targets, np.arange(len(gradient)), chosen, kept=self._kept)
+        parts.nodes["value"][parts.nodes["feature"] != LEAF] = 0.0
+        return BoostedTree(self, parts, targets.scale), rows
 
-        share, rows = self._packed(gradient, hessian), np.arange(len(gradient), dtype=np.uint32)
-        drawn = np.arange(len(self.directions)) if chosen is None else chosen
-        parts = self.grower.grown_on(rows, share, drawn, pool=self._pool)
-        leaves = np.flatnonzero(parts.nodes[:, FEATURE] == LEAF)
-        value = np.zeros_like(parts.value)
-        value[leaves] = parts.value[leaves]
-        parts = parts._replace(value=value)
-        return Grown(self, parts, share.units, leaves, parts.nodes[leaves][:, [BEGIN, END]], rows)
-
-    def trees(self, grown: Sequence[Grown]) -> Trees:
+    def trees(self, grown: Sequence[BoostedTree]) -> Trees:
         """All these as one."""
-        trees = self.grower.trees([one.parts for one in grown], grown[0].share)
+        trees = self.grower.trees([one.parts for one in grown], grown[0].scale)
         return replace(trees.sent_with_most(), impurity=np.empty(0))
 
-    def _packed(self, gradient: Array, hessian: Array) -> Packed:
+    def _packed(self, gradient: Array, hessian: Array) -> PackedTargets:
         """Gradients and hessians as whole numbers of units, the finest whose sums fit."""
+        from mlcli.kernels.trees.records import PackedTargets, Scale
+
         unit, weights, bits = self._weights
-        shift = WORD - bits
-        places = WORD - bits_of(np.abs(gradient).sum()), shift - 1 - bits_of(hessian.sum())
+        shift = SUM_BITS - bits
+        places = SUM_BITS - bits_of(np.abs(gradient).sum()), shift - 1 - bits_of(hessian.sum())
         amount, curvature = (2.0**-place for place in places)
         parts = np.array([np.rint(gradient / amount), np.rint(hessian / curvature)]).astype(np.int64)
         parts[1] += weights << shift
-        return Packed(parts, 0, unit, amount, curvature, shift)
+        return PackedTargets(parts, np.empty(0), Scale(0, unit, amount, curvature, shift, (1 << shift) - 1))
 
     @cached_property
     def _weights(self) -> tuple[float, Words, int]:
         """The unit of weights (1 of whole ones), these in units, and how many bits their sum takes."""
-        weights = self.grower.targets.weight
+        weights = self.weights
         spare = WEIGHT_BITS - bits_of(weights.sum())
         places = min(spare, 0) if (weights == np.rint(weights)).all() else spare
         bits = bits_of(weights.sum() * 2.0**places + len(weights))
         return 2.0**-places, np.floor(weights * 2.0**places + 0.5).astype(np.int64), bits
 
     @cached_property
-    def _pool(self) -> Any:
+    def _kept(self) -> KeptSums:
         """Sums and bounds of nodes, which growing fills anew for each tree."""
-        from mlcli.kernels.trees.sums import Pool
+        from mlcli.kernels.trees.records import KeptSums
 
-        leaves, columns = self.grower.limits.max_leaves or 0, self.grower.binned
+        leaves, columns = self.grower.limits.max_leaves, self.grower.binned
         sums = np.empty((leaves, len(columns.known), 2, columns.width), np.int64)
-        return Pool(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions)
+        return KeptSums(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions)
 
 
 def bits_of(total: Any) -> int:

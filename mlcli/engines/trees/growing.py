@@ -13,166 +13,150 @@ from mlcli.core.errors import FitError
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import ALGORITHMS, NEARLY, Algorithm, Criterion, Limits
+from mlcli.engines.trees.binning import between
+from mlcli.engines.trees.criteria import ALGORITHMS, Algorithm
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
-from mlcli.engines.trees.targets import Ids, Packed, Targets
+from mlcli.engines.trees.targets import class_shares
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees import sums as loops
+    from mlcli.kernels.trees.records import (
+        Binned,
+        Branching,
+        Grown,
+        Ids,
+        KeptSums,
+        Limits,
+        PackedTargets,
+        Scale,
+        Workspace,
+    )
 
-COPIES = 3
-"""How often the nodes of a tree are held, while trees are put together."""
+NEARLY = 1 - 1e-9
 MOST_WEIGHT = 2**62
+TIMES_HELD = 3
+"""How often the nodes of a tree are held, while trees are put together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grower:
-    """Binned rows with their targets, on which one tree grows after another."""
+    """Binned rows, on which one tree grows after another, and how."""
 
     binned: Binned
-    targets: Targets
-    criterion: Criterion
     limits: Limits
-    l2: float = 0.0
+    outputs: int = 1
+    """The classes, or 1 of values and gradients."""
     algorithm: Algorithm = ALGORITHMS["cart"]
     gated: bool = False
     """Whether only columns compete that gain as much as the average one."""
+    random_cuts: bool = False
     level_bins: tuple[Rows, ...] = ()
     """The bin of each level of every column, where a node may ask for any group of levels."""
 
-    def grow(self, share: Packed, seed: int = 1) -> Trees:
-        """The tree of the rows that have a weight in ``share``; a number that training never missed stops."""
-        return self.trees([self.grown(share, seed)], share)
+    def grown(
+        self,
+        targets: PackedTargets,
+        rows: Rows,
+        drawn: Rows | None = None,
+        seed: int = 1,
+        kept: KeptSums | None = None,
+    ) -> tuple[Grown, Ids]:
+        """A tree of some rows that asks for some columns, as the loops leave it, and the rows grouped by node.
 
-    def grown(self, share: Packed, seed: int) -> loops.Grown:
-        """The same as the loops leave it; ``trees`` takes less time for many than for one after another."""
-        return self.grown_on(share.inside, share, np.arange(len(self.binned.known)), seed)
-
-    def grown_on(self, rows: Ids, share: Packed, drawn: Rows, seed: int = 1, pool: Any = None) -> loops.Grown:
-        """A tree of some rows, which it groups by node, that asks for some columns."""
-        from mlcli.kernels.trees import sums
+        ``trees`` takes less time for many than for one after another.
+        """
         from mlcli.kernels.trees.nodes import grow
-        from mlcli.kernels.trees.random_splits import Chance
+        from mlcli.kernels.trees.records import RandomCuts
 
-        binned, count, words = self.binned, len(rows), len(share.parts)
-        columns = sums.Columns(binned.bins, binned.known, binned.ordered, binned.lowest, binned.highest)
-        right, goes, codes = (np.empty(count, kind) for kind in (np.uint32, np.uint8, binned.bins.dtype))
-        parts, waiting, room = (
-            np.empty((words, count), np.int64),
-            np.empty(count + 1, np.intp),
-            room_for(binned, words),
-        )
-        space = sums.Space(rows, right, goes, parts, drawn, np.array([seed]), waiting, room)
-        chance = Chance(codes, goes, np.array([np.nan])) if self.limits.random_cuts else None
-        limits, grown = self._limits(share, pool), self._nodes(count, words)
-        targets = sums.Targets(share.parts, share.bits, self.targets.output)
-        made = grow(columns, targets, limits, grown, space, chance, pool, self._branching(len(drawn)))
-        kept: list[Any] = [array[:made].copy() for array in grown]
-        return sums.Grown(*kept)
+        drawn, words = np.arange(len(self.binned.known)) if drawn is None else drawn, len(targets.parts)
+        space = workspace(self.binned, rows, words, drawn, seed)
+        grown = self._nodes(len(rows), words)
+        cuts = RandomCuts(np.empty(len(rows), self.binned.bins.dtype), np.empty(1)) if self.random_cuts else None
+        limits = in_units(self.limits, targets.scale.weight)
+        made = grow(self.binned, targets, limits, grown, space, cuts, kept, self._branching(len(drawn)))
+        for array in grown:
+            array.resize((made, *array.shape[1:]), refcheck=False)
+        return grown, space.rows
 
-    def thresholds(self, grown: loops.Grown) -> Array:
-        """Where nodes cut ordered columns, by these bins."""
-        from mlcli.kernels.trees.sums import FEATURE, HIGH, LOW
-
-        found = np.full(len(grown.nodes), np.nan)
-        inner = np.flatnonzero(grown.nodes[:, FEATURE] != LEAF)
-        ordered = inner[self.binned.ordered[grown.nodes[inner, FEATURE]]]
-        asked, low, high = grown.nodes[ordered][:, [FEATURE, LOW, HIGH]].T
-        found[ordered] = self.binned.between(asked, low, high, grown.wish[ordered])
-        return found
-
-    def _limits(self, share: Packed, pool: Any) -> loops.Limits:
-        """When a node becomes a leaf, as compiled loops read it, which count weights in units."""
-        from mlcli.kernels.trees.sums import NO_LIMIT, Limits, Scale
-
-        limits, mask = self.limits, (1 << share.shift) - 1 if share.shift else -1
-        least = limits.least if pool is None else limits.min_leaf * NEARLY
-        return Limits(
-            features=limits.features or len(self.binned.known),
-            criterion=self.criterion.code,
-            least=min(max(math.ceil(least / share.unit), 1), MOST_WEIGHT),
-            fewest=limits.fewest / share.unit,
-            max_depth=limits.max_depth or NO_LIMIT,
-            max_leaves=limits.max_leaves or NO_LIMIT,
-            min_gain=float(limits.min_gain),
-            of_shares=self.criterion.of_shares,
-            purity=float(limits.purity),
-            scale=Scale(share.amount, share.curvature, mask, share.shift, float(self.l2)),
-        )
-
-    def _branching(self, columns: int) -> loops.Branching | None:
+    def _branching(self, columns: int) -> Branching | None:
         """How columns compete that may have a branch for each level, if they may."""
-        from mlcli.kernels.trees.sums import Branching
+        from mlcli.kernels.trees.records import SPLIT, Branching
 
         if not self.algorithm.each_level:
             return None
-        gains, information, ratios = np.empty((3, columns))
-        found, counts = np.empty((columns, 3), np.intp), np.empty(self.binned.width, np.intp)
-        return Branching(self.algorithm.by_ratio, self.gated, gains, information, ratios, found, counts)
+        found, counts = np.empty(columns, SPLIT), np.empty(self.binned.width, np.intp)
+        return Branching(self.algorithm.by_ratio, self.gated, found, counts)
 
-    def _nodes(self, rows: int, words: int) -> loops.Grown:
+    def _nodes(self, rows: int, words: int) -> Grown:
         """Memory for the largest tree."""
-        from mlcli.kernels.trees.sums import LEVEL, Grown
+        from mlcli.kernels.trees.records import NODE, Grown
 
-        count = 2 * min(rows, self.limits.max_leaves or rows)
-        nodes, totals = np.empty((count, LEVEL + 1), np.int32), np.empty((count, words), np.int64)
-        sets = np.empty((count, self.binned.width if self.level_bins else 0), np.uint8)
-        wish, gain, weight, impurity, value = np.empty((5, count))
-        return Grown(nodes, wish, gain, weight, impurity, value, totals, sets)
+        count = 2 * min(rows, self.limits.max_leaves)
+        goes_left = np.empty((count, self.binned.width if self.level_bins else 0), np.uint8)
+        return Grown(np.empty(count, NODE), np.empty((count, words), np.int64), goes_left)
 
-    def trees(
-        self, grown: Sequence[loops.Grown], share: Packed, thresholds: Sequence[Array] | None = None
-    ) -> Trees:
-        """Trees as the loops left them, all of shares like this one; ``thresholds`` of those of other bins."""
-        from mlcli.kernels.trees.sums import FEATURE, HIGH, LEFT, LEVEL, LOW, NONE_MISSING, SIDE
+    def thresholds(self, nodes: Any) -> Array:
+        """Where nodes, or arrays of their fields, cut ordered columns, by these bins."""
+        found = np.full(len(nodes["feature"]), np.nan)
+        inner = np.flatnonzero(nodes["feature"] != LEAF)
+        ordered = inner[self.binned.ordered[nodes["feature"][inner]]]
+        asked = (nodes[name][ordered] for name in ("feature", "low", "high", "cut"))
+        found[ordered] = between(self.binned, *asked)
+        return found
 
-        counts, columns = [len(one.nodes) for one in grown], self.binned
-        whole = type(grown[0])(*map(np.concatenate, zip(*grown, strict=True)))
-        roots, nodes, feature = np.cumsum([0, *counts[:-1]]), whole.nodes, whole.nodes[:, FEATURE].copy()
-        left = np.where(feature == LEAF, LEAF, nodes[:, LEFT] + np.repeat(roots, counts)).astype(np.int32)
-        missing, offset = np.full((2, len(nodes)), STOPS, np.int32)
-        threshold = self.thresholds(whole) if thresholds is None else np.concatenate(thresholds)
-        child_of = np.empty(0, np.int32)
-        inner = np.flatnonzero(feature != LEAF)
-        by_threshold = columns.ordered[feature[inner]]
+    def trees(self, each: Sequence[Grown], scale: Scale, thresholds: Sequence[Array] | None = None) -> Trees:
+        """Trees as the loops left them, all of targets of this scale; ``thresholds`` of those of other bins."""
+        from mlcli.kernels.trees.records import NODE, NONE_MISSING
+
+        counts, names = [len(one.nodes) for one in each], NODE.names or ()
+        nodes = {name: np.concatenate([one.nodes[name] for one in each]) for name in names}
+        feature, roots = nodes["feature"], np.cumsum([0, *counts[:-1]])
+        left = np.where(feature == LEAF, LEAF, nodes["left"] + np.repeat(roots, counts)).astype(np.int32)
+        missing, offset = np.full((2, len(feature)), STOPS, np.int32)
+        threshold = self.thresholds(nodes) if thresholds is None else np.concatenate(thresholds)
+        inner, child_of = np.flatnonzero(feature != LEAF), np.empty(0, np.int32)
+        by_threshold = self.binned.ordered[feature[inner]]
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
-        sided = ordered[nodes[ordered, SIDE] != NONE_MISSING]
-        missing[sided] = left[sided] + (nodes[sided, SIDE] != 1)
+        sided = ordered[nodes["side"][ordered] != NONE_MISSING]
+        missing[sided] = left[sided] + (nodes["side"][sided] != 1)
         if self.algorithm.each_level:
-            lengths, branches = columns.known[feature[nominal]] + 1, nodes[nominal, HIGH]
-            offset[nominal] = np.cumsum(lengths) - lengths
-            children = np.repeat(left[nominal] - np.cumsum(branches) + branches, branches) + np.arange(
-                branches.sum()
-            )
-            child_of = np.full(lengths.sum(), STOPS, np.int32)
-            child_of[np.repeat(offset[nominal], branches) + nodes[children, LEVEL]] = children
+            offset[nominal], child_of = self._branches_of_levels(nodes, left[nominal], nominal)
         elif self.level_bins:
-            offset[nominal], child_of = self._children_of_levels(whole, feature[nominal], left[nominal], nominal)
+            goes_left = np.concatenate([one.goes_left for one in each])
+            offset[nominal], child_of = self._sides_of_levels(nodes, goes_left, left[nominal], nominal)
         else:
-            threshold[nominal] = nodes[nominal, LOW]
-        slots, of_classes = self.targets.slots, share.bits > 0
-        value = share.shares(whole.totals, whole.weight, slots) if of_classes else whole.value[:, None]
-        gain = np.where(feature == LEAF, 0.0, whole.gain * share.gain_unit)
+            threshold[nominal] = nodes["low"][nominal]
+        value = nodes["value"][:, None]
+        if scale.bits:
+            totals = np.concatenate([one.totals for one in each])
+            value = class_shares(totals, nodes["weight"], scale, self.outputs)
+        unit = 0.5 if scale.shift else scale.weight  # of losses as quadratics, their half is gained
+        gain = np.where(feature == LEAF, 0.0, nodes["gain"] * unit)
         links = (roots.astype(np.int32), feature, threshold, left, missing, offset, child_of)
-        return Trees(*links, value, whole.weight * share.unit, whole.impurity, gain)
+        return Trees(*links, value, nodes["weight"] * scale.weight, nodes["impurity"], gain)
 
-    def _children_of_levels(
-        self, whole: loops.Grown, columns: Codes, left: Codes, nodes: Rows
-    ) -> tuple[Rows, Codes]:
+    def _branches_of_levels(self, nodes: Any, left: Codes, asking: Rows) -> tuple[Rows, Codes]:
+        """Where the children of levels begin, where each level has its own; rows of others stop."""
+        lengths, branches = self.binned.known[nodes["feature"][asking]] + 1, nodes["high"][asking]
+        starts, ends = np.cumsum(lengths) - lengths, np.cumsum(branches)
+        children = np.repeat(left - ends + branches, branches) + np.arange(branches.sum())
+        child_of = np.full(lengths.sum(), STOPS, np.int32)
+        child_of[np.repeat(starts, branches) + nodes["level"][children]] = children
+        return starts, child_of
+
+    def _sides_of_levels(self, nodes: Any, goes_left: Array, left: Codes, asking: Rows) -> tuple[Rows, Codes]:
         """Where the children of levels begin, where nodes ask for groups; levels without rows go with most."""
-        lengths = np.array([len(self.level_bins[column]) for column in columns], np.intp)
-        goes = whole.sets[nodes]
-        most = whole.weight[left] >= whole.weight[left + 1]
+        bins = [self.level_bins[column] for column in nodes["feature"][asking]]
+        lengths = np.array([len(own) for own in bins], np.intp)
+        goes, most = goes_left[asking], nodes["weight"][left] >= nodes["weight"][left + 1]
         goes = np.where(goes > 1, most[:, None], goes).astype(np.int32)
-        sides = [own[self.level_bins[column]] for own, column in zip(goes, columns, strict=True)]
+        sides = [own[places] for own, places in zip(goes, bins, strict=True)]
         none = np.empty(0, np.int32)
         return np.cumsum(lengths) - lengths, np.repeat(left + 1, lengths) - np.concatenate([none, *sides])
 
 
-def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
+def refuse_beyond_memory(one: Grown, trees: int) -> None:
     """Refuse so many trees like one where memory would not hold them."""
-    of_one, there = COPIES * sum(array.nbytes for array in one), memory()
+    of_one, there = TIMES_HELD * sum(array.nbytes for array in one), memory()
     needed, leaves = trees * of_one, there * len(one.nodes) // (4 * trees * of_one)  # in half of it
     if needed > there:
         what = f"{trees} trees of {len(one.nodes):,} nodes need about {size(needed)} of memory"
@@ -180,22 +164,35 @@ def refuse_beyond_memory(one: loops.Grown, trees: int) -> None:
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 
-def room_for(binned: Binned, words: int) -> Any:
-    """Memory to search one column in, with sums of so many words."""
-    from mlcli.kernels.trees.sums import FEW, PLACE_BITS, Room
+def in_units(limits: Limits, unit: float) -> Limits:
+    """The same as loops read them, which count weights in units; sums reach a limit when they come near."""
+    least = min(max(math.ceil(limits.min_leaf * NEARLY / unit), 1), MOST_WEIGHT)
+    return limits._replace(min_leaf=float(least), min_split=limits.min_split * NEARLY / unit)
 
-    width = max(binned.width, FEW)  # with more rows than bins, no rows are sorted
-    return Room(
+
+def workspace(binned: Binned, rows: Rows, words: int, drawn: Rows, seed: int = 1) -> Workspace:
+    """Memory to grow one tree in, of some rows and columns with sums of so many words."""
+    from mlcli.kernels.trees.records import Workspace
+    from mlcli.kernels.trees.sums import FEW, PLACE_BITS
+
+    count, width = len(rows), max(binned.width, FEW)  # with more rows than bins, no rows are sorted
+    return Workspace(
+        rows=rows.astype(np.uint32),
+        right=np.empty(count, np.uint32),
+        goes=np.empty(count, np.uint8),
+        parts=np.empty((words, count), np.int64),
+        drawn=drawn,
+        state=np.array([seed]),
+        waiting=np.empty(count + 1, np.intp),
         sums=np.empty((words, width), np.int64),
         along=np.empty((words, width), np.int64),
         bins=np.empty(width, np.intp),
         filled=np.empty(width, np.uint8),
         scores=np.empty((2, width)),
         lost=np.zeros((2, words), np.int64),
-        every=np.arange(width) << PLACE_BITS | np.arange(width),
-        keys=np.full((3, FEW), np.iinfo(np.int32).max, np.int32),
-        places=np.empty((2, width), np.int64),
         left=np.empty(words, np.int64),
         rest=np.empty(words, np.int64),
+        every=np.arange(width) << PLACE_BITS | np.arange(width),
+        places=np.empty((2, width), np.int64),
         counts=np.empty(257, np.intp),
     )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
-from mlcli.engines.trees.targets import Ids
+
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
@@ -22,7 +24,7 @@ TINY = 1e-150
 """A hessian as small as none."""
 
 
-class Slopes(NamedTuple):
+class LossDerivatives(NamedTuple):
     """The mean cost of a row, and per output and row its first and second derivative."""
 
     cost: float
@@ -43,13 +45,13 @@ class HuberLoss:
         """The best value for all rows."""
         return np.array([self.best_of(self.y, self.weights)])
 
-    def at(self, scores: Array) -> Slopes:
+    def at(self, scores: Array) -> LossDerivatives:
         """The largest curvature, 1, stands for all."""
         short = self.y - scores[0]
         cost = self.weights @ self.costs(short) / self.weights.sum()
-        return Slopes(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
+        return LossDerivatives(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
 
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Ids) -> float:
         """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
@@ -102,7 +104,7 @@ class ClassLoss:
     shrinkage = 1.0
     """Friedman's factor for outputs that are not independent."""
 
-    def step(self, slopes: Slopes, scores: Array, output: int, rows: Ids) -> float:
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Ids) -> float:
         """−G / H; nowhere if all is as good as certain."""
         hessian = float(slopes.hessian[output, rows].sum())
         return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian if hessian > TINY else 0.0
@@ -121,14 +123,14 @@ class LogisticLoss(ClassLoss):
         positive = self.weights @ self.outcome
         return np.array([np.log(positive / (self.weights.sum() - positive))])
 
-    def at(self, scores: Array) -> Slopes:
+    def at(self, scores: Array) -> LossDerivatives:
         """Written with e^−|F|, which cannot overflow."""
         F = scores[0]
         small = np.exp(-np.abs(F))
         above = 1 + small
         probability = np.where(F >= 0, 1.0, small) / above
         costs = np.maximum(F, 0) - self.outcome * F + np.log(above)
-        return Slopes(
+        return LossDerivatives(
             float(self.weights @ costs / self.weights.sum()),
             (self.weights * (probability - self.outcome))[None, :],
             (self.weights * (small / (above * above)))[None, :],
@@ -154,7 +156,7 @@ class SoftmaxLoss(ClassLoss):
         logs = np.log(np.bincount(self.y, weights=self.weights, minlength=self.classes))
         return np.asarray(logs - logs.mean(), np.float64)
 
-    def at(self, scores: Array) -> Slopes:
+    def at(self, scores: Array) -> LossDerivatives:
         """Written relative to the largest score, which cannot overflow."""
         rows, highest = np.arange(len(self.y)), scores.max(axis=0)
         powers = np.exp(scores - highest)
@@ -163,7 +165,7 @@ class SoftmaxLoss(ClassLoss):
         shares = powers / sums
         hessian = self.weights * (shares * (1 - shares))
         shares[self.y, rows] -= 1
-        return Slopes(float(self.weights @ costs / self.weights.sum()), self.weights * shares, hessian)
+        return LossDerivatives(float(self.weights @ costs / self.weights.sum()), self.weights * shares, hessian)
 
 
 Loss = HuberLoss | LogisticLoss | SoftmaxLoss

@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.trees.structure import LEAF, Trees, only_known_numbers
-from mlcli.engines.trees.targets import Bits, Targets
+from mlcli.engines.trees.targets import Targets
 from mlcli.tasks.classification import first_of_the_largest
+
+Bits = NDArray[np.uint8]
+"""A bit for each row."""
 
 
 @dataclass(frozen=True, eq=False)
-class OutOfBag:
+class OutOfBagTrees:
     """Trees, training rows as they are asked about them, and what is true of these."""
 
     trees: Trees
@@ -37,12 +41,12 @@ class OutOfBag:
             return rows, np.empty(0, np.int32)
         return rows, self.trees.part(tree, tree + 1).reached(self.cells, self.ordered, rows, self._plain)[0]
 
-    def losses(self, said: Array, rows: Rows) -> Array:
-        """Whether the class is wrong, or the squared error, of what is said (rows × K)."""
+    def losses(self, answers: Array, rows: Rows) -> Array:
+        """Whether the class is wrong, or the squared error, of answers (rows × K)."""
         slot, output = self.targets.slot[rows], self.targets.output[rows]
         if self.targets.slots == 1:
-            return np.asarray((said[:, 0] - output) ** 2)
-        return np.asarray(self.by_size[first_of_the_largest(said[:, self.by_size])] != slot, np.float64)
+            return np.asarray((answers[:, 0] - output) ** 2)
+        return np.asarray(self.by_size[first_of_the_largest(answers[:, self.by_size])] != slot, np.float64)
 
     def worse(self, tree: int, outside: Bits, rng: np.random.Generator) -> Array:
         """By how much a tree's mean loss grows when the cells of a column are dealt out anew among some rows."""
@@ -64,15 +68,16 @@ class OutOfBag:
 
         NaN while none was out of any.
         """
-        said, voters = np.zeros((len(self.cells), self.targets.slots)), np.zeros(len(self.cells))
+        answers, voters = np.zeros((len(self.cells), self.targets.slots)), np.zeros(len(self.cells))
         count, found = len(self.trees), []
         shown = {step * 10**power for power in range(9) for step in (1, 2, 5)} | {count}
         for tree, (rows, reached) in enumerate(leaves, 1):
-            said[rows] += self.trees.value[reached]
+            answers[rows] += self.trees.value[reached]
             voters[rows] += 1.0
             if tree in shown:
                 asked = np.flatnonzero(voters)
-                weight, losses = self.targets.weight[asked], self.losses(said[asked] / voters[asked, None], asked)
+                losses = self.losses(answers[asked] / voters[asked, None], asked)
+                weight = self.targets.weight[asked]
                 found.append((tree, weight @ losses / weight.sum() if weight.any() else np.nan))
         curve = np.array(found)
         curve[:, 1] = curve[:, 1] if self.targets.slots > 1 else np.sqrt(curve[:, 1])

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.trees.losses import Loss, Slopes
+from mlcli.core.tables import Array, Table
+from mlcli.engines.trees.losses import Loss, LossDerivatives
 
-Steps = Callable[[Slopes, Array], Sequence[Any]]
-"""From slopes near some scores what a round adds to each output: trees, or models with multipliers.
-
-Each knows whether it gains anything (``asks``), and what it says of training rows (``add_to`` their scores) and of
-rows held aside (``says``); what is kept of it needs no training rows.
-"""
+Steps = Callable[[LossDerivatives, Array], Sequence[tuple[Any, Array]]]
+"""From the slopes of the loss at some scores what a round adds to each output: a weak learner, and what it says of
+the training rows. A learner knows whether it ``asks`` anything, and its ``answers`` about other rows."""
 
 
 @dataclass(eq=False)
@@ -24,18 +21,16 @@ class HeldAside:
     """Rows that no step sees; their mean loss, round by round, tells when to stop."""
 
     table: Table
-    cells: Array
-    ordered: Flags
     loss: Loss
     patience: int
     """After how many rounds without a smaller loss."""
     scores: Array
     costs: list[float] = field(default_factory=list)
 
-    def add(self, steps: Sequence[Any]) -> None:
-        """What the steps of one round make of it."""
-        for output, one in enumerate(steps):
-            self.scores[output] += one.says(self)
+    def add(self, learners: Sequence[Any]) -> None:
+        """What the learners of one round make of it."""
+        for output, learner in enumerate(learners):
+            self.scores[output] += learner.answers(self.table)
         self.costs.append(self.loss.at(self.scores).cost)
 
     @property
@@ -51,25 +46,25 @@ class HeldAside:
 
 def boost(
     steps: Steps, loss: Loss, scores: Array, most: int, ends: bool, held: HeldAside | None
-) -> tuple[Sequence[Sequence[Any]], Array]:
+) -> tuple[list[Any], Array]:
     """Algorithms 2 and 3 of the notes: start from the best constant, then add step after step.
 
-    Rounds, at most so many, up to the best for rows held aside; and the mean loss before and after each. Where it
-    ``ends``, a round that gains nothing is not made any more.
+    The learners of all outputs, round after round, of at most so many and up to the best for rows held aside; and
+    the mean loss before and after each round. Where it ``ends``, a round that gains nothing is not made any more.
     """
-    rounds, slopes = list[Sequence[Any]](), loss.at(scores)
+    learners, slopes = list[Any](), loss.at(scores)
     training = [slopes.cost]
     if held is not None:
         held.add(())
-    while len(rounds) < most and not (held is not None and held.over):
+    while len(training) <= most and not (held is not None and held.over):
         made = steps(slopes, scores)
-        if ends and not any(one.asks for one in made):
+        if ends and not any(learner.asks for learner, _ in made):
             break
-        for output, one in enumerate(made):
-            one.add_to(scores[output])
-        rounds.append([one.without_rows() for one in made])
+        for output, (learner, answers) in enumerate(made):
+            scores[output] += answers
+            learners.append(learner)
         if held is not None:
-            held.add(made)
+            held.add([learner for learner, _ in made])
         slopes = loss.at(scores)
         training.append(slopes.cost)
-    return rounds if held is None else rounds[: held.best], np.array(training)
+    return learners if held is None else learners[: held.best * len(scores)], np.array(training)

@@ -200,17 +200,8 @@ def only_known_numbers(cells: Array, ordered: Flags) -> bool:
     return bool(ordered.all()) and not np.isnan(cells).any()
 
 
-def trees_of(count: int, width: int) -> dict[str, Any]:
-    """The arrays of so many nodes of one tree that ask nothing."""
-    arrays: dict[str, Any] = {name: np.full(count, LEAF, np.int32) for name in PER_NODE if name != "threshold"}
-    arrays |= {name: np.zeros(count) for name in NOTES}
-    return arrays | {
-        "roots": np.zeros(min(count, 1), np.int32),
-        "threshold": np.full(count, np.nan),
-        "child_of": np.empty(0, np.int32),
-        "value": np.zeros((count, width)),
-    }
-
-
-NONE = Trees(**trees_of(0, 1))
-"""No trees at all."""
+def no_trees() -> Trees:
+    """No trees at all."""
+    arrays: dict[str, Any] = {name: np.empty(0, np.int32) for name in INDICES}
+    arrays |= {name: np.empty(0) for name in ("threshold", *NOTES)}
+    return Trees(**arrays, value=np.empty((0, 1)))

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.tables import Array
+from mlcli.kernels.trees.records import Bins
 from mlcli.kernels.without_counting import compiled
-
-Bins = np.ndarray[Any, np.dtype[Any]]
-"""Small whole numbers of one, two or four bytes."""
-Ids = NDArray[np.uint32]
-"""Numbers of rows: unsigned, since a compiled loop asks of signed ones whether they count from the end."""
 
 
 @compiled

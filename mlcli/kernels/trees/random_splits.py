@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.binning import Bins, Ids
-from mlcli.kernels.trees.splits import Split, Whole, fill_scores
-from mlcli.kernels.trees.sums import Bytes, Columns, Here, Room, Words, add_up
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, RandomCuts, Words, Workspace
+from mlcli.kernels.trees.splits import ParentNode, Split, fill_scores
+from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import compiled, inlined
-
-
-class Chance(NamedTuple):
-    """What cuts are drawn with: room for the bins of a node's rows, and the number drawn."""
-
-    codes: Bins
-    goes: Bytes
-    """Which rows go left."""
-    wish: Array
 
 
 @compiled
@@ -41,42 +30,31 @@ def random_share(state: Rows) -> float:
 
 
 @inlined
-def random_split(
-    columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows, chance: Chance
-) -> Split:
-    """A split of a node by one column, drawn at random."""
-    if columns.ordered[feature]:
-        return random_threshold(columns, feature, here, whole, room, state, chance)
-    return random_level(columns, feature, here, whole, room, state)
-
-
-@inlined
 def random_threshold(
-    columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows, chance: Chance
+    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace, cuts: RandomCuts
 ) -> Split:
     """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
 
-    ``wish`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
+    ``cut`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
     ``high``. A single known value is split from the missing ones.
     """
-    known, codes, lowest = int(columns.known[feature]), chance.codes[: len(here.rows)], columns.lowest[feature]
+    known, codes, lowest = int(columns.known[feature]), cuts.codes[: len(here.rows)], columns.lowest[feature]
     first, last, missing = ends_of(columns.bins[feature], here.rows, known, codes)
     if first >= last and not (missing and first == last):
         return -np.inf, 0, 0, 0
-    low, high, cut = last, known, np.inf
+    low, high, cut, goes = last, known, np.inf, space.goes[: len(codes)]
     if first < last:
         low, high = first, last
-        cut = lowest[first] + random_share(state) * (columns.highest[feature, last] - lowest[first])
-    chance.wish[0] = cut
-    goes = chance.goes[: len(codes)]
+        cut = lowest[first] + random_share(space.state) * (columns.highest[feature, last] - lowest[first])
+    cuts.cut[0] = cut
     for i in range(len(codes)):
         goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
-    best, best_side = score_of_marked(here.parts, goes, whole, room), 0
+    best, best_side = score_of_marked(here.parts, goes, parent, space), 0
     if missing and first < last:
         for i in range(len(codes)):
             goes[i] |= codes[i] == known
-        score = score_of_marked(here.parts, goes, whole, room)
-        if score > best + whole.tolerance:
+        score = score_of_marked(here.parts, goes, parent, space)
+        if score > best + parent.tolerance:
             best, best_side = score, 1
     return best, low, high, best_side
 
@@ -115,26 +93,26 @@ def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
 
 
 @inlined
-def score_of_marked(parts: Words, goes: Bytes, whole: Whole, room: Room) -> float:
+def score_of_marked(parts: Words, goes: Bytes, parent: ParentNode, space: Workspace) -> float:
     """What both sides score where marked rows go left."""
-    for w in range(len(room.along)):
+    for w in range(len(space.along)):
         total, own = np.int64(0), parts[w]
         for i in range(len(goes)):
             total += own[i] * goes[i]
-        room.along[w, 0] = total
-    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0], room)
-    return float(room.scores[0, 0])
+        space.along[w, 0] = total
+    fill_scores(space.along, space.lost[0], 1, parent, 0, space.scores[0], space)
+    return float(space.scores[0, 0])
 
 
 @inlined
-def random_level(columns: Columns, feature: int, here: Here, whole: Whole, room: Room, state: Rows) -> Split:
+def random_level(columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace) -> Split:
     """One of the levels in a node, all alike, against the rest."""
-    sums, level, held = room.sums, 0, False
+    sums, level, held = space.sums, 0, False
     add_up(columns, feature, here, sums)
     while not held:
-        level = random_below(state, columns.known[feature] + 1)
+        level = random_below(space.state, columns.known[feature] + 1)
         for w in range(len(sums)):
-            room.along[w, 0] = sums[w, level]
+            space.along[w, 0] = sums[w, level]
             held |= sums[w, level] != 0
-    fill_scores(room.along, room.lost[0], 1, whole, 0, room.scores[0], room)
-    return room.scores[0, 0], level, level, 0
+    fill_scores(space.along, space.lost[0], 1, parent, 0, space.scores[0], space)
+    return space.scores[0, 0], level, level, 0

@@ -13,26 +13,23 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.sums import (
+from mlcli.kernels.trees.records import (
     AMOUNT,
-    FEW,
+    ENTROPY,
     NONE_MISSING,
-    PLACE_BITS,
+    SQUARES,
     WEIGHT,
+    Binned,
     Bytes,
-    Columns,
-    Here,
-    Room,
+    Limits,
+    NodeRows,
     Scale,
     Words,
-    add_up,
-    sort_few,
-    sort_many,
+    Workspace,
 )
+from mlcli.kernels.trees.sums import FEW, PLACE_BITS, add_up, sort_few, sort_many
 from mlcli.kernels.without_counting import inlined
 
-SQUARES, ENTROPY, LARGEST = range(3)
-"""Criteria: the sum of squares, the entropy, the share that the largest class is wrong about."""
 PLACES = (1 << PLACE_BITS) - 1
 SPARSE = 2
 """With more bins than this many for each row, the rows are sorted rather than the bins gone through."""
@@ -43,17 +40,16 @@ Split = tuple[float, int, int, int]
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is -inf where there is no split."""
 
 
-class Whole(NamedTuple):
+class ParentNode(NamedTuple):
     """A node before it is split: its words, and what a split of it must heed."""
 
     totals: Words
-    bits: int
-    criterion: int
+    scale: Scale
+    limits: Limits
     least: int
-    """The least weight of a branch."""
+    """The least weight of a branch, in units."""
     tolerance: float
     """How much two scores may differ by rounding alone."""
-    scale: Scale
     low: float
     """Bounds of the scores of gradients."""
     high: float
@@ -86,14 +82,14 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
 
 
 @inlined
-def score_of_classes(along: Words, k: int, lost: Words, whole: Whole, room: Room) -> float:
+def score_of_classes(along: Words, k: int, lost: Words, parent: ParentNode, space: Workspace) -> float:
     """What both sides of a cut score; -inf if one is too light."""
-    for w in range(len(whole.totals)):
-        room.left[w] = along[w, k] + lost[w]
-        room.rest[w] = whole.totals[w] - room.left[w]
-    here, ours, _ = score_of_words(room.left, whole.bits, whole.criterion)
-    there, theirs, _ = score_of_words(room.rest, whole.bits, whole.criterion)
-    return -np.inf if here < whole.least or there < whole.least else ours + theirs
+    for w in range(len(parent.totals)):
+        space.left[w] = along[w, k] + lost[w]
+        space.rest[w] = parent.totals[w] - space.left[w]
+    here, ours, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
+    there, theirs, _ = score_of_words(space.rest, parent.scale.bits, parent.limits.criterion)
+    return -np.inf if here < parent.least or there < parent.least else ours + theirs
 
 
 @inlined
@@ -106,40 +102,40 @@ def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[f
 
 
 @inlined
-def score_of(amount: int, word: int, whole: Whole, direction: int) -> float:
+def score_of(amount: int, word: int, parent: ParentNode, direction: int) -> float:
     """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
-    totals, scale, least = whole.totals, whole.scale, whole.least
+    totals, scale, least, l2 = parent.totals, parent.scale, parent.least, parent.limits.l2
     left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
     here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
     poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
     poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
-    below, ours = bounded(left, here + scale.l2, whole.low, whole.high)
-    above, theirs = bounded(right, there + scale.l2, whole.low, whole.high)
+    below, ours = bounded(left, here + l2, parent.low, parent.high)
+    above, theirs = bounded(right, there + l2, parent.low, parent.high)
     return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
 
 
 @inlined
 def fill_scores(
-    along: Words, lost: Words, count: int, whole: Whole, direction: int, scores: Array, room: Room
+    along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array, space: Workspace
 ) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
-    if whole.bits:
+    if parent.scale.bits:
         for k in range(count):
-            scores[k] = score_of_classes(along, k, lost, whole, room)
+            scores[k] = score_of_classes(along, k, lost, parent, space)
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
         for k in range(count):
-            scores[k] = score_of(amounts[k] + amount, words[k] + word, whole, direction)
+            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent, direction)
 
 
 @inlined
-def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, room: Room) -> int:
+def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, space: Workspace) -> int:
     """Fill what lies on the left of each cut, and the bin before it; how many there are, and one after all bins.
 
     Keys, ascending, say in which bin each column of ``sums`` is. Most bins are empty in most nodes, and what comes
     after an empty one is overwritten: nothing branches on them.
     """
-    filled, along, bins = room.filled, room.along, room.bins
+    filled, along, bins = space.filled, space.along, space.bins
     if sorted_rows:
         for i in range(count - 1):
             filled[i] = (keys[i] >> PLACE_BITS) != (keys[i + 1] >> PLACE_BITS)
@@ -164,69 +160,76 @@ def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, room: Roo
 
 @inlined
 def best_threshold(
-    keys: Rows, count: int, sums: Words, known: int, sorted_rows: bool, whole: Whole, direction: int, room: Room
+    keys: Rows,
+    count: int,
+    sums: Words,
+    known: int,
+    sorted_rows: bool,
+    parent: ParentNode,
+    direction: int,
+    space: Workspace,
 ) -> Split:
     """The first cut, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
-    cuts = accumulate(keys, count, sums, sorted_rows, room) - 1
+    cuts = accumulate(keys, count, sums, sorted_rows, space) - 1
     if cuts < 1:
         return -np.inf, 0, 0, 0
-    scores, lost, sides = room.scores, room.lost[1], 1
-    fill_scores(room.along, room.lost[0], cuts, whole, direction, scores[0], room)
-    if room.bins[cuts] == known and cuts > 1:
+    scores, lost, sides = space.scores, space.lost[1], 1
+    fill_scores(space.along, space.lost[0], cuts, parent, direction, scores[0], space)
+    if space.bins[cuts] == known and cuts > 1:
         for w in range(len(lost)):
-            lost[w] = whole.totals[w] - room.along[w, cuts - 1]
-        fill_scores(room.along, lost, cuts - 1, whole, direction, scores[1], room)
+            lost[w] = parent.totals[w] - space.along[w, cuts - 1]
+        fill_scores(space.along, lost, cuts - 1, parent, direction, scores[1], space)
         scores[1, cuts - 1] = -np.inf
         sides = 2
     best, at, at_side = -np.inf, 0, 0
     for k in range(cuts):
         for side in range(sides):
-            if scores[side, k] > best + whole.tolerance:
+            if scores[side, k] > best + parent.tolerance:
                 best, at, at_side = scores[side, k], k, side
     for w in range(len(lost)):
-        room.left[w] = room.along[w, at] + room.lost[at_side, w]
-    return best, room.bins[at], room.bins[at + 1], at_side
+        space.left[w] = space.along[w, at] + space.lost[at_side, w]
+    return best, space.bins[at], space.bins[at + 1], at_side
 
 
 @inlined
-def best_level(sums: Words, known: int, whole: Whole, room: Room) -> Split:
+def best_level(sums: Words, known: int, parent: ParentNode, space: Workspace) -> Split:
     """The first level, but for rounding, that scores most when it is split from the rest."""
     best, level = -np.inf, 0
-    fill_scores(sums, room.lost[0], known + 1, whole, 0, room.scores[0], room)
+    fill_scores(sums, space.lost[0], known + 1, parent, 0, space.scores[0], space)
     for b in range(known + 1):
-        if room.scores[0, b] > best + whole.tolerance:
-            best, level = room.scores[0, b], b
+        if space.scores[0, b] > best + parent.tolerance:
+            best, level = space.scores[0, b], b
     return best, level, level, 0
 
 
 @inlined
-def best_split(columns: Columns, feature: int, here: Here, whole: Whole, room: Room) -> Split:
+def best_split(columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace) -> Split:
     """The best split of a node by one column."""
-    known, count, column, sums = int(columns.known[feature]), len(here.rows), columns.bins[feature], room.sums
+    known, count, column, sums = int(columns.known[feature]), len(here.rows), columns.bins[feature], space.sums
     if columns.ordered[feature] and (count <= FEW or known > SPARSE * count):
-        keys = room.places[0]
+        keys = space.places[0]
         if count <= FEW:
-            sort_few(column, here.rows, room.keys, keys)
+            sort_few(column, here.rows, keys)
         else:
-            keys = room.places[sort_many(column, here.rows, known, room.places, room.counts)]
-        return best_threshold(keys, count, here.parts, known, True, whole, 0, room)
+            keys = space.places[sort_many(column, here.rows, known, space.places, space.counts)]
+        return best_threshold(keys, count, here.parts, known, True, parent, 0, space)
     add_up(columns, feature, here, sums)
     if columns.ordered[feature]:
-        return best_threshold(room.every, known + 1, sums, known, False, whole, 0, room)
-    return best_level(sums, known, whole, room)
+        return best_threshold(space.every, known + 1, sums, known, False, parent, 0, space)
+    return best_level(sums, known, parent, space)
 
 
 @inlined
-def sort_levels(sums: Words, known: int, scale: Scale, room: Room) -> int:
+def sort_levels(sums: Words, known: int, scale: Scale, l2: float, space: Workspace) -> int:
     """Put keys of the levels that have rows, missing as the last, in order of amount over curvature.
 
     Of equals the first is first. How many there are.
     """
-    count, order, ratios = 0, room.places[0], room.scores[0]
+    count, order, ratios = 0, space.places[0], space.scores[0]
     for level in range(known + 1):
         word = sums[WEIGHT, level]
         if word >> scale.shift > 0:
-            curvature = (word & scale.mask) * scale.curvature + scale.l2
+            curvature = (word & scale.mask) * scale.curvature + l2
             ratio = sums[AMOUNT, level] * scale.amount / max(curvature, LEAST_CURVATURE)
             place = count
             while place > 0 and ratios[place - 1] > ratio:
@@ -240,43 +243,45 @@ def sort_levels(sums: Words, known: int, scale: Scale, room: Room) -> int:
 
 
 @inlined
-def kept_split(columns: Columns, feature: int, sums: Words, direction: int, whole: Whole, room: Room) -> Split:
+def kept_split(
+    columns: Binned, feature: int, sums: Words, direction: int, parent: ParentNode, space: Workspace
+) -> Split:
     """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
     known, by_level = int(columns.known[feature]), not columns.ordered[feature]
-    keys, count, missing = room.every, known + 1, known
+    keys, count, missing = space.every, known + 1, known
     if by_level:
-        keys, count, missing = room.places[0], sort_levels(sums, known, whole.scale, room), -1
-    score, low, _, side = best_threshold(keys, count, sums, missing, by_level, whole, direction, room)
+        keys, count, missing = space.places[0], sort_levels(sums, known, parent.scale, parent.limits.l2, space), -1
+    score, low, _, side = best_threshold(keys, count, sums, missing, by_level, parent, direction, space)
     return score, low, low + 1, side
 
 
 @inlined
-def group(sums: Words, known: int, low: int, scale: Scale, room: Room, goes_left: Bytes) -> None:
+def group(sums: Words, known: int, low: int, scale: Scale, l2: float, space: Workspace, goes_left: Bytes) -> None:
     """Fill which levels go left: the first ones in order, up to ``low``."""
     for b in range(known + 1):
         goes_left[b] = NONE_MISSING
-    for place in range(sort_levels(sums, known, scale, room)):
-        goes_left[room.places[0, place] & PLACES] = place <= low
+    for place in range(sort_levels(sums, known, scale, l2, space)):
+        goes_left[space.places[0, place] & PLACES] = place <= low
 
 
 @inlined
-def bits_of_left(whole: Whole, weight: float, room: Room) -> float:
+def bits_of_left(parent: ParentNode, weight: float, space: Workspace) -> float:
     """The entropy of the two sides of a cut by their weights."""
-    left, _, _ = score_of_words(room.left, whole.bits, whole.criterion)
+    left, _, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
     return (bits_of(weight) - bits_of(left) - bits_of(weight - left)) / weight
 
 
 @inlined
-def score_of_levels(known: int, whole: Whole, weight: float, room: Room) -> tuple[float, float, int]:
+def score_of_levels(known: int, parent: ParentNode, weight: float, space: Workspace) -> tuple[float, float, int]:
     """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
-    score, bits, count, unit = 0.0, bits_of(weight), 0, 1.0 if whole.bits else whole.scale.amount
+    score, bits, count, unit = 0.0, bits_of(weight), 0, 1.0 if parent.scale.bits else parent.scale.amount
     for b in range(known + 1):
         held = False
-        for w in range(len(room.left)):
-            room.left[w] = room.sums[w, b]
-            held |= room.left[w] != 0
+        for w in range(len(space.left)):
+            space.left[w] = space.sums[w, b]
+            held |= space.left[w] != 0
         if held:
-            own, part, _ = score_of_words(room.left, whole.bits, whole.criterion)
-            score += part * unit * unit if own >= whole.least else -np.inf
+            own, part, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
+            score += part * unit * unit if own >= parent.least else -np.inf
             bits, count = bits - bits_of(own), count + 1
     return score if count > 1 else -np.inf, bits / weight, count

@@ -1,189 +1,23 @@
-"""The arrays of a growing tree; compiled sums of the rows of a node, and of those in each bin of a column.
-
-Sums are whole numbers, so that they are the same in any order of rows, and a sibling is exactly its parent less
-the other child. Of classes, a word holds the weights of as many as it has room for, ``bits`` for each, and all are
-added at once. Of values and gradients, the first word is the amount and the second the weight, above the curvature
-if rows have one of their own.
-"""
+"""Compiled sums of the rows of a node and of those in each bin of a column, and rows in order of a column."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.kernels.trees.binning import Bins, Ids
+from mlcli.core.tables import Rows
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, PackedTargets, Words
 from mlcli.kernels.without_counting import inlined
 
-AMOUNT, WEIGHT = 0, 1
-"""The words of values and of gradients."""
 PLACE_BITS = 32
 """How many bits of a key say which entry of a bin it is; the others are the bin."""
-FEW = 64
-"""Up to how many rows comparing each with each sorts fastest."""
+FEW = 32
+"""Up to how many rows inserting one after another sorts fastest."""
 DIGITS = 8
 """How many bits of a bin one pass of sorting looks at."""
-SMALLEST = (8 * 2.0**-52) ** 2
-"""A spread is rounding if it is at most this times the squared mean."""
-FEATURE, LOW, HIGH, SIDE, LEFT, BEGIN, END, DEPTH, LEVEL = range(9)
-"""Columns of ``nodes``: what is asked (bins up to ``LOW`` go left, from ``HIGH`` on right; or ``HIGH`` levels have
-a branch each), the side of missing cells, the first child, the rows, the depth, and the level that led there."""
-LEAF = -1
-"""The feature of a node that asks nothing."""
-NO_LIMIT = 2**31 - 1
-"""Of depth and of leaves."""
-NONE_MISSING = 2
-"""The side of missing cells where there were none, or of levels without rows."""
-Words = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-Keys = NDArray[np.signedinteger]
-
-
-class Columns(NamedTuple):
-    """The training rows in bins: ``bins`` is F × n, and missing cells of column f are in bin ``known[f]``."""
-
-    bins: Bins
-    known: Rows
-    ordered: Flags
-    lowest: Array
-    """F × bins: the smallest value in each bin of an ordered column."""
-    highest: Array
-
-
-class Targets(NamedTuple):
-    """What each training row adds to the words of its node (words × n), and its value."""
-
-    parts: Words
-    bits: int
-    """How many a class has in a word; 0 of values and gradients."""
-    output: Array
-
-
-class Here(NamedTuple):
-    """The rows of one node; the i-th adds ``parts[:, i]`` to its words."""
-
-    rows: Ids
-    parts: Words
-
-
-class Room(NamedTuple):
-    """Memory to work in."""
-
-    sums: Words
-    """Words × bins."""
-    along: Words
-    """Words × cuts: what lies on the left of each."""
-    bins: Rows
-    """The last bin there."""
-    filled: Bytes
-    scores: Array
-    """With missing cells on the right and on the left."""
-    lost: Words
-    """The words that missing cells add to the left, on the right (none) and on the left."""
-    left: Words
-    """Those of one side, or of one level; and of the other."""
-    rest: Words
-    every: Rows
-    """A key for each bin."""
-    keys: Keys
-    """Keys of few rows: their own, how many are smaller, and a key above all."""
-    places: Rows
-    """Two orders of the rows of a node, or of levels."""
-    counts: Rows
-
-
-class Scale(NamedTuple):
-    """What the words of values and gradients count, and how much a leaf is pulled towards 0."""
-
-    amount: float
-    curvature: float
-    mask: int
-    """Where the curvature is in the word of the weight."""
-    shift: int
-    """How many bits up the weight stands in it."""
-    l2: float
-
-
-class Limits(NamedTuple):
-    """How many columns are drawn for a node, when it becomes a leaf, and what sums count."""
-
-    features: int
-    criterion: int
-    least: int
-    """The least weight of a leaf, and of a node that is split, in units."""
-    fewest: float
-    max_depth: int
-    max_leaves: int
-    min_gain: float
-    """What a split must gain more than, by the weight of the node."""
-    of_shares: bool
-    purity: float
-    """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
-    scale: Scale
-
-
-class Grown(NamedTuple):
-    """The nodes of a tree, with room for more than there are."""
-
-    nodes: Codes
-    wish: Array
-    """The threshold that was drawn, if any."""
-    gain: Array
-    """The weighted impurity that each split takes away."""
-    weight: Array
-    impurity: Array
-    value: Array
-    """The mean of values, or the score of gradients."""
-    totals: Words
-    """The words of each node."""
-    sets: Bytes
-    """Nodes × bins: whether a level goes left, where any group of levels may."""
-
-
-class Space(NamedTuple):
-    """Memory to work in; ``rows`` are the training rows of the tree, grouped by node as it grows."""
-
-    rows: Ids
-    right: Ids
-    goes: Bytes
-    parts: Words
-    drawn: Rows
-    state: Rows
-    waiting: Rows
-    room: Room
-
-
-class Pool(NamedTuple):
-    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
-
-    sums: Words
-    slots: Rows
-    """Where the sums of each node lie."""
-    bounds: Array
-    directions: Rows
-    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
-
-
-class Branching(NamedTuple):
-    """How columns compete that may have a branch for each level, and what each has found."""
-
-    by_ratio: bool
-    """Whether gains are divided by the information in branches (C4.5's split information)."""
-    gated: bool
-    """Whether only those compete that gain as much as the average one."""
-    gains: Array
-    information: Array
-    ratios: Array
-    found: Rows
-    """Columns × low, high and side."""
-    counts: Rows
-    """Of rows by level."""
 
 
 @inlined
-def gather(targets: Targets, here: Here, totals: Words, node: int) -> None:
+def gather(targets: PackedTargets, here: NodeRows, totals: Words, node: int) -> None:
     """Lay the words of a node's rows side by side, and add them up."""
     for w in range(len(targets.parts)):
         source, beside, total = targets.parts[w], here.parts[w], 0
@@ -195,13 +29,13 @@ def gather(targets: Targets, here: Here, totals: Words, node: int) -> None:
 
 
 @inlined
-def add_up(columns: Columns, feature: int, here: Here, sums: Words) -> None:
+def add_up(columns: Binned, feature: int, here: NodeRows, sums: Words) -> None:
     """Fill ``sums`` (words × bins) with what the rows of a node hold."""
     column, rows = columns.bins[feature], here.rows
     for w in range(len(sums)):
         for b in range(columns.known[feature] + 1):
             sums[w, b] = 0
-    for w in range(0, len(sums) - 1, 2):
+    for w in range(0, len(sums) - 1, 2):  # two at a time, which look up the bin of a row once
         first, second, parts, others = sums[w], sums[w + 1], here.parts[w], here.parts[w + 1]
         for i in range(len(rows)):
             b = column[rows[i]]
@@ -214,23 +48,14 @@ def add_up(columns: Columns, feature: int, here: Here, sums: Words) -> None:
 
 
 @inlined
-def sort_few(column: Bins, rows: Ids, keys: Keys, order: Rows) -> None:
-    """Fill ``order`` with the keys of at most 64 rows, ascending.
-
-    The place of a key is the number of smaller ones: with so few rows, many comparisons at once are fastest.
-    """
-    count, own, smaller = len(rows), keys[0], keys[1]
-    for i in range(FEW):
-        own[i] = keys[2, i]
-        smaller[i] = 0
-    for i in range(count):
-        own[i] = int(column[rows[i]]) * FEW + i
-    for i in range(count):
-        key = own[i]
-        for j in range(FEW):
-            smaller[j] += own[j] > key
-    for i in range(count):
-        order[smaller[i]] = (int(own[i]) // FEW) << PLACE_BITS | i
+def sort_few(column: Bins, rows: Ids, order: Rows) -> None:
+    """Fill ``order`` with the keys of few rows, ascending, by insertion."""
+    for i in range(len(rows)):
+        key, place = (int(column[rows[i]]) << PLACE_BITS) | i, i
+        while place > 0 and order[place - 1] > key:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = key
 
 
 @inlined

@@ -36,10 +36,9 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.draws import Bag, as_repeats
 from mlcli.engines.trees.binning import WIDE, binned
-from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, packed
+from mlcli.engines.trees.targets import Targets
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 
@@ -83,16 +82,19 @@ class IsolationForest(Detector):
 
     def _grown(self, samples: Iterable[Array], columns: int, rng: np.random.Generator) -> Trees:
         """Trees of random cuts: with a random target for each row, every cut of a node gains something."""
+        from mlcli.kernels.trees.records import Limits
+
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
-        limits, parts, thresholds = Limits(features=1, random_cuts=True, max_depth=depth), [], []
+        limits, parts, thresholds = Limits(features=1, max_depth=depth), [], []
         for X in samples:
             targets = Targets.of(rng.random((len(X), 1)), np.ones(len(X)))
             cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
-            share = packed(targets, np.ones(len(X), np.int64), 1.0)
-            grower = Grower(cells, targets, CRITERIA["squared-error"], limits)
-            parts.append(grower.grown(share, int(rng.integers(1, 2**32))))
-            thresholds.append(grower.thresholds(parts[-1]))
-        return grower.trees(parts, share, thresholds)
+            packed = targets.packed(np.ones(len(X), np.int64), 1.0)
+            grower = Grower(cells, limits, random_cuts=True)
+            tree, _ = grower.grown(packed, np.arange(len(X)), seed=int(rng.integers(1, 2**32)))
+            parts.append(tree)
+            thresholds.append(grower.thresholds(tree.nodes))
+        return grower.trees(parts, packed.scale, thresholds)
 
     @cached_property
     def _trees(self) -> Trees:

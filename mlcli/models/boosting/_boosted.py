@@ -22,12 +22,11 @@ from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.draws import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.criteria import Limits
 from mlcli.engines.trees.findings import importances, worth_of
-from mlcli.engines.trees.gradients import GradientGrower, Grown
-from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, Slopes, loss_of_classes
+from mlcli.engines.trees.gradients import BoostedTree, GradientGrower
+from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
 from mlcli.engines.trees.rounds import HeldAside, Steps, boost
-from mlcli.engines.trees.structure import NONE, Trees
+from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -97,26 +96,30 @@ class Boosted(Classifier, Regressor):
         self.start_ = loss.start
         steps, held = self._steps(train, loss, rng), self._held(aside)
         scores, ends = np.repeat(self.start_[:, None], len(train), axis=1), self.features == 1
-        rounds, self.training_loss_ = boost(steps, loss, scores, self.rounds, ends, held)
+        learners, self.training_loss_ = boost(steps, loss, scores, self.rounds, ends, held)
         self.aside_loss_ = np.array([] if held is None else held.costs)
-        self._keep([one for steps in rounds for one in steps])
+        self._keep(learners)
 
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
         """A round: for every output a tree of columns drawn for it."""
-        limits = Limits(max_leaves=self.max_leaves, max_depth=self.max_depth, min_leaf=self.min_leaf)
+        from mlcli.kernels.trees.records import NO_LIMIT, Limits
+
+        directions, l2 = self.bounds()
+        depth = self.max_depth or NO_LIMIT
+        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
         cells, levels, weights = features(train.table), level_counts(self.columns_), train.weights
-        grower = GradientGrower.of(cells, levels, self.bins, weights, limits, *self.bounds())
+        grower = GradientGrower.of(cells, levels, self.bins, weights, limits, directions)
 
-        def trees(slopes: Slopes, scores: Array) -> list[Grown]:
-            drawn = [self._drawn(rng) for _ in scores]
-            return [tree(slopes, scores, output, chosen) for output, chosen in enumerate(drawn)]
-
-        def tree(slopes: Slopes, scores: Array, output: int, chosen: Rows | None) -> Grown:
-            curvature = slopes.hessian[output] if self.by_curvature else weights
-            grown = grower.grow(slopes.gradient[output], curvature, chosen)
-            if not self.by_curvature or isinstance(loss, AbsoluteLoss):
-                grown = grown.refitted(partial(loss.step, slopes, scores, output))
-            return grown.shrunk(self.learning_rate)
+        def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
+            found = []
+            for output, gradient in enumerate(slopes.gradient):
+                curvature = slopes.hessian[output] if self.by_curvature else weights
+                tree, rows = grower.grow(gradient, curvature, self._drawn(rng))
+                if not self.by_curvature or isinstance(loss, AbsoluteLoss):
+                    tree.refit(rows, partial(loss.step, slopes, scores, output))
+                tree.shrink(self.learning_rate)
+                found.append((tree, tree.training_answers(rows)))
+            return found
 
         return trees
 
@@ -126,8 +129,8 @@ class Boosted(Classifier, Regressor):
         count = max(1, round(self.features * columns))
         return None if self.features == 1 else np.sort(rng.choice(columns, count, replace=False))
 
-    def _keep(self, steps: Sequence[Any]) -> None:
-        self.trees_ = (steps[0].grower.trees(steps) if steps else NONE).arrays()
+    def _keep(self, learners: Sequence[Any]) -> None:
+        self.trees_ = (learners[0].grower.trees(learners) if learners else no_trees()).arrays()
         self.__dict__.pop("_trees", None)
 
     def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -149,9 +152,8 @@ class Boosted(Classifier, Regressor):
     def _held(self, aside: Any) -> HeldAside | None:
         if aside is None or self.stop_after is None:
             return None
-        cells, by_threshold = features(aside.table), ordered(self.columns_)
         scores = np.repeat(self.start_[:, None], len(aside), axis=1)
-        return HeldAside(aside.table, cells, by_threshold, self._loss(aside), self.stop_after, scores)
+        return HeldAside(aside.table, self._loss(aside), self.stop_after, scores)
 
     @cached_property
     def _trees(self) -> Trees:

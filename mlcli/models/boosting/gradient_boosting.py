@@ -27,7 +27,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -46,8 +46,8 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.trees.losses import Loss, Slopes
-from mlcli.engines.trees.rounds import HeldAside, Steps
+from mlcli.engines.trees.losses import Loss, LossDerivatives
+from mlcli.engines.trees.rounds import Steps
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -104,24 +104,24 @@ class GradientBoosting(Boosted, Classifier, Regressor):
             return super()._steps(train, loss, rng)
         base = behind_steps(self.base, self.columns_)
 
-        def weak_learners(slopes: Slopes, scores: Array) -> list[WeakLearner]:
+        def weak_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
             """For every output one that goes as far as by itself helps most, and of that a part."""
             (own,) = rng.spawn(1)
-            residuals = -slopes.gradient / train.weights
-            models = [fitted(base, valued(train, one), own) for one in residuals]
-            said = [said_by(model, train.table) for model in models]
-            far = [self.learning_rate * line_search(loss, scores, *one) for one in enumerate(said)]
-            return [WeakLearner(*parts) for parts in zip(models, far, said, strict=True)]
+            found = []
+            for output, gradient in enumerate(slopes.gradient):
+                model = fitted(base, valued(train, -gradient / train.weights), own)
+                values = values_of(model, train.table)
+                learner = WeakLearner(model, self.learning_rate * line_search(loss, scores, output, values))
+                found.append((learner, learner.far * values))
+            return found
 
         return weak_learners
 
-    def _keep(self, steps: Sequence[Any]) -> None:
-        trees, learners = (steps, []) if self.base is None else ([], steps)
-        super()._keep(trees)
-        self.models_, self.multipliers_ = (
-            tuple(one.model for one in learners),
-            np.array([one.far for one in learners]),
-        )
+    def _keep(self, learners: Sequence[Any]) -> None:
+        super()._keep(learners if self.base is None else ())
+        others = () if self.base is None else learners
+        self.models_ = tuple(one.model for one in others)
+        self.multipliers_ = np.array([one.far for one in others])
 
     def stages(self) -> int:
         """The rounds that are kept."""
@@ -135,7 +135,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         scores, width = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
         for first, end in pairwise([0, *(width * stage for stage in at)]):
             for count in range(first, end):
-                scores[:, count % width] += self.multipliers_[count] * said_by(self.models_[count], table)
+                scores[:, count % width] += self.multipliers_[count] * values_of(self.models_[count], table)
             yield scores
 
     def explain(self) -> Explanation:
@@ -164,31 +164,22 @@ class GradientBoosting(Boosted, Classifier, Regressor):
 
 @dataclass(frozen=True, eq=False)
 class WeakLearner:
-    """A regressor, how far its answers are gone, and those about the training rows."""
+    """A regressor, and how far its answers are gone."""
 
     model: Model
     far: float
-    said: Array
 
     @property
     def asks(self) -> bool:
         """Whether it goes anywhere."""
         return self.far != 0
 
-    def without_rows(self) -> WeakLearner:
-        """The same without the training rows."""
-        return replace(self, said=np.empty(0))
-
-    def add_to(self, scores: Array) -> None:
-        """Add what it says of the training rows."""
-        scores += self.far * self.said
-
-    def says(self, held: HeldAside) -> Array:
-        """What it says of rows held aside."""
-        return self.far * said_by(self.model, held.table)
+    def answers(self, table: Table) -> Array:
+        """What it says of other rows."""
+        return self.far * values_of(self.model, table)
 
 
-def said_by(member: Model, table: Table) -> Array:
+def values_of(member: Model, table: Table) -> Array:
     """The values of a fitted regressor."""
     return outputs(member, table, Regressor)[:, 0]
 
@@ -198,13 +189,13 @@ def valued(data: Any, y: Array) -> ValuedRows:
     return ValuedRows(**{one.name: getattr(data, one.name) for one in fields(RowsOfTable)}, y=y)
 
 
-def line_search(loss: Loss, scores: Array, output: int, says: Array) -> float:
+def line_search(loss: Loss, scores: Array, output: int, direction: Array) -> float:
     """How far to go with one output for the least loss; nowhere where that leads uphill."""
 
     def slope(far: float) -> float:
         moved = scores.copy()
-        moved[output] += far * says
-        return float(loss.at(moved).gradient[output] @ says)
+        moved[output] += far * direction
+        return float(loss.at(moved).gradient[output] @ direction)
 
     if slope(0.0) >= 0:
         return 0.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -21,15 +21,17 @@ from mlcli.core.threads import Each, threads
 from mlcli.engines.draws import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
-from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.findings import control, mean_importances, worth_of
 from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
-from mlcli.engines.trees.out_of_bag import OutOfBag, voting
+from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees, voting
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Bits, Packed, Targets, in_units, packed
+from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
+
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import Grown, Limits, Scale
 
 SHARES: dict[str, Callable[[int], int]] = {
     "sqrt": math.isqrt,
@@ -39,8 +41,6 @@ SHARES: dict[str, Callable[[int], int]] = {
 """How many of so many columns a node draws; ⌊log2 F + 1⌋ is the number of binary digits of F."""
 HALF = 0.5
 """Of the columns are drawn for values: on seven tables a third, as Breiman has it, erred 8 to 14 % more."""
-SAMPLE = 512
-"""Rows, in an order that looks random, that say where bins end in which cuts are drawn."""
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
 """What errors out of the bag are, and what shuffling adds to, of classes or of values."""
 
@@ -98,33 +98,44 @@ class Forest(Classifier, Regressor):
         cells, by_threshold = features(data.table), ordered(self.columns_)
         targets = Targets.of(data.outputs, data.weights)
         kinds = KINDS if self.random_cuts or cells.size > SMALL else WIDE
-        levels, sample = level_counts(self.columns_), SAMPLE if self.random_cuts else 0
-        rows = binned(cells, by_threshold, levels, self.bins, data.weights, kinds, sample)
+        rows = binned(cells, by_threshold, level_counts(self.columns_), self.bins, data.weights, kinds)
         bag = Bag.of(data.weights)
-        everything = None if self.bootstrap else packed(targets, *in_units(data.weights))
-        limits = Limits(self._drawn(), self.random_cuts, self.max_depth, self.max_leaves, self.min_leaf)
-        grower = Grower(rows, targets, CRITERIA["squared-error"], limits)
+        every, unit = in_units(data.weights)
+        everything = None if self.bootstrap else targets.packed(every, unit)
+        grower = Grower(rows, self._limits(), targets.slots, random_cuts=self.random_cuts)
         draws = [np.random.default_rng(seed) for seed in rng.integers(0, 2**62, self.trees)]
 
-        def grown(draw: np.random.Generator) -> tuple[Any, Packed, Bits]:
-            share = everything or packed(targets, bag.repeats(draw), bag.unit)
-            one = grower.grown(share, int(draw.integers(1, 2**32)))
-            refuse_beyond_memory(one, self.trees)
-            return one, share.units, share.outside
+        def grown(draw: np.random.Generator) -> tuple[Grown, Scale, Bits]:
+            counts = bag.repeats(draw) if self.bootstrap else every
+            packed = everything or targets.packed(counts, bag.unit)
+            tree, _ = grower.grown(packed, np.flatnonzero(counts), seed=int(draw.integers(1, 2**32)))
+            refuse_beyond_memory(tree, self.trees)
+            return tree, packed.scale, np.packbits(counts == 0)
 
         with threads(self.trees) as each:
-            parts, units, unseen = zip(*each(grown, draws), strict=True)
-            trees = grower.trees(parts, units[0]).sent_with_most()
+            parts, scales, unseen = zip(*each(grown, draws), strict=True)
+            trees = grower.trees(parts, scales[0]).sent_with_most()
             self.gained_ = mean_importances(trees, len(self.columns_))
             if self.combine == "votes" and self.classes_ is not None:
                 trees = voting(trees, self._by_size())
             self.nodes_ = trees.with_weights_alone().arrays()
             self.__dict__.pop("_trees", None)
-            outside = OutOfBag(trees, cells, by_threshold, targets, self._by_size())
+            outside = OutOfBagTrees(trees, cells, by_threshold, targets, self._by_size())
             self._look_outside(outside, unseen, draws, each)
 
+    def _limits(self) -> Limits:
+        """Where trees end, and how many columns a node draws."""
+        from mlcli.kernels.trees.records import NO_LIMIT, Limits
+
+        return Limits(
+            features=self._drawn(),
+            max_depth=self.max_depth or NO_LIMIT,
+            max_leaves=self.max_leaves or NO_LIMIT,
+            min_leaf=self.min_leaf if self.min_leaf > 1 else 0,
+        )
+
     def _look_outside(
-        self, outside: OutOfBag, unseen: Sequence[Bits], draws: Sequence[np.random.Generator], each: Each
+        self, outside: OutOfBagTrees, unseen: Sequence[Bits], draws: Sequence[np.random.Generator], each: Each
     ) -> None:
         """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
         leaves = each(outside.leaves, range(self.trees), unseen) if self.bootstrap else ()

@@ -41,7 +41,7 @@ def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -
         return grown_out(model, data, rng)
     tree, rest = model.grown(data.take(np.flatnonzero(~held))), data.take(np.flatnonzero(held))
     reached = tree.reached(model.cells(rest.table), ordered(model.columns_))[0]
-    return tree, by_held_out_rows(tree, reached, lambda rows, said: _losses(model, rest, rows, said))
+    return tree, by_held_out_rows(tree, reached, lambda rows, answers: _losses(model, rest, rows, answers))
 
 
 def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
@@ -64,8 +64,8 @@ def _best_price(model: DecisionTree, data: Any, found: Array, rng: np.random.Gen
         rest, own = data.take(np.flatnonzero(fold == number)), prices(tree)
         cells, rows = model.cells(rest.table), np.arange(len(rest))
         for place, price in enumerate(tried):
-            said = cut_back(tree, own <= price).answers(cells, by_threshold)
-            loss[place] += _losses(model, rest, rows, said).sum()
+            answers = cut_back(tree, own <= price).answers(cells, by_threshold)
+            loss[place] += _losses(model, rest, rows, answers).sum()
     return float(tried[np.flatnonzero(loss <= loss.min() * (1 + 1e-12))[-1]])
 
 
@@ -79,10 +79,10 @@ def by_pessimism(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
     return tree, by_plausible_errors(tree, model.confidence)
 
 
-def _losses(model: DecisionTree, data: Any, rows: Rows, said: Array) -> Array:
+def _losses(model: DecisionTree, data: Any, rows: Rows, answers: Array) -> Array:
     """What answers about some rows cost, by their weight."""
     asked = data.take(rows)
-    return np.asarray(asked.weights * data.base.losses(model, asked, said))
+    return np.asarray(asked.weights * data.base.losses(model, asked, answers))
 
 
 PRUNINGS: dict[str, Callable[[DecisionTree, Any, np.random.Generator], Pruned]] = {

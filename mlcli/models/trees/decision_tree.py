@@ -44,6 +44,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,19 +55,22 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.trees.binning import MOST_BINS, WIDE, Binned, binned, every_value_binned
+from mlcli.engines.trees.binning import MOST_BINS, WIDE, binned, every_value_binned
 from mlcli.engines.trees.candidates import Candidate, candidates, shown
 from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
-from mlcli.engines.trees.criteria import ALGORITHMS, CRITERIA, GATES, Criterion, Limits
-from mlcli.engines.trees.findings import Words, explained, importances, path_of
+from mlcli.engines.trees.criteria import ALGORITHMS, CRITERIA, GATES, Criterion
+from mlcli.engines.trees.findings import NamedTree, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.pruning import cut_back
 from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Packed, Targets, in_units, packed
+from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.models.trees._pruning import PRUNINGS
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
+
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import Binned, PackedTargets
 
 STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
@@ -153,24 +157,26 @@ class DecisionTree(Classifier, Regressor):
 
     def grown(self, data: SupervisedRows) -> Trees:
         """The tree of some rows before any pruning."""
-        grower, share = self._grower(data)
-        return grower.grow(share)
+        grower, targets = self._grower(data)
+        grown, _ = grower.grown(targets, np.flatnonzero(data.weights))
+        return grower.trees([grown], targets.scale)
 
-    def _grower(self, data: SupervisedRows) -> tuple[Grower, Packed]:
+    def _grower(self, data: SupervisedRows) -> tuple[Grower, PackedTargets]:
         """What grows the tree, and what rows add to its nodes."""
+        from mlcli.kernels.trees.records import NO_LIMIT, Limits
+
         limits = Limits(
-            max_depth=self.max_depth,
-            min_leaf=self.min_leaf,
-            min_split=self.min_split,
+            *self._criterion(data),
+            max_depth=self.max_depth or NO_LIMIT,
+            min_leaf=self.min_leaf if self.min_leaf > 1 else 0,
+            min_split=self.min_split if self.min_split > 2 else 0,
             min_gain=self.min_gain,
             purity=self.purity,
         )
         targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
         gated = algorithm.by_ratio and self.gate == "mean-gain"
-        grower = Grower(
-            self._binned(data), targets, self._criterion(data), limits, algorithm=algorithm, gated=gated
-        )
-        return grower, packed(targets, *in_units(data.weights))
+        grower = Grower(self._binned(data), limits, targets.slots, algorithm, gated)
+        return grower, targets.packed(*in_units(data.weights))
 
     def _binned(self, data: SupervisedRows) -> Binned:
         cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
@@ -181,7 +187,7 @@ class DecisionTree(Classifier, Regressor):
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
         """What every split would gain, of all rows."""
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
-        return candidates(Words(tree, self.columns_, ()), *self._grower(data), reached)
+        return candidates(NamedTree(tree, self.columns_, ()), *self._grower(data), reached)
 
     def _criterion(self, data: SupervisedRows) -> Criterion:
         of_classes = isinstance(data, LabelledRows)
@@ -233,7 +239,7 @@ class DecisionTree(Classifier, Regressor):
         tree = self.tree
         reached = int(tree.reached(self.cells(table), ordered(self.columns_))[0, 0])
         outputs = [self.target_] if self.classes_ is None else self.classes_
-        return (path_of(Words(tree, self.columns_, self._answers(tree)), reached, outputs),)
+        return (path_of(NamedTree(tree, self.columns_, self._answers(tree)), reached, outputs),)
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array
-from mlcli.engines.trees.binning import Binned, binned
+from mlcli.engines.trees.binning import between, binned
 from mlcli.kernels.trees.binning import bins_of
+from mlcli.kernels.trees.records import Binned
 
 
 def numbers(n: int, decimals: int, seed: int = 0) -> Array:
@@ -39,8 +40,8 @@ def test_thresholds_between_bins_are_those_of_the_exact_tree() -> None:
     pairs = [(low, high) for low in range(len(values)) for high in range(low + 1, len(values))]
     low, high = np.array(pairs).T
     expected = [values[one] / 2 + values[other] / 2 for one, other in pairs]
-    assert found.between(np.zeros(len(low), np.intp), low, high).tolist() == expected
-    assert found.between(np.array([0]), np.array([3]), np.array([len(values)])).tolist() == [np.inf]
+    assert between(found, np.zeros(len(low), np.intp), low, high).tolist() == expected
+    assert between(found, np.array([0]), np.array([3]), np.array([len(values)])).tolist() == [np.inf]
 
 
 @pytest.mark.parametrize("most", [2, 3, 17, 255])

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.binning import Binned
-from mlcli.engines.trees.criteria import CRITERIA, Limits
 from mlcli.engines.trees.gradients import GradientGrower
 from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.targets import Targets
+from mlcli.engines.trees.structure import Trees
+from mlcli.kernels.trees.records import Binned, Limits
 
 KNOWN = np.array([5, 40, 7, 3, 6])
 """Bins of values of each column; cells in the bin after them are missing."""
@@ -44,15 +43,19 @@ def cells_of(bins: Any) -> Array:
 
 def grower(bins: Any, **changes: Any) -> GradientGrower:
     """Trees of eight leaves of at least four rows."""
-    limits: dict[str, Any] = {"max_leaves": 8, "max_depth": None, "min_leaf": 4}
+    limits: dict[str, Any] = {"max_leaves": 8, "min_leaf": 4, "l2": 0.5}
     values = np.repeat(np.arange(256.0)[None], len(KNOWN), axis=0)
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
-    targets = Targets(np.empty(0, np.intp), np.empty(0), np.ones(bins.shape[1]), 1)
-    own = Grower(
-        rows, targets, CRITERIA["squared-error"], Limits(**(limits | changes)), 0.5, level_bins=level_bins
-    )
-    return GradientGrower(own, np.zeros(len(KNOWN), np.intp))
+    own = Grower(rows, Limits(**(limits | changes)), level_bins=level_bins)
+    return GradientGrower(own, np.ones(bins.shape[1]), np.zeros(len(KNOWN), np.intp))
+
+
+def tree_of(made: Toy, chosen: Any = None, **changes: Any) -> Trees:
+    """The tree that grows on them."""
+    own = grower(made.bins, **changes)
+    grown, _ = own.grow(made.gradient, made.hessian, chosen)
+    return own.trees([grown])
 
 
 def worth(toy_: Toy, rows: Flags) -> float:
@@ -108,27 +111,24 @@ def plain_scores(toy_: Toy, leaves: int) -> Array:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_tree_is_that_of_the_plain_search(seed: int) -> None:
     made = toy(seed=seed)
-    grown = grower(made.bins).grow(made.gradient, made.hessian, None)
-    scores = np.zeros(len(made.gradient))
-    grown.add_to(scores)
-    assert scores == pytest.approx(plain_scores(made, 8), abs=1e-9)
+    tree, rows = grower(made.bins).grow(made.gradient, made.hessian, None)
+    assert tree.training_answers(rows) == pytest.approx(plain_scores(made, 8), abs=1e-9)
 
 
 def test_training_rows_walk_to_the_leaf_that_holds_them() -> None:
     made = toy()
-    grown = grower(made.bins).grow(made.gradient, made.hessian, None)
-    held, walked = np.zeros(len(made.gradient)), np.zeros((len(made.gradient), 1))
-    grown.add_to(held)
-    grown.tree.add_to(walked, cells_of(made.bins), ~NOMINAL)
-    assert np.array_equal(held, walked[:, 0])
-    assert grown.tree.weight[grown.leaves].sum() == len(made.gradient)
+    own = grower(made.bins)
+    grown, rows = own.grow(made.gradient, made.hessian, None)
+    tree = own.trees([grown])
+    assert np.array_equal(grown.training_answers(rows), tree.answers(cells_of(made.bins), ~NOMINAL)[:, 0])
+    assert tree.weight[tree.leaves].sum() == len(made.gradient)
 
 
 def test_the_order_of_rows_changes_no_bit() -> None:
     made, order = toy(), np.random.default_rng(3).permutation(90)
-    straight = grower(made.bins).grow(made.gradient, made.hessian, None).tree
+    straight = tree_of(made)
     bins = np.ascontiguousarray(made.bins[:, order])
-    shuffled = grower(bins).grow(made.gradient[order], made.hessian[order], None).tree
+    shuffled = tree_of(Toy(bins, made.gradient[order], made.hessian[order]))
     assert all(
         np.array_equal(array, shuffled.arrays()[name], equal_nan=array.dtype.kind == "f")
         for name, array in straight.arrays().items()
@@ -137,13 +137,13 @@ def test_the_order_of_rows_changes_no_bit() -> None:
 
 def test_a_tree_asks_only_for_chosen_columns() -> None:
     made = toy()
-    tree = grower(made.bins).grow(made.gradient, made.hessian, np.array([0, 3, 4])).tree
+    tree = tree_of(made, np.array([0, 3, 4]))
     assert set(tree.feature[tree.left >= 0]) <= {0, 3, 4}
     assert (tree.left >= 0).any()
 
 
 def test_limits_are_kept() -> None:
     made = toy()
-    tree = grower(made.bins, max_leaves=5, max_depth=2, min_leaf=15).grow(made.gradient, made.hessian, None)
-    assert 1 < len(tree.leaves) <= 4
-    assert tree.tree.weight[tree.leaves].min() >= 15
+    tree = tree_of(made, max_leaves=5, max_depth=2, min_leaf=15)
+    assert 1 < tree.leaves.sum() <= 4
+    assert tree.weight[tree.leaves].min() >= 15

@@ -10,13 +10,13 @@ import pytest
 from numba import njit
 
 from mlcli.core.tables import Array
-from mlcli.engines.trees.binning import binned
-from mlcli.engines.trees.growing import room_for
-from mlcli.engines.trees.targets import Targets, in_units, packed
+from mlcli.engines.trees.binning import between, binned
+from mlcli.engines.trees.growing import workspace
+from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.kernels.trees import random_splits, splits, sums
-from mlcli.kernels.trees.random_splits import Chance, random_below, random_share
-from mlcli.kernels.trees.splits import SQUARES, Whole
-from mlcli.kernels.trees.sums import Columns, Here, Scale
+from mlcli.kernels.trees.random_splits import random_below, random_share
+from mlcli.kernels.trees.records import Limits, NodeRows, RandomCuts
+from mlcli.kernels.trees.splits import ParentNode
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
@@ -32,15 +32,15 @@ def histogram(columns: Any, here: Any, sums: Any) -> None:
 
 
 @njit
-def split(columns: Any, here: Any, whole: Any, room: Any) -> Any:
-    return best_split(columns, 0, here, whole, room)
+def split(columns: Any, here: Any, parent: Any, space: Any) -> Any:
+    return best_split(columns, 0, here, parent, space)
 
 
 @njit
-def drawn_threshold(columns: Any, here: Any, whole: Any, room: Any, state: Any, chance: Any) -> Any:
-    score, low, high, side = random_threshold(columns, 0, here, whole, room, state, chance)
+def drawn_threshold(columns: Any, here: Any, parent: Any, space: Any, cuts: Any) -> Any:
+    score, low, high, side = random_threshold(columns, 0, here, parent, space, cuts)
     if low < high < columns.known[0]:
-        low = bin_of(columns.lowest[0], chance.wish[0], low, high)
+        low = bin_of(columns.lowest[0], cuts.cut[0], low, high)
         high = low + 1
     return score, low, high, side
 
@@ -59,27 +59,27 @@ class Rows:
         if ordered:
             cells[rng.random(n) < 0.2] = np.nan
         levels = np.array([0 if ordered else 5])
-        self.binned = found = binned(cells[:, None], np.array([ordered]), levels, None)
-        self.columns = Columns(found.bins, found.known, found.ordered, found.lowest, found.highest)
+        self.columns = found = binned(cells[:, None], np.array([ordered]), levels, None)
         self.rows = rng.permutation(n)[: n - 5].astype(np.uint32)
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
-        share = packed(Targets(slot, output, weight.astype(float), slots), weight, 1.0)
-        self.here = Here(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
-        amount = np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.amount
+        share = Targets(slot, output, weight.astype(float), slots).packed(weight, 1.0)
+        self.here = NodeRows(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
+        amount = (
+            np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.scale.amount
+        )
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
-        tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.amount**2)
-        scale = Scale(share.amount, 1.0, -1, 0, 0.0)
-        self.whole = Whole(totals, share.bits, SQUARES, 4, tolerance, scale, -np.inf, np.inf)
+        tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.scale.amount**2)
+        self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance, -np.inf, np.inf)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
-        self.room = room_for(found, len(share.parts))
+        self.space = workspace(found, self.rows.astype(np.intp), len(share.parts), np.array([0]), seed + 1)
 
     def score(self, left: Any) -> float:
         """Σ S² / W of both sides, by the definition; -inf if one is too light."""
         parts = [self.each[left].sum(axis=0), self.each[~left].sum(axis=0)]
-        if min(part[-1] for part in parts) < self.whole.least:
+        if min(part[-1] for part in parts) < self.parent.least:
             return -np.inf
         return float(sum((part[:-1] ** 2).sum() / part[-1] for part in parts))
 
@@ -105,16 +105,16 @@ CASES = [pytest.param(seed, slots, id=f"{slots}-{seed}") for slots in (1, 3, 30)
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: int) -> None:
     node = Rows(seed, slots)
-    histogram(node.columns, node.here, node.room.sums)
+    histogram(node.columns, node.here, node.space.sums)
     expected = [node.here.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
-    assert node.room.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
+    assert node.space.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
 
 
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 @pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
 def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
     node = Rows(seed, slots, n, decimals=decimals)
-    found = split(node.columns, node.here, node.whole, node.room)
+    found = split(node.columns, node.here, node.parent, node.space)
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 
@@ -122,22 +122,21 @@ def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, d
 def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
     node = Rows(seed, slots, ordered=False)
     scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
-    found = split(node.columns, node.here, node.whole, node.room)
+    found = split(node.columns, node.here, node.parent, node.space)
     assert found == pytest.approx(first_of_the_best(scores))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn(seed: int) -> None:
-    node, state = Rows(seed, 3), np.array([seed + 1])
-    codes, goes = np.empty((2, 30), np.uint8)
-    chance, missing = Chance(codes, goes, np.array([np.nan])), node.bin == node.known
+    node = Rows(seed, 3)
+    cuts, missing = RandomCuts(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
     for _ in range(20):
-        found = drawn_threshold(node.columns, node.here, node.whole, node.room, state, chance)
+        found = drawn_threshold(node.columns, node.here, node.parent, node.space, cuts)
         score, low, high, side = found
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
-        cut = node.binned.between(np.array([0]), np.array([low]), np.array([high]), chance.wish)
+        cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), cuts.cut)
         assert node.columns.highest[0, low] <= cut[0] < node.columns.lowest[0, high]
-        assert cut[0] == chance.wish[0]
+        assert cut[0] == cuts.cut[0]
 
 
 def test_rows_are_dealt_in_their_order() -> None:
@@ -151,8 +150,8 @@ def test_rows_are_dealt_in_their_order() -> None:
 def test_words_hold_as_many_classes_as_have_room() -> None:
     """1,000 rows need 10 bits for each class, so that six share a word of 63."""
     slot, weight = np.arange(1000) % 26, np.ones(1000, np.int64)
-    share = packed(Targets(slot, np.ones(1000), weight.astype(float), 26), weight, 1.0)
-    assert (share.bits, share.parts.shape) == (10, (5, 1000))
+    share = Targets(slot, np.ones(1000), weight.astype(float), 26).packed(weight, 1.0)
+    assert (share.scale.bits, share.parts.shape) == (10, (5, 1000))
     sums = share.parts.sum(axis=1)
     fields = [(int(sums[k // 6]) >> (10 * (k % 6))) & 1023 for k in range(26)]
     assert fields == np.bincount(slot).tolist()

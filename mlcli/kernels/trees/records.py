@@ -1,0 +1,194 @@
+"""What growing a tree works on: named arrays and numbers that compiled loops and their callers share.
+
+Sums are whole numbers, so that they are the same in any order of rows, and a sibling is exactly its parent less
+the other child. Of classes, a word holds the weights of as many as it has room for, ``bits`` for each, and all are
+added at once. Of values and gradients, the first word is the amount and the second the weight, above the curvature
+if rows have one of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Array, Flags, Rows
+
+Bins = np.ndarray[Any, np.dtype[Any]]
+"""Small whole numbers of one, two or four bytes."""
+Ids = NDArray[np.uint32]
+"""Numbers of rows: unsigned, since a compiled loop asks of signed ones whether they count from the end."""
+Words = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+AMOUNT, WEIGHT = 0, 1
+"""The words of values and of gradients."""
+SQUARES, ENTROPY, LARGEST = range(3)
+"""Criteria: the sum of squares, the entropy, the share that the largest class is wrong about."""
+LEAF = -1
+"""The feature of a node that asks nothing."""
+NO_LIMIT = 2**31 - 1
+"""Of columns, depth and leaves."""
+NONE_MISSING = 2
+"""The side of missing cells where there were none, or of levels without rows."""
+MEASURES = ("value", "weight", "impurity", "gain", "cut")
+PLACES = ("feature", "low", "high", "side", "left", "begin", "end", "depth", "level")
+NODE = np.dtype([(name, np.float64) for name in MEASURES] + [(name, np.int32) for name in PLACES])
+"""A node: the mean of values or the score of gradients, the weighted impurity that its question takes away, and
+the threshold that was drawn, if any. Of what it asks: bins up to ``low`` go left, from ``high`` on right, and
+missing cells to a ``side``; or ``high`` levels have a branch each. Its first child, its rows, the level that led
+there."""
+Nodes = np.ndarray[Any, Any]
+
+
+class Binned(NamedTuple):
+    """The training rows in bins: ``bins`` (F × n) says in which one each cell lies.
+
+    Known values of feature f are in bins 0 to ``known[f] - 1``, missing ones in bin ``known[f]``. The bin of a
+    nominal cell is its code. A bin takes one byte, two, or four where one column has more than 65,535: loops are
+    compiled for each anew.
+    """
+
+    bins: Bins
+    known: Rows
+    ordered: Flags
+    lowest: Array
+    """F × most bins: the smallest training value in each bin, infinite past the last one."""
+    highest: Array
+
+    @property
+    def width(self) -> int:
+        """How many bins a feature has at most, with that of missing cells."""
+        return int(self.known.max(initial=0)) + 1
+
+
+class Scale(NamedTuple):
+    """What the words of targets count."""
+
+    bits: int
+    """How many a class has in a word; 0 of values and gradients."""
+    weight: float
+    """The unit of weights."""
+    amount: float = 1.0
+    curvature: float = 1.0
+    shift: int = 0
+    """How many bits the weight stands above the curvature of rows that have one."""
+    mask: int = -1
+    """Where the curvature is in that word."""
+
+
+class PackedTargets(NamedTuple):
+    """What each training row adds to the words of its node (words × n), and its value."""
+
+    parts: Words
+    output: Array
+    scale: Scale
+
+
+class Limits(NamedTuple):
+    """How a node is split, and when it becomes a leaf."""
+
+    criterion: int = SQUARES
+    of_shares: bool = False
+    features: int = NO_LIMIT
+    """How many columns are drawn for a node."""
+    max_depth: int = NO_LIMIT
+    max_leaves: int = NO_LIMIT
+    min_leaf: float = 0.0
+    """The least weight of a leaf, and of a node that is split; in units where loops read it."""
+    min_split: float = 0.0
+    min_gain: float = 0.0
+    """What a split must gain more than, by the weight of the node."""
+    purity: float = 1.0
+    """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
+    l2: float = 0.0
+    """How much the score of a leaf of gradients is pulled towards 0."""
+
+
+class Grown(NamedTuple):
+    """The nodes of a tree, with room for more than there are; each with its words, and its levels that go left."""
+
+    nodes: Nodes
+    totals: Words
+    goes_left: Bytes
+    """Nodes × bins, where any group of levels may."""
+
+
+class NodeRows(NamedTuple):
+    """The rows of one node; the i-th adds ``parts[:, i]`` to its words."""
+
+    rows: Ids
+    parts: Words
+
+
+class Workspace(NamedTuple):
+    """Memory to work in."""
+
+    rows: Ids
+    """The training rows of the tree, grouped by node as it grows."""
+    right: Ids
+    goes: Bytes
+    """Which rows go left."""
+    parts: Words
+    drawn: Rows
+    state: Rows
+    """Of random numbers."""
+    waiting: Rows
+    sums: Words
+    """Words × bins."""
+    along: Words
+    """Words × cuts: what lies on the left of each."""
+    bins: Rows
+    """The last bin there."""
+    filled: Bytes
+    scores: Array
+    """With missing cells on the right and on the left."""
+    lost: Words
+    """The words that missing cells add to the left, on the right (none) and on the left."""
+    left: Words
+    """Those of one side, or of one level; and of the other."""
+    rest: Words
+    every: Rows
+    """A key for each bin."""
+    places: Rows
+    """Two orders of the rows of a node, or of levels."""
+    counts: Rows
+
+
+class RandomCuts(NamedTuple):
+    """What cuts are drawn with: memory for the bins of a node's rows, and the number drawn."""
+
+    codes: Bins
+    cut: Array
+
+
+class KeptSums(NamedTuple):
+    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
+
+    sums: Words
+    slots: Rows
+    """Where the sums of each node lie."""
+    bounds: Array
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
+
+
+SPLIT = np.dtype(
+    [(name, np.float64) for name in ("gain", "information", "ratio")]
+    + [(name, np.int32) for name in ("low", "high", "side")]
+)
+"""What a column has found: its gain, the information in its branches, and what a node is to note."""
+
+
+class Branching(NamedTuple):
+    """How columns compete that may have a branch for each level, and what each has found."""
+
+    by_ratio: bool
+    """Whether gains are divided by the information in branches (C4.5's split information)."""
+    gated: bool
+    """Whether only those compete that gain as much as the average one."""
+    found: Nodes
+    """A ``SPLIT`` for each column."""
+    counts: Rows
+    """Of rows by level."""
