@@ -29,8 +29,8 @@ from mlcli.core.findings import Curve, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
 from mlcli.tasks.supervised import SupervisedRows
 

@@ -30,10 +30,10 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, OUTPUTS
 from mlcli.engines.network.network import Network, TiedNetwork, check_layers, layers_of, loss_curve
 from mlcli.engines.network.training import Examples, Plan, train
+from mlcli.engines.random_by_content import as_repeats, held_aside
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 RESTORED = OUTPUTS["linear", "squared-error"]

@@ -19,7 +19,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
-from mlcli.engines.draws import draws, held_aside
+from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.findings import importances, worth_of

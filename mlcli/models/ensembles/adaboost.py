@@ -38,8 +38,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
+from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 NO_ERROR = 1e-10

@@ -37,9 +37,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows

@@ -35,9 +35,9 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows

@@ -18,7 +18,7 @@ from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import Each, threads
-from mlcli.engines.draws import Bag, order_of_content
+from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.findings import control, mean_importances, worth_of

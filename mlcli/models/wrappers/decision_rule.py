@@ -38,9 +38,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import DECIMALS, Classifier, LabelledRows

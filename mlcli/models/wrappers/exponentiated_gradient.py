@@ -43,8 +43,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import Classifier, LabelledRows
 

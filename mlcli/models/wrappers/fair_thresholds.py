@@ -44,10 +44,10 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.group_thresholds import GroupThresholds, Lots, RateCurve, equal_rates, equalised_odds
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.tasks.classification import Classifier, LabelledRows
