@@ -127,7 +127,7 @@ class EmbeddedSelection(ByModel):
 
     def explain(self) -> Explanation:
         """What each column counts."""
-        return (self.bars("What columns count in the model", "counts", self.counts_),)
+        return (self.bars("Feature importance in the model", "counts", self.counts_),)
 
 
 def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:

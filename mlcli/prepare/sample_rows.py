@@ -85,4 +85,4 @@ class SampleRows(RowStep):
         if self.before_ is None:
             return ()
         row = (self.before_, self.after_)
-        return (Table("Training rows are drawn", ("rows before", "rows after"), (row,)),)
+        return (Table("Sampled training rows", ("rows before", "rows after"), (row,)),)

@@ -56,7 +56,7 @@ class TreeEmbedding(Step):
 
     by: str = param(RANDOM, "how the trees are grown", choices=GROWN)
     trees: int = param(10, "how many trees there are, but for `by: tree`", ge=1, tune=(5, 50))
-    depth: int = param(3, "how many questions a row is asked in each", ge=1, le=12, tune=(2, 6))
+    depth: int = param(3, "the depth of each tree at most", ge=1, le=12, tune=(2, 6))
     beside: bool = param(False, "whether the columns stay beside the leaves")
 
     model_: Model = learned()

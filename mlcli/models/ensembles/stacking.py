@@ -60,7 +60,7 @@ class Stacking(Classifier, Regressor):
         "the model that learns from their answers; none: logistic-regression for classes, ridge for numbers",
         of=(Classifier, Regressor),
     )
-    folds: int = param(5, "into how many folds the training rows are dealt", ge=2)
+    folds: int = param(5, "how many folds the training rows are split into", ge=2)
     use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 

@@ -131,4 +131,4 @@ class Voting(Classifier, Regressor):
         shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
         learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
-        return (findings.Table("Models that answer together", ("model", "share"), rows, note=learned_on),)
+        return (findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on),)

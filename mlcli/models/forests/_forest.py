@@ -57,7 +57,7 @@ class Forest(Classifier, Regressor):
         le=1.0,
         tune=Among((None, 0.5)),
     )
-    max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
+    max_depth: int | None = param(None, "the depth of a tree at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
     )
@@ -213,10 +213,10 @@ class Forest(Classifier, Regressor):
     def _worth(self, loss: str) -> Figures:
         """Feature importance, those that gain most first."""
         share, depth = control(self._trees, len(self.columns_))
-        more = {"share of rows asked": share, "first asked at depth": depth}
+        more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
             more[f"{loss} added by shuffling"] = self.shuffled_
-        note = "each averaged over trees; depths over those that ask for the column"
+        note = "each averaged over trees; depths over those that split on the column"
         return worth_of(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
 
     def check_learned(self) -> None:

@@ -145,8 +145,8 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         reach = f"± {best['error']:.3g}" if best["error"] == best["error"] else ""
         last = (f"inner {self.metric_}", best["score"], reach)
         note = (
-            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)}. The best score of "
-            "many is too good; rows that judge the model had no part in the choice."
+            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The best "
+            "of many scores is optimistic; the rows that judge the model had no part in the choice."
         )
         table = findings.Table(findings.CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
         return table, *self._candidates(), *self.model_.explain()
