@@ -33,6 +33,8 @@ PROFILES = (MEANS, LEVELS)
 """The titles of the profiles of clusters."""
 SHOWN = 12
 """How many clusters are shown side by side, the largest first: nobody reads a line of two hundred."""
+NOISE = "noise"
+"""What the rows are called that are in no cluster."""
 READING = (
     "between: the share of a column's variance that lies between the clusters; 1 tells them apart, 0 not at all"
 )
@@ -56,7 +58,7 @@ class ClusterModel(Unsupervised):
         return tuple(map(str, range(model.cluster_count())))
 
     def noise_cluster(self) -> int | None:
-        """The cluster of the rows that belong to none, if there is one."""
+        """The number of what rows are put into that belong to no cluster, if there is one."""
         return None
 
     def responsibilities(self, table: Table) -> Array | None:
@@ -95,7 +97,8 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
     columns = profile["columns"]
     sizes = [float(size) for size in profile["sizes"]][:-1]
     shown = (
-        f"cluster {name} ({_rows(size)})" for name, size in zip(profile["names"], sizes[:SHOWN], strict=False)
+        f"{cluster_title(name)} ({_rows(size)})"
+        for name, size in zip(profile["names"], sizes[:SHOWN], strict=False)
     )
     header = ("column", *shown, "all rows", "between")
     note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
@@ -104,6 +107,11 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
     levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
     tables = zip(PROFILES, (numbers, levels), strict=True)
     return tuple(findings.Table(title, header, rows, note=note) for title, rows in tables if rows)
+
+
+def cluster_title(name: str) -> str:
+    """What stands above or beside what is shown of a cluster; noise is none."""
+    return name if name == NOISE else f"cluster {name}"
 
 
 def only_largest(clusters: int) -> str:

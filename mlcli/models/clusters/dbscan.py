@@ -38,11 +38,10 @@ from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
 from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
-from mlcli.tasks.cluster_profiles import largest_first
+from mlcli.tasks.cluster_profiles import NOISE, largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 POINTS_SHOWN = 60
-NOISE = "noise"
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")

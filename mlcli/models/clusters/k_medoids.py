@@ -114,9 +114,10 @@ class KMedoids(DistanceClusterer, Clusterer):
         medoids = self.medoids_.tolist() if named else [[] for _ in self.rows_]
         clusters = enumerate(zip(self.rows_.tolist(), self.sizes_.tolist(), medoids, strict=True))
         rows = tuple((str(cluster), row + 1, size, *values) for cluster, (row, size, values) in clusters)
+        note = "in the columns after the steps" if columns else ""
         return (
             findings.Lines(f"{len(self.rows_)} clusters and their medoids", lines),
-            findings.Table("Medoids", ("cluster", "row", "rows of the cluster", *columns), rows),
+            findings.Table("Medoids", ("cluster", "row", "rows of the cluster", *columns), rows, note=note),
         )
 
 

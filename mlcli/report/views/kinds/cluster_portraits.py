@@ -19,7 +19,7 @@ from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.cluster_profiles import SHOWN, centres
+from mlcli.tasks.cluster_profiles import SHOWN, centres, cluster_title
 
 COLUMNS = 3
 """Columns that are drawn."""
@@ -31,7 +31,7 @@ DIRECTIONS, MOST_POINTS = 3, 400
 """How many principal components rows are shown by, and about how many rows."""
 EPSILON = 1e-9
 BESIDE_ALL = "Means of the clusters beside the mean of all rows: high or low"
-MARKS = "high, low: the mean of the cluster lies half a standard deviation of all rows from their mean; very: one"
+MARKS = "high, low: the mean of the cluster is half a standard deviation or more from that of all rows; very: one"
 APART = "of the centres, in the columns after the steps; on the diagonal the mean distance of rows to theirs"
 
 
@@ -55,7 +55,7 @@ def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
     count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
     rows = np.arange(0, len(X), max(1, len(X) // MOST_POINTS))
-    of_clusters = {f"cluster {name}": rows[cluster[rows] == k] for k, name in enumerate(names[:SHOWN])}
+    of_clusters = {cluster_title(name): rows[cluster[rows] == k] for k, name in enumerate(names[:SHOWN])}
     axes = [f"principal component {place + 1}" for place in range(count)]
     yield from in_plane_and_space("Clusters", axes, {name: places[some] for name, some in of_clusters.items()})
 
@@ -71,7 +71,7 @@ def in_plane_and_space(title: str, axes: Sequence[str], parts: Mapping[str, Arra
 
 
 def _portraits(rows: Any, cluster: Codes, names: tuple[str, ...], between: Array) -> Iterator[findings.Finding]:
-    shown = [(k, f"cluster {names[k]}") for k in range(min(len(names), SHOWN)) if (cluster == k).any()]
+    shown = [(k, cluster_title(names[k])) for k in range(min(len(names), SHOWN)) if (cluster == k).any()]
     order = np.argsort(-np.round(between, 9), kind="stable")
     columns = [rows.table.columns[place] for place in order if not rows.table.columns[place].coded]
     if columns:
@@ -80,7 +80,7 @@ def _portraits(rows: Any, cluster: Codes, names: tuple[str, ...], between: Array
         for name in list(cells)[:COLUMNS]:
             parts = [(word, _known(cells[name][cluster == k])) for k, word in shown]
             held = [(word, part) for word, part in parts if len(part)]
-            yield histogram(f"{name} by cluster", name, held)
+            yield histogram(f"Histogram of {name} by cluster", name, held)
             yield boxplots(f"Boxplots of {name} by cluster", name, held)
     yield from cluster_tree(rows, cluster, names)
 
@@ -94,8 +94,8 @@ def between_centres(X: Array, cluster: Codes, names: Sequence[str], weights: Arr
         mine = cluster == k
         apart[k, k] = np.average(away[mine], weights=weights[mine]) if mine.any() else np.nan
     shown = [k for k in range(min(len(names), SHOWN)) if np.isfinite(apart[k, k])]
-    rows = tuple((f"cluster {names[k]}", *apart[k, shown].tolist()) for k in shown)
-    header = ("", *(f"cluster {names[k]}" for k in shown))
+    rows = tuple((cluster_title(names[k]), *apart[k, shown].tolist()) for k in shown)
+    header = ("", *(cluster_title(names[k]) for k in shown))
     return findings.Table("Distances between centres", header, rows, note=APART)
 
 
@@ -124,7 +124,7 @@ def _mark_text(away: float, spread: float) -> str:
 
 def cluster_tree(rows: Any, cluster: Codes, names: tuple[str, ...]) -> Iterator[findings.Finding]:
     """A small decision tree that predicts the cluster from the columns of the file, and how often it is right."""
-    classes = tuple(f"cluster {name}" for name in names)
+    classes = tuple(cluster_title(name) for name in names)
     labelled = LabelledRows(
         table=rows.table, rows=rows.rows, target="cluster", weight=rows.weight, y=cluster, classes=classes
     )
