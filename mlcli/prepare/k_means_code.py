@@ -45,7 +45,11 @@ STILL = 1e-3
 """Clusters are settled when a smaller share of the rows than this moves."""
 
 
-@register("k-means-code", reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means")
+@register(
+    "k-means-code",
+    reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means",
+    revision=2,
+)
 class KMeansCode(Step):
     """The cluster of each row."""
 

@@ -48,7 +48,9 @@ POINTS_SHOWN = 60
 class DBSCAN(DistanceClusterer, Clusterer):
     """Core rows, what they reach, and noise."""
 
-    eps: float | None = param(None, "largest distance of neighbours; none: the elbow of the k-distances", gt=0)
+    eps: float | None = param(
+        None, "largest distance between neighbours; none: the elbow of the k-distances", gt=0
+    )
     min_rows: int = param(10, "how many rows, itself included, a core row has within eps", ge=1)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
