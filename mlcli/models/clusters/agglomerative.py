@@ -101,7 +101,7 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         falls = int((np.diff(self.heights_) < 0).sum())
         lie = "merge lies" if falls == 1 else "merges lie"
         inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""
-        scale = f"heights of merges from left (0) to right (height {self.heights_.max():.4g})"
+        scale = f"heights of merges from left (0) to right ({self.heights_.max():.4g})"
         return f"{scale}; the longer a line, the clearer its cluster{inverted}"
 
 
