@@ -28,7 +28,7 @@ from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import STARTS, cloud_of
+from mlcli.engines.centres import STARTS, centred_rows
 from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20
@@ -180,7 +180,7 @@ def means() -> Iterator[Comparison]:
     clouds = {"clear groups": groups(count=8), "one cloud": groups(count=1)}
     for (cloud, X), clusters, start in product(clouds.items(), (COMPONENTS, 8), STARTS):
         origin, rng = X.mean(axis=0), np.random.default_rng(0)
-        around = cloud_of(X - origin, np.ones(len(X)))
+        around = centred_rows(X - origin, np.ones(len(X)))
         centres = [STARTS[start](around, clusters, rng) for _ in range(RESTARTS)]
         mine = partial(settled, centres, clusters, rows_for("clustering", X))
         theirs = partial(settled_by_peer, centres, clusters, X)

@@ -11,7 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Header
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.models.ranking._pair_losses import PreferencePairs, near_rows, pairs_near
+from mlcli.models.ranking._pair_losses import PreferencePairs, pairs_in_window, rows_in_window
 from mlcli.tasks.ranking import GroupedRows, RankAnswers
 
 COLOURS = ("blue", "green", "red")
@@ -75,4 +75,4 @@ def each_group(data: Any, value: Any) -> list[Array]:
 
 def pairs_of(value: Any, group: Any, weight: Any) -> PreferencePairs:
     """Every pair."""
-    return pairs_near(value, weight, near_rows(group, value, -np.inf, np.inf))
+    return pairs_in_window(value, weight, rows_in_window(group, value, -np.inf, np.inf))

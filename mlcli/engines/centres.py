@@ -89,7 +89,7 @@ def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> NearestCen
 
 
 @dataclass(frozen=True, eq=False)
-class Cloud:
+class CentredRows:
     """Rows around their mean, in an order that follows from their cells."""
 
     X: Array
@@ -100,7 +100,7 @@ class Cloud:
     """The number that each row was ordered by."""
 
 
-def cloud_of(X: Array, weights: Array) -> Cloud:
+def centred_rows(X: Array, weights: Array) -> CentredRows:
     """The rows, which lie around their mean, in the order of how far each lies along a random direction."""
     spread = np.sqrt(weights @ (X * X) / weights.sum())
     direction = np.random.default_rng(0).normal(size=X.shape[1])
@@ -109,38 +109,45 @@ def cloud_of(X: Array, weights: Array) -> Cloud:
     X = X[order]
     marks = np.round(along[order], DIGITS)[:, None]
     marked = Table((Column("mark"),), marks, np.empty((len(marks), 0), np.int32))
-    return Cloud(X, weights[order], squared_lengths(X), marked)
+    return CentredRows(X, weights[order], squared_lengths(X), marked)
+
+
+def settled(cloud: CentredRows, centres: Array, steps: int = STEPS, still: float = 0.0) -> Array:
+    """Lloyd's algorithm: centres go to the mean of their rows until no larger share of these changes group.
+
+    Where no row is nearest the centre stays.
+    """
+    group = nearest_centres(cloud.X, centres, cloud.lengths).group
+    for _ in range(steps):
+        means = means_of(cloud.X, group, len(centres), cloud.weights)
+        centres = np.where(np.isnan(means), centres, means)
+        before, group = group, nearest_centres(cloud.X, centres, cloud.lengths).group
+        if np.count_nonzero(group != before) <= still * len(group):
+            break
+    return centres
 
 
 def means_settled(X: Array, weights: Array, k: int, rng: np.random.Generator) -> Array:
     """The centres at which k-means ends from one good start; fewer where fewer rows differ."""
     middle = np.average(X, axis=0, weights=weights)
-    cloud = cloud_of(X - middle, weights)
-    places = k_means_plus_plus(cloud, k, rng)
-    for _ in range(STEPS):
-        group = nearest_centres(cloud.X, places, cloud.lengths).group
-        means = means_of(cloud.X, group, len(places), cloud.weights)
-        following = np.where(np.isnan(means), places, means)
-        if np.array_equal(following, places):
-            break
-        places = following
-    return np.asarray(places + middle)
+    cloud = centred_rows(X - middle, weights)
+    return np.asarray(settled(cloud, k_means_plus_plus(cloud, k, rng)) + middle)
 
 
-Start = Callable[[Cloud, int, np.random.Generator], Array]
+Start = Callable[[CentredRows, int, np.random.Generator], Array]
 
 
-def k_means_plus_plus(cloud: Cloud, k: int, rng: np.random.Generator) -> Array:
+def k_means_plus_plus(cloud: CentredRows, k: int, rng: np.random.Generator) -> Array:
     """Each further centre is a row drawn by its squared distance to the chosen ones; the best of a few draws."""
     return _added(cloud, np.empty((0, cloud.X.shape[1])), k, rng, 2 + int(math.log(k)), lambda squared: squared)
 
 
-def random_points(cloud: Cloud, k: int, rng: np.random.Generator) -> Array:
+def random_points(cloud: CentredRows, k: int, rng: np.random.Generator) -> Array:
     """Rows that differ, drawn alike."""
     return _added(cloud, np.empty((0, cloud.X.shape[1])), k, rng, 1, lambda squared: np.sign(squared))
 
 
-def random_assignment(cloud: Cloud, k: int, rng: np.random.Generator) -> Array:
+def random_assignment(cloud: CentredRows, k: int, rng: np.random.Generator) -> Array:
     """The means of groups into which rows are dealt at random; what no row was dealt to is drawn by distance."""
     group = (draws(cloud.marks, int(rng.integers(2**62))) * k).astype(np.int32)
     means = means_of(cloud.X, group, k, cloud.weights)
@@ -155,7 +162,12 @@ STARTS: dict[str, Start] = {
 
 
 def _added(
-    cloud: Cloud, centres: Array, k: int, rng: np.random.Generator, tries: int, mass: Callable[[Array], Array]
+    cloud: CentredRows,
+    centres: Array,
+    k: int,
+    rng: np.random.Generator,
+    tries: int,
+    mass: Callable[[Array], Array],
 ) -> Array:
     """The centres with as many drawn rows as make k, or fewer where no more rows differ.
 
@@ -174,7 +186,7 @@ def _added(
     return np.array(chosen)
 
 
-def _squared(cloud: Cloud, centres: Array) -> Array:
+def _squared(cloud: CentredRows, centres: Array) -> Array:
     """Squared distances to each centre, 0 where they are no more than rounding."""
     squared = squared_distances(cloud.X, centres, cloud.lengths)
     squared[squared <= TIE * cloud.lengths.max()] = 0.0

@@ -1,7 +1,6 @@
 """Distances that are given as columns of the file, one for each row of it, in the place of features.
 
-Scores of groups need points; classical scaling makes them: −½ J D² J = Q Λ Qᵀ, and the rows of Q Λ^½ lie as far
-apart as D says, where some points can; what no points can show (negative Λ) is left out.
+Scores of groups need points: classical scaling makes them, as far apart as the distances say, where points can be.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.classical_scaling import ClassicalScaling
 from mlcli.engines.draws import draws, places_of
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.grouping import largest_first
@@ -25,6 +25,7 @@ from mlcli.tasks.grouping import largest_first
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
 )
+FOR_NEW_ROWS = "k-means, dbscan and gmm place new rows"
 ROUNDING = 1e-9
 
 
@@ -53,7 +54,7 @@ class DistanceClusterer(Clusterer):
 
 
 @dataclass(kw_only=True, eq=False)
-class PlacedRows(DistanceClusterer):
+class TransductiveClusterer(DistanceClusterer):
     """Groups of the rows that it was fitted on, which it knows again by their cells; no others are placed."""
 
     transductive: ClassVar[bool] = True
@@ -69,7 +70,7 @@ class PlacedRows(DistanceClusterer):
 
     def cluster_of(self, table: Table) -> Codes:
         """The group of each row, which must be one of those that it was fitted on."""
-        return np.asarray(self.group_[places_of(table, self.marks_, self.id)])
+        return np.asarray(self.group_[places_of(table, self.marks_, self.id, FOR_NEW_ROWS)])
 
     def groups(self) -> int:
         """As many as there are."""
@@ -119,11 +120,8 @@ def points_of(table: Table, pattern: str) -> Array:
 
 def embedded(distances: Array) -> Array:
     """Points that lie as far apart as the distances say, as far as points can."""
-    squared = distances**2
-    means = squared.mean(axis=0)
-    values, vectors = np.linalg.eigh(-0.5 * (squared - means - means[:, None] + means.mean()))
-    kept = values > ROUNDING * max(values.max(initial=0.0), np.finfo(np.float64).tiny)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    scaled = ClassicalScaling.of(distances, len(distances))
+    return np.ascontiguousarray(scaled.places()[:, scaled.values > 0])
 
 
 def _columns(table: Table, pattern: str) -> tuple[Column, ...]:

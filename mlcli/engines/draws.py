@@ -42,7 +42,7 @@ def _drawn(table: Table, seed: int) -> Array:
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
 
 
-def places_of(table: Table, marks: Array, method: str) -> Rows:
+def places_of(table: Table, marks: Array, method: str, hint: str) -> Rows:
     """Where each row stands among those of which ``draws`` has made the marks with seed 0; others are refused."""
     wanted = draws(table, 0)
     if np.array_equal(wanted, marks):
@@ -52,7 +52,7 @@ def places_of(table: Table, marks: Array, method: str) -> Rows:
     new = np.flatnonzero(marks[places] != wanted)
     if len(new):
         what = f"{method} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-        raise FitError(what, hint="k-means, dbscan and gmm place new rows")
+        raise FitError(what, hint=hint)
     return np.asarray(places)
 
 

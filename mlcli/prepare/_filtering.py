@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
-from mlcli.core.tables import Array
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.prepare._selecting import ALIKE, ByModel, Usefulness, best_of, half_columns, ranked, so_many
+from mlcli.prepare._selecting import (
+    ALIKE,
+    ByModel,
+    SubsetLosses,
+    best_of,
+    number_kept,
+    problems_with_count,
+    ranked,
+)
+from mlcli.prepare.discretise import boundaries, codes_of, equal_frequency
+from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 
 ALL_SIZES = 20
@@ -41,14 +54,14 @@ class Filter(ByModel):
         """Half a column, and a base that would not be asked."""
         if self.keep is None:
             return []
-        return half_columns(self.keep) + (["'base' is asked only where keep is none"] if self.base else [])
+        return problems_with_count(self.keep) + (["'base' is asked only where keep is none"] if self.base else [])
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Score each column, and keep the best."""
         data = data.counted()
         self.scores_ = np.asarray(self.scores(data), np.float64)
         keep, columns = self.keep, len(self.columns_)
-        count = self._count_by_folds(data, rng) if keep is None else so_many(keep, columns)
+        count = self._count_by_folds(data, rng) if keep is None else number_kept(keep, columns)
         self.kept_ = best_of(self.scores_, count)
 
     def _count_by_folds(self, data: SupervisedRows, rng: np.random.Generator) -> int:
@@ -62,9 +75,9 @@ class Filter(ByModel):
         for fold in np.unique(folds):
             train, test = every[folds != fold], every[folds == fold]
             order = ranked(self.scores(data.take(train)))
-            useful = Usefulness(self.base_for(data), data, [(train, test)], seed)
+            subsets = SubsetLosses(self.base_for(data), data, [(train, test)], seed)
             weight = float(data.weights[test].sum())
-            losses += [weight * useful.loss(tuple(sorted(order[:size]))) for size in sizes]
+            losses += [weight * subsets.loss(tuple(sorted(order[:size]))) for size in sizes]
         return sizes[int(np.argmax(losses <= losses.min() * (1 + ALIKE)))]
 
     def scores(self, data: SupervisedRows) -> Array:
@@ -76,9 +89,54 @@ class Filter(ByModel):
         return (self.bars(f"Columns by {self.measure}", self.measure, self.scores_),)
 
 
+@dataclass(kw_only=True, eq=False)
+class LevelFilter(Filter):
+    """Scores each column by how its levels, or the bins of its numbers, meet those of the target."""
+
+    bins: int = param(5, "how many bins numbers are cut into", ge=2)
+
+    accepts = Accepts(nominal=True, missing=True, weights=True)
+
+    def scores(self, data: SupervisedRows) -> Array:
+        """The dependence of each column and the target."""
+        target = levels_of_target(data, self.bins)
+        tables = (contingency(codes, target, data.weights) for codes in levels_of_columns(data, self.bins))
+        return np.array([self.dependence(table) for table in tables], np.float64)
+
+    def dependence(self, table: Array) -> float:
+        """What a contingency table says, which has no empty line."""
+        raise TypeError(f"{type(self).__name__} does not say how it measures dependence")
+
+
 def _sizes(count: int) -> list[int]:
     """The numbers of columns that are tried."""
     sizes = list(range(1, min(count, ALL_SIZES) + 1))
     while sizes and sizes[-1] < count:
         sizes.append(min(count, sizes[-1] * 5 // 4))
     return sizes
+
+
+def levels_of_columns(data: SupervisedRows, bins: int) -> Iterator[Codes]:
+    """Each column as codes from 0; an empty cell is a level of its own, and numbers are cut into bins."""
+    for column, cells in data.table.parts():
+        yield _levels(column, cells, data.weights, bins)
+
+
+def levels_of_target(data: SupervisedRows, bins: int) -> Codes:
+    """The class of each row, or the bin of its value."""
+    if isinstance(data, LabelledRows):
+        return data.y
+    return codes_of(data.y, boundaries(equal_frequency, data.y, data.weights, bins))
+
+
+def _levels(column: Column, cells: NDArray[Any], weights: Array, bins: int) -> Codes:
+    codes = cells if column.coded else codes_of(cells, boundaries(equal_frequency, cells, weights, bins))
+    return np.asarray(codes + 1, np.int32)
+
+
+def contingency(one: Codes, other: Codes, weights: Array) -> Array:
+    """The weight of the rows with each level of one and each of the other; levels without rows are left out."""
+    width = int(other.max(initial=0)) + 1
+    flat = np.bincount(one * width + other, weights, (int(one.max(initial=0)) + 1) * width)
+    table = flat.reshape(-1, width)
+    return np.asarray(table[table.any(axis=1)][:, table.any(axis=0)])

@@ -82,12 +82,12 @@ def best_of(scores: Array, count: int) -> Flags:
     return kept
 
 
-def so_many(keep: float, count: int) -> int:
+def number_kept(keep: float, count: int) -> int:
     """How many of some columns a number says, or below 1 a share."""
     return min(count, ceil(keep * count - ALIKE) if keep < 1 else int(keep))
 
 
-def half_columns(keep: float) -> list[str]:
+def problems_with_count(keep: float) -> list[str]:
     """What is wrong with a number of columns that is not whole."""
     whole = keep < 1 or keep % 1 == 0
     return [] if whole else [f"keep is a whole number, or a share below 1; was given {keep:g}"]
@@ -120,7 +120,7 @@ class ByModel(Selection):
 
 
 @dataclass(frozen=True, eq=False)
-class Usefulness:
+class SubsetLosses:
     """The loss of a model that sees some of the columns, over splits of the training rows."""
 
     model: Model

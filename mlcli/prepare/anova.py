@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
+from mlcli.core.moments import spreads
 from mlcli.core.registry import register
-from mlcli.core.tables import Array
-from mlcli.prepare._dependence import f_values
+from mlcli.core.tables import Array, Codes
 from mlcli.prepare._filtering import Filter
 from mlcli.tasks.classification import LabelledRows
 
@@ -36,3 +38,17 @@ class Anova(Filter):
     def scores(self, data: LabelledRows) -> Array:  # type: ignore[override]
         """The F value of each column."""
         return f_values(data.table.numbers, data.weights, data.y)
+
+
+def f_values(numbers: Array, weights: Array, group: Codes) -> Array:
+    """How far the means of groups lie apart in each column, beside the spread within them."""
+    by_group = spreads(numbers, weights, group, int(group.max(initial=0)) + 1)
+    overall, present = by_group.together(), (by_group.weight > 0).sum(axis=0)
+    within = by_group.squares.sum(axis=0)
+    between = np.maximum(overall.squares - within, 0.0)
+    freedom, left = present - 1, overall.weight - present
+    defined = (freedom > 0) & (left > 0)
+    noise = within / np.where(defined, left, 1.0)
+    ratio = between / np.maximum(freedom, 1) / np.where(noise > 0, noise, 1.0)
+    without_noise = np.where(between > 0, np.inf, 0.0)
+    return np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0)

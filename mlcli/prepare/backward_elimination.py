@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from mlcli.core.registry import register
 from mlcli.prepare._selecting import Places
-from mlcli.prepare._stepwise import Stepwise
+from mlcli.prepare.forward_selection import ForwardSelection
 
 
 @register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")
-class BackwardElimination(Stepwise):
-    """From all columns on."""
+class BackwardElimination(ForwardSelection):
+    """From all columns on, one less each time."""
 
     def start(self, count: int) -> Places:
         """All columns."""

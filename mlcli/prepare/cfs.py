@@ -31,8 +31,9 @@ from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._dependence import entropy, information, levels_of_columns, levels_of_target, meetings
+from mlcli.prepare._filtering import contingency, levels_of_columns, levels_of_target
 from mlcli.prepare._selecting import ALIKE, Selection
+from mlcli.prepare.mutual_information import entropy, information
 from mlcli.tasks.supervised import SupervisedRows
 
 Subset = tuple[int, ...]
@@ -95,6 +96,6 @@ class CorrelationBasedSelection(Selection):
 
 def uncertainty(one: Codes, other: Codes, weights: Array) -> float:
     """The symmetrical uncertainty of two columns: 0 where independent, 1 where each follows from the other."""
-    table = meetings(one, other, weights)
+    table = contingency(one, other, weights)
     both = entropy(table.sum(axis=1)) + entropy(table.sum(axis=0))
     return 2 * information(table) / both if both > 0 else 0.0

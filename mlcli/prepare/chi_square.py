@@ -23,30 +23,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._dependence import levels_of_columns, levels_of_target, meetings
-from mlcli.prepare._filtering import Filter
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.prepare._filtering import LevelFilter
 
 
 @register("chi-square", reference="Pearson 1900; Liu & Setiono 1995, Chi2")
-class ChiSquare(Filter):
+class ChiSquare(LevelFilter):
     """Columns by a test of independence from the target."""
 
     measure: ClassVar[str] = "−log10 p of chi-square"
 
-    bins: int = param(5, "how many bins numbers are cut into", ge=2)
-
-    accepts = Accepts(nominal=True, missing=True, weights=True)
-
-    def scores(self, data: SupervisedRows) -> Array:
-        """How improbable the table of each column is by chance."""
-        target = levels_of_target(data, self.bins)
-        columns = levels_of_columns(data, self.bins)
-        return np.array([improbability(meetings(codes, target, data.weights)) for codes in columns], np.float64)
+    def dependence(self, table: Array) -> float:
+        """How improbable the table is by chance."""
+        return improbability(table)
 
 
 def chi_square(table: Array) -> float:

@@ -24,12 +24,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
-from mlcli.core.tables import Array
-from mlcli.prepare._strata import strata_of
+from mlcli.core.tables import Array, Codes
+from mlcli.tasks.classification import LabelledRows
+
+CLASS, GROUP = "class", "group"
 
 
 @register("class-weights", reference="King & Zeng 2001, Logistic regression in rare events data")
@@ -57,3 +61,26 @@ class ClassWeights(RowStep):
         row = (len(self.factors_), float(self.factors_.min()), float(self.factors_.max()))
         header = ("balanced", "smallest factor", "largest factor")
         return (Table(f"Weights by {self.by}", header, (row,), note="of training rows only"),)
+
+
+def strata_of(data: Any, by: str) -> Codes:
+    """The stratum of each row: numbers from 0, none of them without a row."""
+    return np.unique(_codes(data, by), return_inverse=True)[1].astype(np.int32)
+
+
+def _codes(data: Any, by: str) -> Codes:
+    if by == CLASS:
+        if not isinstance(data, LabelledRows):
+            raise FitError(f"'{data.target}' has values, no classes to balance by", hint="by: group, or a column")
+        return data.y
+    if by == GROUP:
+        if data.groups is None:
+            raise FitError("no column has the role of group", hint="by: class, or the name of a column of levels")
+        groups: Codes = data.groups
+        return groups
+    known = [one for one in (data.context, data.table) if one is not None]
+    columns = {column.name: table for table in known for column in table.code_columns}
+    if by not in columns:
+        hint = did_you_mean(by, (CLASS, GROUP, *columns), "rows can be balanced by")
+        raise FitError(f"there is no column of levels '{by}'", hint=hint)
+    return np.asarray(columns[by].cells(by), np.int32)

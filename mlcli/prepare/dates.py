@@ -28,7 +28,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 LENGTH = len("YYYY-MM-DD")
 PARTS: dict[str, Callable[[date], int]] = {

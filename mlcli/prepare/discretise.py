@@ -22,25 +22,71 @@ Choices:
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mlcli.core import findings
+from mlcli.core.findings import Explanation
+from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
-from mlcli.prepare._dependence import CUTS, boundaries, codes_of
+from mlcli.core.tables import Array, Codes
+from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are, numeric, table_by_column
+
+MOST_STEPS = 300
+
+Cut = Callable[[Array, Array, int], Array]
+"""The boundaries between so many bins of values with weights, in ascending order."""
+
+
+def equal_width(values: Array, weights: Array, bins: int) -> Array:
+    """Boundaries at equal distances from the smallest to the largest value."""
+    return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
+
+
+def equal_frequency(values: Array, weights: Array, bins: int) -> Array:
+    """Boundaries between shares of equal weight."""
+    return quantiles(values, weights, np.arange(1, bins) / bins)
+
+
+def k_means(values: Array, weights: Array, bins: int) -> Array:
+    """Boundaries midway between the means of groups, from groups of equal width on (Lloyd 1982)."""
+    edges = np.linspace(values.min(), values.max(), bins + 1)
+    centres = (edges[1:] + edges[:-1]) / 2
+    for _ in range(MOST_STEPS):
+        group = codes_of(values, (centres[1:] + centres[:-1]) / 2)
+        weight = np.bincount(group, weights, bins)
+        means = np.bincount(group, weights * values, bins) / np.where(weight > 0, weight, 1.0)
+        moved = np.sort(np.where(weight > 0, means, centres))
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return np.asarray((centres[1:] + centres[:-1]) / 2)
+
+
+CUTS: dict[str, Cut] = {"equal-frequency": equal_frequency, "equal-width": equal_width, "k-means": k_means}
+
+
+def boundaries(cut: Cut, cells: Array, weights: Array, bins: int) -> Array:
+    """The boundaries of a column, empty cells left out; all 0 where nothing is known of it."""
+    known = ~np.isnan(cells) & (weights > 0)
+    return cut(cells[known], weights[known], bins) if known.any() else np.zeros(bins - 1)
+
+
+def codes_of(cells: Array, cuts: Array) -> Codes:
+    """The bin of each cell: a boundary belongs to the bin above it; -1 for an empty cell."""
+    codes = np.searchsorted(cuts, cells, side="right").astype(np.int32)
+    return np.where(np.isnan(cells), np.int32(-1), codes)
+
 
 GIVEN = "boundaries"
 
 
 @register("discretise", reference="Dougherty, Kohavi & Sahami 1995, Discretization of continuous features")
-class Discretise(Step):
+class Discretise(ByColumn):
     """Numbers as a few levels in order."""
 
     by: str = param("equal-frequency", "how boundaries are found", choices=(*CUTS, GIVEN))
@@ -48,7 +94,7 @@ class Discretise(Step):
     boundaries: tuple[float, ...] | None = param(None, "the boundaries, ascending, for `by: boundaries`")
     labels: tuple[str, ...] | None = param(None, "what the bins are called, low to high; none: bin 1, bin 2, ...")
 
-    cuts_: Array = learned()
+    cuts_: Array = learned("numbers", "boundaries between bins")
     """The boundaries of each numeric column."""
 
     def conflicts(self) -> list[str]:
@@ -76,33 +122,26 @@ class Discretise(Step):
             return np.array(self.boundaries)
         return boundaries(CUTS[self.by], cells, weights, self.bins)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The same columns, the numeric ones ordinal."""
-        return tuple(self._after(column) for column in columns)
-
-    def _after(self, column: Column) -> Column:
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """The same column, a numeric one with bins as levels."""
+        if column.coded:
+            yield column, as_they_are
+            return
         levels = self.labels or tuple(f"bin {place}" for place in range(1, self._count() + 1))
-        return column if column.coded else Column(column.name, "ordinal", levels, column.missing)
+        yield Column(column.name, "ordinal", levels, column.missing), partial(self._binned, column.name)
 
-    def transform(self, table: Table) -> Table:
-        """The table with bins in the place of numbers."""
-        cuts = iter(self.cuts_)
-
-        def cells_of(column: Column, cells: NDArray[Any]) -> NDArray[Any]:
-            return cells if column.coded else codes_of(cells, next(cuts))
-
-        parts = [(self._after(column), cells_of(column, cells)) for column, cells in table.parts()]
-        return Table.of(parts, len(table))
+    def _binned(self, name: str, cells: Cells) -> Codes:
+        """The bin of each cell of a column."""
+        names = [column.name for column in numeric(self.columns_)]
+        return codes_of(cells, self.cuts_[names.index(name)])
 
     def check_learned(self) -> None:
-        """Boundaries for each numeric column."""
-        numeric = sum(not column.coded for column in self.columns_)
-        if np.shape(self.cuts_) != (numeric, self._count() - 1):
-            raise ValueError("boundaries that do not fit the columns")
+        """Boundaries between so many bins."""
+        if self.cuts_.shape[1] != self._count() - 1:
+            raise ValueError("boundaries that do not fit the bins")
 
-    def explain(self) -> findings.Explanation:
+    def explain(self) -> Explanation:
         """The boundaries of each column."""
-        names = (column.name for column in self.columns_ if not column.coded)
-        rows = tuple((name, *cuts) for name, cuts in zip(names, self.cuts_.tolist(), strict=True))
-        header = ("column", *(f"up to bin {place}" for place in range(1, self._count())))
-        return (findings.Table("Numbers are cut into bins", header, rows, note="a bin ends below its boundary"),)
+        header = tuple(f"up to bin {place}" for place in range(1, self._count()))
+        note = "a bin ends below its boundary"
+        return table_by_column("Numbers are cut into bins", header, self.columns_, self.cuts_, note=note)

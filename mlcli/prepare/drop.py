@@ -17,31 +17,22 @@ Choices:
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.prepare._columns import ByColumn, Make
 
 
 @register("drop", reference="Guyon & Elisseeff 2003, Variable and feature selection")
-class Drop(Step):
+class Drop(ByColumn):
     """Columns that are left out."""
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """None of those that it is for."""
-        return ()
-
-    def transform(self, table: Table) -> Table:
-        """None of them."""
-        return table.select(())
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """Nothing is left of a column that it is for."""
+        return iter(())
 
     def explain(self) -> Explanation:
         """What is left out."""

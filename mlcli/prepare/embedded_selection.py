@@ -37,8 +37,9 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
-from mlcli.prepare._dependence import f_values, levels_of_columns
-from mlcli.prepare._selecting import ByModel, half_columns, ranked, so_many
+from mlcli.prepare._filtering import levels_of_columns
+from mlcli.prepare._selecting import ByModel, number_kept, problems_with_count, ranked
+from mlcli.prepare.anova import f_values
 from mlcli.tasks.supervised import SupervisedRows
 
 BINS = 10
@@ -66,14 +67,14 @@ class EmbeddedSelection(ByModel):
         """Half a column, and no end of adding."""
         if self.keep is None:
             return ["forward adds columns without end: say with keep how many"] if self.rounds == "forward" else []
-        return half_columns(self.keep)
+        return problems_with_count(self.keep)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Fit the base, and again as columns are taken away."""
         data = in_content_order(data)
         count = len(self.columns_)
         self.counts_, self.kept_ = np.zeros(count), np.ones(count, bool)
-        wanted, seed = so_many(self.keep or 0, count), int(rng.integers(2**32))
+        wanted, seed = number_kept(self.keep or 0, count), int(rng.integers(2**32))
         if self.rounds == "forward":
             self._add(data, wanted, seed)
             return

@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_holdout
-from mlcli.prepare._selecting import ALIKE, ByModel, Places, Usefulness
+from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -57,8 +57,8 @@ class ExhaustiveSubsets(ByModel):
         count, aside = len(self.columns_), inner_holdout(data, self.validation, rng)
         subsets = self._subsets(count) if aside.any() else [tuple(range(count))]
         split = np.flatnonzero(~aside), np.flatnonzero(aside)
-        useful = Usefulness(self.base_for(data), data, [split], int(rng.integers(2**32)))
-        losses = np.array([useful.loss(one) for one in subsets] if aside.any() else [np.nan])
+        known = SubsetLosses(self.base_for(data), data, [split], int(rng.integers(2**32)))
+        losses = np.array([known.loss(one) for one in subsets] if aside.any() else [np.nan])
         best = int(np.argmax(losses <= losses.min() * (1 + ALIKE)))
         self.kept_ = np.isin(np.arange(count), subsets[best])
         self.tried_, self.validated_, self.loss_ = len(subsets), int(aside.sum()), float(losses[best])

@@ -30,15 +30,15 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.factors import FactorModel, Search
-from mlcli.prepare._projecting import Projection
+from mlcli.engines.factor_analysis import FactorModel, Search
+from mlcli.prepare._columns import Projection
 
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
 class FactorAnalysis(FactorModel, Projection):
     """Factors instead of columns."""
 
-    made: ClassVar[str] = "factor"
+    noun: ClassVar[str] = "factor"
 
     factors: int = param(2, "how many hidden factors there are", ge=1, tune=(1, 10))
     tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
@@ -52,7 +52,3 @@ class FactorAnalysis(FactorModel, Projection):
     def places(self, table: Table) -> Array:
         """What is expected of the factors of each row."""
         return self.found.expected(table.numbers)
-
-    def check_learned(self) -> None:
-        """Loadings that fit the columns, and noise above 0."""
-        self.found.check(len(self.columns_), self.factors)

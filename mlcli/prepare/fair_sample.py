@@ -26,11 +26,11 @@ import numpy as np
 from mlcli.core.registry import register
 from mlcli.core.tables import Rows
 from mlcli.engines.draws import order_of_content
-from mlcli.prepare._strata import ByCells
+from mlcli.prepare.fair_weights import ByGroupAndClass
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")
-class FairSample(ByCells):
+class FairSample(ByGroupAndClass):
     """Rows drawn as if group and class were independent."""
 
     title: ClassVar[str] = "Rows by group and class"
@@ -38,11 +38,11 @@ class FairSample(ByCells):
     def changed(self, data: Any, rng: np.random.Generator) -> Any:
         """The rows that are drawn."""
         data = data.take(order_of_content(data))
-        cells = self.cells_of(replace(data, weight=None))
+        weights = self.counted(replace(data, weight=None))
         drawn = [np.empty(0, np.intp)]
-        for group, line in enumerate(cells.expected):
+        for group, line in enumerate(weights.expected):
             for code, wanted in enumerate(line):
-                rows = np.flatnonzero((cells.groups.codes == group) & (data.y == code))
+                rows = np.flatnonzero((weights.groups.codes == group) & (data.y == code))
                 drawn.append(_brought_to(rows, round(float(wanted)), rng))
         return data.take(np.sort(np.concatenate(drawn)))
 

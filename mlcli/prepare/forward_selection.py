@@ -21,19 +21,77 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.core.findings import Curve, Explanation
+from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.prepare._selecting import Places
-from mlcli.prepare._stepwise import Stepwise
+from mlcli.core.tables import Array
+from mlcli.engines.draws import in_content_order
+from mlcli.engines.inner_splits import inner_folds
+from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("forward-selection", reference="Kohavi & John 1997, Wrappers for feature subset selection")
-class ForwardSelection(Stepwise):
-    """From no columns on."""
+class ForwardSelection(ByModel):
+    """From no columns on, one after another, by a model in inner cross-validation."""
+
+    keep: int | None = param(None, "how many columns are kept; none: as many as serve the model best", ge=1)
+    folds: int = param(5, "into how many inner folds the training rows are dealt", ge=2)
+    patience: int | None = param(5, "after how many columns that do not help it ends; none: tries all", ge=1)
+
+    path_: Array = learned()
+    """The loss after each column that was added or taken away."""
+    sizes_: Array = learned()
+    """How many columns there were."""
+
+    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Walk the path, and keep the columns of its best point."""
+        data = in_content_order(data)
+        count = len(self.columns_)
+        subsets = self._subset_losses(data, rng)
+        path = list(self._path(subsets, count)) if subsets.splits else [(tuple(range(count)), np.nan)]
+        self.path_ = np.array([loss for _, loss in path])
+        self.sizes_ = np.array([len(places) for places, _ in path], np.float64)
+        some = [one for one in path if one[0]] or path
+        chosen = some[-1] if self.keep is not None else min(some, key=lambda one: (one[1], len(one[0])))
+        self.kept_ = np.isin(np.arange(count), chosen[0])
+
+    def _subset_losses(self, data: SupervisedRows, rng: np.random.Generator) -> SubsetLosses:
+        folds, every = inner_folds(data, self.folds, rng), np.arange(len(data))
+        splits = [(every[folds != fold], every[folds == fold]) for fold in np.unique(folds)]
+        splits = splits if len(splits) > 1 else []
+        return SubsetLosses(self.base_for(data), data, splits, int(rng.integers(2**32)))
 
     def start(self, count: int) -> Places:
-        """No columns."""
+        """Where the path begins, among so many columns: without any."""
         return ()
 
     def neighbours(self, places: Places, count: int) -> list[Places]:
-        """One column more."""
+        """Where a step from some columns may lead: to one more."""
         return [tuple(sorted((*places, one))) for one in range(count) if one not in places]
+
+    def _path(self, subsets: SubsetLosses, count: int) -> Iterator[tuple[Places, float]]:
+        places = self.start(count)
+        best, stale = subsets.loss(places), 0
+        yield places, best
+        wanted = None if self.keep is None else min(self.keep, count)
+        while len(places) != wanted and (tried := self.neighbours(places, count)):
+            losses = [subsets.loss(one) for one in tried]
+            least = min(losses)
+            places = next(one for one, loss in zip(tried, losses, strict=True) if loss <= least * (1 + ALIKE))
+            yield places, least
+            best, stale = (least, 0) if least < best * (1 - ALIKE) else (best, stale + 1)
+            if wanted is None and stale == self.patience:
+                return
+
+    def explain(self) -> Explanation:
+        """The columns that are kept, and the loss by their number."""
+        order = np.argsort(self.sizes_, kind="stable")
+        losses = tuple(None if np.isnan(loss) else loss for loss in self.path_[order].tolist())
+        points = tuple(self.sizes_[order].tolist())
+        curve = Curve("Loss in inner cross-validation", "columns", points, (("loss", losses),))
+        return (*super().explain(), curve)

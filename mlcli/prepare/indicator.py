@@ -26,8 +26,8 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._dependence import boundaries, equal_frequency
-from mlcli.prepare._rescaling import scale_table
+from mlcli.prepare._columns import table_by_column
+from mlcli.prepare.discretise import boundaries, equal_frequency
 
 
 @register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
@@ -51,4 +51,4 @@ class Indicator(Step):
 
     def explain(self) -> Explanation:
         """The threshold of each column."""
-        return scale_table("1 above, 0 up to a threshold", ("threshold",), self.columns_, self.thresholds_)
+        return table_by_column("1 above, 0 up to a threshold", ("threshold",), self.columns_, self.thresholds_)

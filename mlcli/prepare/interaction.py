@@ -17,41 +17,29 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
-
-import numpy as np
 
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.prepare._columns import Combine, Combining, numeric
+from mlcli.prepare.polynomial import product
 
 
 @register("interaction", reference="Cox 1984, Interaction")
-class Interaction(Step):
+class Interaction(Combining):
     """Products of two columns."""
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns, then the products."""
-        numeric = (column for column in columns if not column.coded)
-        return (*columns, *(_product(one, other) for one, other in combinations(numeric, 2)))
-
-    def transform(self, table: Table) -> Table:
-        """The table with the products."""
-        parts = list(zip(table.number_columns, table.numbers.T, strict=True))
-        made = [(_product(one, other), a * b) for (one, a), (other, b) in combinations(parts, 2)]
-        return Table.of([*table.parts(), *made], len(table))
+    def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
+        """The product of every two."""
+        for places in combinations(range(len(columns)), 2):
+            one, other = (columns[place] for place in places)
+            made = Column(f"{one.name}*{other.name}", missing=one.missing or other.missing)
+            yield made, partial(product, places)
 
     def explain(self) -> Explanation:
         """How many products there are."""
-        numeric = sum(not column.coded for column in self.columns_)
-        return (Lines("Products of two columns", (f"{numeric * (numeric - 1) // 2} of {numeric} columns",)),)
-
-
-def _product(one: Column, other: Column) -> Column:
-    return Column(f"{one.name}*{other.name}", missing=one.missing or other.missing)
+        count = len(numeric(self.columns_))
+        return (Lines("Products of two columns", (f"{count * (count - 1) // 2} of {count} columns",)),)

@@ -31,7 +31,14 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import Cloud, cloud_of, k_means_plus_plus, nearest_centres, squared_lengths
+from mlcli.engines.centres import (
+    CentredRows,
+    centred_rows,
+    k_means_plus_plus,
+    nearest_centres,
+    settled,
+    squared_lengths,
+)
 
 MOST_STEPS = 300
 STILL = 1e-3
@@ -55,8 +62,8 @@ class KMeansCode(Step):
         """Find the centres."""
         data = data.counted()
         self.middle_ = means(data.table.numbers, data.weights)
-        cloud = cloud_of(data.table.numbers - self.middle_, data.weights)
-        found = [_settled(cloud, k_means_plus_plus(cloud, self.k, own)) for own in rng.spawn(self.restarts)]
+        cloud = centred_rows(data.table.numbers - self.middle_, data.weights)
+        found = [_numbered(cloud, k_means_plus_plus(cloud, self.k, own)) for own in rng.spawn(self.restarts)]
         self.centres_, _ = min(found, key=lambda one: one[1])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -85,19 +92,11 @@ class KMeansCode(Step):
         )
 
 
-def _settled(cloud: Cloud, centres: Array) -> tuple[Array, float]:
+def _numbered(cloud: CentredRows, centres: Array) -> tuple[Array, float]:
     """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
+    centres = settled(cloud, centres, MOST_STEPS, STILL)
     found = nearest_centres(cloud.X, centres, cloud.lengths)
-    for _ in range(MOST_STEPS):
-        members = np.eye(len(centres))[found.group] * cloud.weights[:, None]
-        weight = members.sum(axis=0)[:, None]
-        centres = np.where(weight > 0, members.T @ cloud.X / np.where(weight > 0, weight, 1.0), centres)
-        after = nearest_centres(cloud.X, centres, cloud.lengths)
-        settled = np.count_nonzero(after.group != found.group) <= STILL * len(cloud.X)
-        found = after
-        if settled:
-            break
     weight = np.bincount(found.group, cloud.weights, len(centres))
     order = np.argsort(-np.round(weight, 9), kind="stable")
     return centres[order], float(cloud.weights @ found.own**2)

@@ -16,34 +16,26 @@ Choices:
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 
 @register("keep-kinds", reference="Stevens 1946, On the theory of scales of measurement")
-class KeepKinds(Step):
+class KeepKinds(ByColumn):
     """Columns of some kinds."""
 
     keep: tuple[str, ...] = param(("numeric",), "the kinds of columns that stay", choices=COLUMN_KINDS)
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Those of the kinds."""
-        return tuple(column for column in columns if column.kind in self.keep)
-
-    def transform(self, table: Table) -> Table:
-        """The columns of the kinds."""
-        return table.select(column.name for column in self.columns_after(table.columns))
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """The same column, if it is of one of the kinds."""
+        if column.kind in self.keep:
+            yield column, as_they_are
 
     def explain(self) -> Explanation:
         """What stays."""

@@ -28,15 +28,15 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.centres import cloud_of, k_means_plus_plus
-from mlcli.prepare._projecting import Projection
+from mlcli.engines.centres import centred_rows, k_means_plus_plus
+from mlcli.prepare._columns import Projection
 
 
 @register("landmarks", reference="Broomhead & Lowe 1988; Williams & Seeger 2001 (Nyström)")
 class Landmarks(Projection):
     """Similarity to landmarks instead of columns."""
 
-    made: ClassVar[str] = "landmark"
+    noun: ClassVar[str] = "landmark"
 
     landmarks: int = param(10, "how many training rows are landmarks", ge=1, tune=(5, 50))
     gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)
@@ -48,7 +48,7 @@ class Landmarks(Projection):
         """Draw the landmarks."""
         data = data.counted()
         found = moments(data.table.numbers, data.weights)
-        cloud = cloud_of(data.table.numbers - found.mean, data.weights)
+        cloud = centred_rows(data.table.numbers - found.mean, data.weights)
         drawn = k_means_plus_plus(cloud, self.landmarks, rng)
         self.rows_ = drawn.reshape(len(drawn), len(self.columns_)) + found.mean
         self.gamma_ = self.gamma or 1.0 / (float(found.variance.sum()) or 1.0)

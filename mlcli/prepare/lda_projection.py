@@ -27,8 +27,8 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import column_by_column, component_names, with_fixed_signs
-from mlcli.prepare._projecting import Projection
+from mlcli.engines.principal_components import column_by_column, component_names, with_fixed_signs
+from mlcli.prepare._columns import Projection
 from mlcli.tasks.classification import LabelledRows
 
 NEGLIGIBLE = 1e-10

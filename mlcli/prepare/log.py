@@ -30,7 +30,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import scale_table
+from mlcli.prepare._columns import table_by_column
 
 
 @register("log", reference="Tukey 1957, On the comparative anatomy of transformations")
@@ -71,4 +71,4 @@ class Log(Step):
     def explain(self) -> Explanation:
         """What was added to each column."""
         names = ("k", "smallest in training")
-        return scale_table("Logarithms", names, self.columns_, self.shift_, self.smallest_)
+        return table_by_column("Logarithms", names, self.columns_, self.shift_, self.smallest_)

@@ -32,10 +32,10 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling
 from mlcli.engines.draws import order_of_content
-from mlcli.engines.principal import elbow_note
-from mlcli.engines.scaling import DISTANCES, Scaled
-from mlcli.prepare._projecting import Projection
+from mlcli.engines.principal_components import elbow_note
+from mlcli.prepare._columns import Projection
 
 MOST_SHOWN = 10
 
@@ -44,7 +44,7 @@ MOST_SHOWN = 10
 class MultidimensionalScaling(Projection):
     """Places instead of columns."""
 
-    made: ClassVar[str] = "dimension"
+    noun: ClassVar[str] = "dimension"
 
     components: int = param(2, "how many columns there are then", ge=1, tune=(1, 10))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
@@ -75,7 +75,7 @@ class MultidimensionalScaling(Projection):
         self.points_ = self._in_units(X[chosen])
         apart = DISTANCES[self.distance](self.points_, self.points_)
         self.weights_ = data.weights[chosen]
-        scaled = Scaled.of(apart, max(self.components, MOST_SHOWN), self.weights_)
+        scaled = ClassicalScaling.of(apart, max(self.components, MOST_SHOWN), self.weights_)
         self.vectors_, self.values_, self.squares_ = scaled.vectors, scaled.values, scaled.squares
 
     def count(self, columns: tuple[Column, ...]) -> int:
@@ -89,7 +89,7 @@ class MultidimensionalScaling(Projection):
         """The place of each row by its distances to the landmarks."""
         apart = DISTANCES[self.distance](self._in_units(table.numbers), self.points_)
         used = slice(0, self.components)
-        scaled = Scaled(self.vectors_[:, used], self.values_[used], self.squares_, self.weights_)
+        scaled = ClassicalScaling(self.vectors_[:, used], self.values_[used], self.squares_, self.weights_)
         return scaled.placed(apart)
 
     def check_learned(self) -> None:

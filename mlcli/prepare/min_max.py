@@ -24,7 +24,7 @@ from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array
-from mlcli.prepare._rescaling import Rescaling, scale_table
+from mlcli.prepare._columns import Rescaling, table_by_column
 
 
 @register("min-max", reference="Han, Kamber & Pei, Data Mining: Concepts and Techniques, section 3.5.2")
@@ -45,5 +45,5 @@ class MinMax(Rescaling):
 
     def explain(self) -> Explanation:
         """The smallest and the largest number of each column."""
-        names = ("smallest", "largest")
-        return scale_table("Numbers are moved to 0..1", names, self.columns_, self.low_, self.low_ + self.range_)
+        header, high = ("smallest", "largest"), self.low_ + self.range_
+        return table_by_column("Numbers are moved to 0..1", header, self.columns_, self.low_, high)

@@ -23,20 +23,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._dependence import information, levels_of_columns, levels_of_target, meetings
-from mlcli.prepare._filtering import Filter
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.prepare._filtering import LevelFilter
 
 UNITS = {"bits": 1.0, "nats": log(2)}
 """How many units of information a bit is."""
 
 
 @register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2")
-class MutualInformation(Filter):
+class MutualInformation(LevelFilter):
     """Columns by what they say of the target."""
 
     measure: ClassVar[str] = "mutual information"
@@ -44,11 +41,17 @@ class MutualInformation(Filter):
     bins: int = param(10, "how many bins numbers are cut into", ge=2)
     unit: str = param("bits", "the unit of information: bits (base 2) or nats (base e)", choices=UNITS)
 
-    accepts = Accepts(nominal=True, missing=True, weights=True)
+    def dependence(self, table: Array) -> float:
+        """The information of column and target about each other."""
+        return information(table) * UNITS[self.unit]
 
-    def scores(self, data: SupervisedRows) -> Array:
-        """The information of each column."""
-        target = levels_of_target(data, self.bins)
-        columns = levels_of_columns(data, self.bins)
-        bits = [information(meetings(codes, target, data.weights)) for codes in columns]
-        return np.array(bits, np.float64) * UNITS[self.unit]
+
+def entropy(weights: Array) -> float:
+    """−Σ p log2 p of weights."""
+    shares = weights[weights > 0] / weights.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def information(table: Array) -> float:
+    """How many bits rows and columns of a table of weights say of each other."""
+    return max(0.0, entropy(table.sum(axis=1)) + entropy(table.sum(axis=0)) - entropy(table.ravel()))

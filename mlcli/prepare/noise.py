@@ -30,7 +30,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import order_of_content
-from mlcli.prepare._rescaling import scale_table
+from mlcli.prepare._columns import table_by_column
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")
@@ -65,4 +65,4 @@ class Noise(RowStep):
     def explain(self) -> Explanation:
         """The noise of each column."""
         names = ("standard deviation of the noise",)
-        return scale_table("Noise in training", names, self.columns_, self.size * self.deviation_)
+        return table_by_column("Noise in training", names, self.columns_, self.size * self.deviation_)

@@ -32,7 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes, Table
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,

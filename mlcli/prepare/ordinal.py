@@ -27,7 +27,7 @@ from mlcli.core import findings
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
 

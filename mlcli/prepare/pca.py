@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
@@ -32,22 +31,20 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import (
+from mlcli.engines.principal_components import (
     SOLVERS,
     Axes,
-    check_axes,
     component_findings,
-    component_names,
     count_for_share,
     elbow,
     principal_axes,
 )
+from mlcli.prepare._columns import Projection
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis", revision=2)
-class PrincipalComponents(Step):
+class PrincipalComponents(Projection):
     """Components instead of columns."""
 
     components: int | None = param(
@@ -68,12 +65,10 @@ class PrincipalComponents(Step):
     )
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
-    middle_: Array = learned()
-    unit_: Array = learned()
-    directions_: Array = learned()
-    variances_: Array = learned()
-
-    accepts = Accepts(weights=True)
+    middle_: Array = learned("columns")
+    unit_: Array = learned("columns")
+    directions_: Array = learned("columns", "columns")
+    variances_: Array = learned("columns")
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the axes."""
@@ -84,46 +79,33 @@ class PrincipalComponents(Step):
         self.middle_, self.unit_ = axes.middle, axes.unit
         self.directions_, self.variances_ = axes.directions, axes.variances
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The components, by a share or the elbow all that may be kept."""
-        return _named(self._most(columns))
+    def count(self, columns: tuple[Column, ...]) -> int:
+        """As many as are asked for; by a share or the elbow all that may be kept."""
+        every = self.components is None or self.share is not None or self.choose == "elbow"
+        return len(columns) if every else min(self.components or 0, len(columns))
 
-    def transform(self, table: Table) -> Table:
+    def places(self, table: Table) -> Array:
         """The table along the components."""
-        kept = self._kept(table.columns)
-        return Table(_named(kept), self._axes().coordinates(table.numbers, kept), table.codes)
+        return self._axes().coordinates(table.numbers, self._kept())
 
     def log_stretch(self) -> float:
         """Turning keeps volumes, but for the units; in fewer columns there is no such volume."""
-        kept = self._kept(self.columns_)
+        kept = self._kept()
         if kept < len(self.columns_):
             what = f"pca leaves {kept} of {len(self.columns_)} columns, and a density of these is none of all"
             raise FitError(what, hint="components: none keeps all")
         return float(-np.log(self.unit_).sum())
 
-    def check_learned(self) -> None:
-        """Axes that fit the columns."""
-        check_axes(self._axes(), len(self.columns_))
-
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""
-        return component_findings(
-            self._axes(), [column.name for column in self.columns_], self._kept(self.columns_)
-        )
+        names = [column.name for column in self.columns_]
+        return component_findings(self._axes(), names, self._kept())
 
-    def _most(self, columns: tuple[Column, ...]) -> int:
-        every = self.components is None or self.share is not None or self.choose == "elbow"
-        return len(columns) if every else min(self.components or 0, len(columns))
-
-    def _kept(self, columns: tuple[Column, ...]) -> int:
-        most = self._most(columns)
+    def _kept(self) -> int:
+        most = self.count(self.columns_)
         if self.choose == "elbow":
             return elbow(self.variances_) or most
         return most if self.share is None else min(most, max(1, count_for_share(self.variances_, self.share)))
 
     def _axes(self) -> Axes:
         return Axes(self.middle_, self.unit_, self.directions_, self.variances_)
-
-
-def _named(count: int) -> tuple[Column, ...]:
-    return tuple(map(Column, component_names(count)))

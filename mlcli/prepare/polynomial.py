@@ -17,7 +17,8 @@ Choices:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
@@ -27,39 +28,27 @@ from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array
+from mlcli.prepare._columns import Combine, Combining, numeric
 
 MOST_COLUMNS = 20_000
 
 
 @register("polynomial", reference="Gergonne 1815; Hastie, Tibshirani & Friedman 2009, chapter 5")
-class Polynomial(Step):
+class Polynomial(Combining):
     """Powers and products of columns."""
 
     degree: int = param(2, "how many factors a product has at most", ge=1, le=10, tune=(1, 4))
     interactions: bool = param(False, "whether only products of different columns are added")
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn: which products there are follows from the columns."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns, then the products."""
-        numeric = [column for column in columns if not column.coded]
-        made = (self._column([numeric[place] for place in places]) for places in self._products(len(numeric)))
-        return (*columns, *made)
-
-    def transform(self, table: Table) -> Table:
-        """The table with the products."""
-        cells, columns = np.ascontiguousarray(table.numbers.T), table.number_columns
-        products = self._products(len(columns))
-        known: dict[tuple[int, ...], Array] = {(place,): cells[place] for place in range(len(columns))}
-        for places in products:
-            known[places] = known[places[:-1]] * cells[places[-1]]
-        made = [(self._column([columns[place] for place in places]), known[places]) for places in products]
-        return Table.of([*table.parts(), *made], len(table))
+    def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
+        """The products, by degree."""
+        for places in self._products(len(columns)):
+            factors = [columns[place] for place in places]
+            powers = Counter(column.name for column in factors)
+            name = "*".join(one if power == 1 else f"{one}^{power}" for one, power in powers.items())
+            yield Column(name, missing=any(column.missing for column in factors)), partial(product, places)
 
     def _products(self, count: int) -> list[tuple[int, ...]]:
         """The factors of each product, by degree."""
@@ -71,14 +60,13 @@ class Polynomial(Step):
         choose = combinations if self.interactions else combinations_with_replacement
         return [one for degree in degrees for one in choose(range(count), degree)]
 
-    @staticmethod
-    def _column(factors: Sequence[Column]) -> Column:
-        powers = Counter(column.name for column in factors)
-        name = "*".join(one if power == 1 else f"{one}^{power}" for one, power in powers.items())
-        return Column(name, missing=any(column.missing for column in factors))
-
     def explain(self) -> Explanation:
         """How many columns there are now."""
-        numeric = sum(not column.coded for column in self.columns_)
-        added = len(self._products(numeric))
-        return (Lines("Products of columns", (f"{added} products of up to {self.degree} of {numeric} columns",)),)
+        count = len(numeric(self.columns_))
+        added = len(self._products(count))
+        return (Lines("Products of columns", (f"{added} products of up to {self.degree} of {count} columns",)),)
+
+
+def product(places: Sequence[int], cells: Array) -> Array:
+    """The product of some columns (columns × rows)."""
+    return np.asarray(reduce(np.multiply, (cells[place] for place in places)))

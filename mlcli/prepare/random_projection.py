@@ -27,8 +27,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import column_by_column
-from mlcli.prepare._projecting import Projection
+from mlcli.engines.principal_components import column_by_column
+from mlcli.prepare._columns import Projection
 
 
 def gaussian(shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -16,7 +16,8 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -26,37 +27,29 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array
+from mlcli.prepare._columns import Combine, Combining
 
 
 @register("ratio", reference="Kronmal 1993, Spurious correlation and the fallacy of the ratio standard")
-class Ratio(Step):
+class Ratio(Combining):
     """Ratios of columns."""
 
     by: str | None = param(None, "the column that others are divided by; none: every two, first by second")
     zero: float = param(0.0, "what a ratio is where the denominator is 0")
-
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
 
     def seen_of(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns that it is for, and the one that they are divided by."""
         seen = super().seen_of(columns)
         return tuple(column for column in columns if column in seen or column.name == self.by)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns, then the ratios."""
-        numeric = [column for column in columns if not column.coded]
-        return (*columns, *(_column(numeric[i], numeric[j]) for i, j in self._pairs(numeric)))
-
-    def transform(self, table: Table) -> Table:
-        """The table with the ratios."""
-        columns, cells = table.number_columns, table.numbers.T
-        made = [(_column(columns[i], columns[j]), self._of(cells[i], cells[j])) for i, j in self._pairs(columns)]
-        return Table.of([*table.parts(), *made], len(table))
+    def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
+        """A ratio for each pair."""
+        for place, other in self._pairs(columns):
+            above, below = columns[place], columns[other]
+            made = Column(f"{above.name}/{below.name}", missing=above.missing or below.missing)
+            yield made, partial(self._ratio, place, other)
 
     def _pairs(self, numeric: Sequence[Column]) -> list[tuple[int, int]]:
         names = [column.name for column in numeric]
@@ -67,7 +60,8 @@ class Ratio(Step):
             raise UsageError(what, hint=did_you_mean(self.by, names, "columns"))
         return [(place, names.index(self.by)) for place, name in enumerate(names) if name != self.by]
 
-    def _of(self, above: Array, below: Array) -> Array:
+    def _ratio(self, place: int, other: int, cells: Array) -> Array:
+        above, below = cells[place], cells[other]
         none = below == 0
         return np.where(none, np.where(np.isnan(above), np.nan, self.zero), above / np.where(none, 1.0, below))
 
@@ -75,7 +69,3 @@ class Ratio(Step):
         """The ratios."""
         added = self.columns_after(self.columns_)[len(self.columns_) :]
         return (Lines(f"{len(added)} ratios", (listed([column.name for column in added], 30),)),)
-
-
-def _column(above: Column, below: Column) -> Column:
-    return Column(f"{above.name}/{below.name}", missing=above.missing or below.missing)

@@ -31,7 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Rows
 from mlcli.engines.draws import order_of_content
-from mlcli.prepare._strata import strata_of
+from mlcli.prepare.class_weights import strata_of
 
 SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}
 """How many rows each class is to have, from how many the classes have."""

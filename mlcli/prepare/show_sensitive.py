@@ -17,36 +17,26 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
-
-import numpy as np
 
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.registry import register
-from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 
 @register("show-sensitive", reference="Dwork et al. 2012, Fairness through awareness")
-class ShowSensitive(Step):
+class ShowSensitive(ByColumn):
     """Sensitive columns as features."""
 
     shows_sensitive: ClassVar[bool] = True
 
-    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The same without their mark."""
-        return tuple(replace(column, sensitive=False) for column in columns)
-
-    def transform(self, table: Table) -> Table:
-        """The same cells."""
-        return replace(table, columns=self.columns_after(table.columns))
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """The same column without its mark."""
+        yield replace(column, sensitive=False), as_they_are
 
     def explain(self) -> Explanation:
         """What is shown."""

@@ -25,7 +25,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.prepare._rescaling import Rescaling, scale_table
+from mlcli.prepare._columns import Rescaling, table_by_column
 
 
 @register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
@@ -54,4 +54,4 @@ class Standardise(Rescaling):
     def explain(self) -> Explanation:
         """The mean and standard deviation of each column."""
         names = ("mean", "standard deviation")
-        return scale_table("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)
+        return table_by_column("Numbers are standardised", names, self.columns_, self.mean_, self.deviation_)

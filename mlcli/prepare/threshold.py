@@ -26,7 +26,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._by_column import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Make, as_they_are, numeric
 
 KEPT: dict[str, dict[str, Callable[[float], Make]]] = {
     "below": {"": lambda at: lambda x: np.minimum(x, at)},
@@ -56,5 +56,5 @@ class Threshold(ByColumn):
 
     def explain(self) -> Explanation:
         """The threshold."""
-        numeric = sum(not column.coded for column in self.columns_)
-        return (Lines("Threshold", (f"{self.keep} {self.at:g}, of {numeric} columns",)),)
+        count = len(numeric(self.columns_))
+        return (Lines("Threshold", (f"{self.keep} {self.at:g}, of {count} columns",)),)

@@ -18,29 +18,29 @@ Choices:
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
-from mlcli.core.tables import Array, Table
-from mlcli.prepare._dependence import boundaries, equal_frequency
+from mlcli.core.tables import Array
+from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are, numeric, table_by_column
+from mlcli.prepare.discretise import boundaries, equal_frequency
 
 
 @register("waterfall", reference="Friedman 1991, Multivariate adaptive regression splines")
-class Waterfall(Step):
+class Waterfall(ByColumn):
     """Numbers range by range."""
 
     pieces: int = param(3, "into how many ranges a number is parted without edges", ge=2, tune=(2, 10))
     edges: tuple[float, ...] | None = param(None, "the edges of the ranges, ascending; none: from training")
 
-    edges_: Array = learned()
+    edges_: Array = learned("numbers", "edges of each")
     """The edges of each numeric column."""
 
     def conflicts(self) -> list[str]:
@@ -60,39 +60,30 @@ class Waterfall(Step):
         ]
         self.edges_ = np.array(found, np.float64).reshape(len(columns), self._count() - 1)
 
-    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """A column for each range of each number."""
-        return tuple(after for column in columns for after in self._after(column))
-
-    def _after(self, column: Column) -> list[Column]:
+    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+        """A column for each range of a number."""
         if column.coded:
-            return [column]
-        places = range(1, self._count() + 1)
-        return [Column(f"{column.name} in range {place}", missing=column.missing) for place in places]
+            yield column, as_they_are
+            return
+        for place in range(self._count()):
+            piece = Column(f"{column.name} in range {place + 1}", missing=column.missing)
+            yield piece, partial(self._piece, column.name, place)
 
-    def transform(self, table: Table) -> Table:
-        """The table with the pieces of its numbers."""
-        edges, parts = iter(self.edges_), list[tuple[Column, Any]]()
-        for column, cells in table.parts():
-            pieces = [cells] if column.coded else _pieces(np.asarray(cells, np.float64), next(edges))
-            parts += zip(self._after(column), pieces, strict=True)
-        return Table.of(parts, len(table))
+    def _piece(self, name: str, place: int, cells: Cells) -> Array:
+        """How much of each number of a column falls into one of its ranges."""
+        edges = self.edges_[[column.name for column in numeric(self.columns_)].index(name)]
+        if place == 0:
+            return np.asarray(np.minimum(cells, edges[0]))
+        above = np.maximum(cells, edges[place - 1])
+        within = above if place == len(edges) else np.minimum(above, edges[place])
+        return np.asarray(within - edges[place - 1])
 
     def check_learned(self) -> None:
-        """Edges for each numeric column."""
-        numeric = sum(not column.coded for column in self.columns_)
-        if np.shape(self.edges_) != (numeric, self._count() - 1):
-            raise ValueError("edges that do not fit the columns")
+        """Edges between so many ranges."""
+        if self.edges_.shape[1] != self._count() - 1:
+            raise ValueError("edges that do not fit the ranges")
 
-    def explain(self) -> findings.Explanation:
+    def explain(self) -> Explanation:
         """The edges of each column."""
-        names = (column.name for column in self.columns_ if not column.coded)
-        rows = tuple((name, *edges) for name, edges in zip(names, self.edges_.tolist(), strict=True))
-        header = ("column", *(f"edge {place}" for place in range(1, self._count())))
-        return (findings.Table("Edges of ranges", header, rows),)
-
-
-def _pieces(x: Array, edges: Array) -> list[Array]:
-    """How much of each number falls into each range."""
-    between = [np.clip(x, low, high) - low for low, high in pairwise(edges)]
-    return [np.minimum(x, edges[0]), *between, np.maximum(x, edges[-1]) - edges[-1]]
+        header = tuple(f"edge {place}" for place in range(1, self._count()))
+        return table_by_column("Edges of ranges", header, self.columns_, self.edges_)

@@ -28,7 +28,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.prepare._rescaling import scale_table
+from mlcli.prepare._columns import table_by_column
 
 
 @register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")
@@ -65,4 +65,4 @@ class Winsorise(Step):
     def explain(self) -> Explanation:
         """The edges of each column."""
         edges = (np.where(np.isfinite(edge), edge, np.nan) for edge in (self.least_, self.most_))
-        return scale_table("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)
+        return table_by_column("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)

@@ -12,8 +12,8 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.sequences import logarithm
-from mlcli.models.sequences._hidden import (
+from mlcli.engines.hidden_markov import logarithm
+from mlcli.models.sequences._baum_welch import (
     counts_of_levels,
     expected,
     log_normals,

@@ -14,7 +14,7 @@ from mlcli.core.errors import FitError, MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.chain_objective import ALWAYS, ChainObjective, FeatureMap, over_sequences, over_steps
+from mlcli.engines.linear_chain import ALWAYS, ChainObjective, FeatureMap, over_sequences, over_steps
 from mlcli.models.sequences.crf import ConditionalRandomField
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted

@@ -15,7 +15,7 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.em import Mixture, Optimum, StopRule, from_groups, maximise_likelihood
+from mlcli.engines.mixtures import FittedMixture, MixtureOfGaussians, StopRule, from_groups, maximise_likelihood
 from mlcli.models.density.gaussian import Gaussian
 from mlcli.models.density.gmm import GaussianMixture
 from mlcli.prepare.min_max import MinMax
@@ -27,20 +27,22 @@ PEER = {"full": "full", "diagonal": "diag", "spherical": "spherical"}
 ROUNDS = 25
 
 
-def start_of(X: Array, covariance: str, components: int = 3) -> Mixture:
+def start_of(X: Array, covariance: str, components: int = 3) -> MixtureOfGaussians:
     """Groups of rows as they come."""
     member = np.arange(components) == (np.arange(len(X)) * components // len(X))[:, None]
     return from_groups(X, np.ones(len(X)), member, COVARIANCE_TYPES[covariance], np.zeros(X.shape[1]))
 
 
-def em_from(X: Array, start: Mixture, rounds: int, floor: float = 0.0, weights: Any = None) -> Optimum:
+def em_from(
+    X: Array, start: MixtureOfGaussians, rounds: int, floor: float = 0.0, weights: Any = None
+) -> FittedMixture:
     """Exactly so many rounds of ours."""
     counts = np.ones(len(X)) if weights is None else weights
     least, unit = floor * X.var(axis=0), X.std(axis=0)
     return maximise_likelihood(X, counts, start, least, StopRule("log-likelihood", -np.inf, rounds, unit))
 
 
-def peer_from(X: Array, start: Mixture, covariance: str) -> Any:
+def peer_from(X: Array, start: MixtureOfGaussians, covariance: str) -> Any:
     """Exactly so many rounds of scikit-learn's."""
     inverse = {
         "full": lambda: np.linalg.inv(start.covariances),
@@ -75,7 +77,9 @@ def test_from_the_same_start_the_mixture_is_that_of_scikit_learn(dataset: str, c
 
 def test_the_responsibility_of_the_notes() -> None:
     # worked-examples.md section 10: x = 1 between N(0, 1) and N(4, 1), half each.
-    mixture = Mixture(COVARIANCE_TYPES["full"], np.full(2, 0.5), np.array([[0.0], [4.0]]), np.ones((2, 1, 1)))
+    mixture = MixtureOfGaussians(
+        COVARIANCE_TYPES["full"], np.full(2, 0.5), np.array([[0.0], [4.0]]), np.ones((2, 1, 1))
+    )
     assert mixture.responsibilities(np.array([[1.0]]))[0, 0] == pytest.approx(0.982014, abs=5e-7)
 
 

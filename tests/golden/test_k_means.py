@@ -14,7 +14,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array
 from mlcli.data.load import load
-from mlcli.engines.centres import STARTS, Cloud, cloud_of
+from mlcli.engines.centres import STARTS, CentredRows, centred_rows
 from mlcli.metrics.registry import metric_named
 from mlcli.models.clusters import _lloyd
 from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
@@ -42,9 +42,9 @@ def shipped(name: str) -> ClusteredRows:
     return rows((X - X.mean(axis=0)) / X.std(axis=0))
 
 
-def cloud(data: ClusteredRows) -> Cloud:
+def cloud(data: ClusteredRows) -> CentredRows:
     """The rows as k-means holds them; these have mean 0."""
-    return cloud_of(data.table.numbers, data.weights)
+    return centred_rows(data.table.numbers, data.weights)
 
 
 def plain(X: Array, weights: Array, centres: Array) -> tuple[Array, float]:

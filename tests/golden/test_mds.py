@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import smacof
 
 from mlcli.core.errors import FitError
-from mlcli.engines.scaling import Scaled, euclidean, manhattan
+from mlcli.engines.classical_scaling import ClassicalScaling, euclidean, manhattan
 from mlcli.models.projection.mds import MultidimensionalScaling, raw_stress
 from mlcli.prepare.mds import MultidimensionalScaling as Step
 from tests.golden.asking import fitted
@@ -20,7 +20,7 @@ WINE = (load_wine().data - load_wine().data.mean(axis=0)) / load_wine().data.std
 
 
 def test_euclidean_distances_give_principal_components() -> None:
-    ours = Scaled.of(euclidean(WINE, WINE), 3).places()
+    ours = ClassicalScaling.of(euclidean(WINE, WINE), 3).places()
     theirs = PCA(3).fit_transform(WINE)
     assert ours * np.sign((ours * theirs).sum(axis=0)) == pytest.approx(theirs, abs=1e-8)
 
@@ -28,7 +28,7 @@ def test_euclidean_distances_give_principal_components() -> None:
 def test_four_towns_on_a_rectangle_come_back() -> None:
     """Corners of 3 by 4, whose diagonal is 5."""
     towns = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0]])
-    assert pdist(Scaled.of(euclidean(towns, towns), 2).places()) == pytest.approx([3, 4, 5, 5, 4, 3])
+    assert pdist(ClassicalScaling.of(euclidean(towns, towns), 2).places()) == pytest.approx([3, 4, 5, 5, 4, 3])
 
 
 def test_manhattan_distances_are_those_of_scipy() -> None:
@@ -38,7 +38,7 @@ def test_manhattan_distances_are_those_of_scipy() -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_metric_stress_is_that_of_scikit_learn_from_the_same_start() -> None:
     apart = euclidean(WINE, WINE)
-    start = Scaled.of(apart, 2).places()
+    start = ClassicalScaling.of(apart, 2).places()
     _, stress = smacof(apart, init=start, n_init=1, max_iter=3000, eps=1e-10, normalized_stress=False)
     model = MultidimensionalScaling(by="metric", tolerance=1e-9, most_steps=3000)
     places, _ = model.placed(WINE)
@@ -74,7 +74,7 @@ def test_new_rows_are_placed_as_principal_components_place_them(landmarks: int) 
 
 def test_gowers_formula_gives_landmarks_their_own_place() -> None:
     apart = manhattan(WINE, WINE)
-    scaled = Scaled.of(apart, 4)
+    scaled = ClassicalScaling.of(apart, 4)
     assert scaled.placed(apart) == pytest.approx(scaled.places(), abs=1e-8)
 
 

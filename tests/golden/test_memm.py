@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from mlcli.core.tables import Array
-from mlcli.engines.chain_objective import FeatureMap
+from mlcli.engines.linear_chain import FeatureMap
 from mlcli.models.sequences.memm import MaximumEntropyMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted

@@ -11,8 +11,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from mlcli.core.errors import FitError
 from mlcli.core.params import build
-from mlcli.engines.windows import rows_before
-from mlcli.models.anomaly.prediction_error import PredictionError
+from mlcli.models.anomaly.prediction_error import PredictionError, rows_before
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of
 

@@ -105,8 +105,8 @@ def test_it_stops_after_the_last_round() -> None:
             {"use": "knn", "steps": [{"use": "min-mx"}]},
             "base: there is no step 'min-mx'\n  did you mean 'min-max'",
         ),
-        ({"use": "knn", "as": "x"}, "base: a model has no key 'as' here"),
-        ({"params": {}}, "base: a model is an id, or a mapping such as"),
+        ({"use": "knn", "as": "x"}, "base: a model has no key 'as'"),
+        ({"params": {}}, "base: which model"),
     ],
 )
 def test_a_base_that_cannot_be_taught_is_refused(base: Any, why: str) -> None:

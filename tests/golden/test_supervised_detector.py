@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression as OfSklearn
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn, settle
-from mlcli.models.anomaly._labelled import around
-from mlcli.models.anomaly.supervised_detector import SupervisedDetector
+from mlcli.models.anomaly.supervised_detector import SupervisedDetector, artificial_rows
 from tests.golden.asking import asked
 from tests.golden.screening import cloud, rows_of
 from tests.golden.shipped import numeric
@@ -40,7 +39,7 @@ def test_the_score_is_the_probability_of_the_classifier(balance: str, weight: st
 
 def test_artificial_anomalies_fill_the_widened_box() -> None:
     good = numeric(np.array([[0.0, 10.0], [1.0, 30.0]]))
-    drawn = around(good, 4000, 0.1, np.random.default_rng(0)).numbers
+    drawn = artificial_rows(good, 4000, 0.1, np.random.default_rng(0)).numbers
     assert drawn.min(axis=0) == pytest.approx([-0.1, 8], abs=0.05)
     assert drawn.max(axis=0) == pytest.approx([1.1, 32], abs=0.05)
     assert drawn.mean(axis=0) == pytest.approx([0.5, 20], abs=0.3)

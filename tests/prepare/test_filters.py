@@ -16,12 +16,12 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.prepare._dependence import codes_of, equal_frequency
 from mlcli.prepare._selecting import best_of, ranked
 from mlcli.prepare.anova import Anova
 from mlcli.prepare.cfs import CorrelationBasedSelection, uncertainty
 from mlcli.prepare.chi_square import ChiSquare, improbability
 from mlcli.prepare.correlation import Correlation
+from mlcli.prepare.discretise import codes_of, equal_frequency
 from mlcli.prepare.mutual_information import MutualInformation
 from mlcli.prepare.signal_to_noise import SignalToNoise
 from tests.golden.weather import weather

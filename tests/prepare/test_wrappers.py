@@ -25,9 +25,9 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds, inner_holdout
-from mlcli.prepare._stepwise import Stepwise
 from mlcli.prepare.embedded_selection import EmbeddedSelection
 from mlcli.prepare.exhaustive_subsets import ExhaustiveSubsets, slack
+from mlcli.prepare.forward_selection import ForwardSelection
 from tests.rows import labelled, table_of, valued
 
 DIABETES, WDBC, IRIS = load_diabetes(), load_breast_cancer(), load_iris()
@@ -87,10 +87,10 @@ def test_classes_are_selected_for_by_their_errors() -> None:
 @pytest.mark.parametrize("name", ["forward-selection", "backward-elimination"])
 def test_so_many_subsets_are_tried(name: str) -> None:
     """worked-examples.md: a wrapper fits d (d + 1) / 2 models, 10 for d = 4."""
-    step: Stepwise = build(STEPS.load(name), {"patience": None})
-    useful = step._usefulness(of_classes(IRIS, 4), np.random.default_rng(1))
-    assert len(list(step._path(useful, 4))) == (5 if name == "forward-selection" else 4)
-    assert len(useful.known.keys() - {()}) == 10
+    step: ForwardSelection = build(STEPS.load(name), {"patience": None})
+    subsets = step._subset_losses(of_classes(IRIS, 4), np.random.default_rng(1))
+    assert len(list(step._path(subsets, 4))) == (5 if name == "forward-selection" else 4)
+    assert len(subsets.known.keys() - {()}) == 10
 
 
 def test_without_a_number_the_best_point_of_the_path_is_kept() -> None:

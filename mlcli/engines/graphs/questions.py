@@ -25,7 +25,7 @@ Separation = Callable[[Collection[int], Collection[int], Collection[int]], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class GraphicalModel:
     """Variables, the factors whose product is their distribution, and what is separated from what by what."""
 
     columns: tuple[Column, ...]
@@ -45,7 +45,7 @@ class Graph:
         return [self.columns[place].levels[code] for place, code in codes.items()]
 
 
-def answer(graph: Graph, question: str) -> findings.Explanation:
+def answer(graph: GraphicalModel, question: str) -> findings.Explanation:
     """What the graph says."""
     text = question.strip()
     if SEPARATE.search(text):
@@ -61,7 +61,7 @@ Terms = dict[int, int | None]
 """Variables, and their levels where these are named."""
 
 
-def _sides(graph: Graph, text: str) -> tuple[Terms, dict[int, int]]:
+def _sides(graph: GraphicalModel, text: str) -> tuple[Terms, dict[int, int]]:
     """What is asked for, and what is known."""
     asked, _, known = text.partition("|")
     evidence = {place: code for place, code in _terms(graph, known).items() if code is not None}
@@ -73,7 +73,7 @@ def _sides(graph: Graph, text: str) -> tuple[Terms, dict[int, int]]:
     return wanted, evidence
 
 
-def _terms(graph: Graph, text: str) -> Terms:
+def _terms(graph: GraphicalModel, text: str) -> Terms:
     """Columns, some with a level, divided by commas."""
     found: Terms = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -87,7 +87,7 @@ def _terms(graph: Graph, text: str) -> Terms:
     return found
 
 
-def _given(graph: Graph, evidence: dict[int, int]) -> tuple[list[Factor], Codes]:
+def _given(graph: GraphicalModel, evidence: dict[int, int]) -> tuple[list[Factor], Codes]:
     """The factors with the evidence in them, and one row of codes with it; impossible evidence is refused."""
     codes = np.full((1, len(graph.columns)), -1, np.int32)
     codes[0, list(evidence)] = list(evidence.values())
@@ -98,7 +98,7 @@ def _given(graph: Graph, evidence: dict[int, int]) -> tuple[list[Factor], Codes]
     return factors, codes
 
 
-def _probability(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
+def _probability(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
     if not wanted:
         raise UsageError(f"--ask: '{text}' does not say of what", hint=FORMS)
     _refuse_many(graph, text, wanted)
@@ -115,7 +115,7 @@ def _probability(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int
     return findings.Table(text, header, tuple(rows))
 
 
-def _refuse_many(graph: Graph, text: str, wanted: Terms) -> None:
+def _refuse_many(graph: GraphicalModel, text: str, wanted: Terms) -> None:
     sizes = [len(graph.columns[place].levels) for place, level in wanted.items() if level is None]
     if np.prod(np.array(sizes, float)) > MOST_ROWS:
         raise UsageError(
@@ -123,7 +123,7 @@ def _refuse_many(graph: Graph, text: str, wanted: Terms) -> None:
         )
 
 
-def _most_probable(graph: Graph, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
+def _most_probable(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
     """The levels that are most probable together; of all variables where none is named."""
     if named := [place for place, level in wanted.items() if level is not None]:
         what = f"--ask: '{text}' names a level of '{graph.columns[named[0]].name}', which is what it asks for"
@@ -139,7 +139,7 @@ def _most_probable(graph: Graph, text: str, wanted: Terms, evidence: dict[int, i
     return findings.Table(text, ("column", "level"), rows, note=note)
 
 
-def _separation(graph: Graph, text: str) -> findings.Lines:
+def _separation(graph: GraphicalModel, text: str) -> findings.Lines:
     one, other = SEPARATE.split(text, maxsplit=1)
     other, _, given = other.partition("|")
     sets: Sequence[Terms] = [_terms(graph, part) for part in (one, other, given)]

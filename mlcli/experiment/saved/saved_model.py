@@ -18,7 +18,7 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import NewRows, Reference, new_rows
-from mlcli.engines.hidden_columns import usual_values
+from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
 from mlcli.prepare.drop import Drop

@@ -23,7 +23,7 @@ PROBABILITIES = (0.5, 0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class GaussianAxes:
     """D²(x) is the squared length of (x − mean) ``axes``; ``log_volume`` is the logarithm of |Σ|."""
 
     mean: Array
@@ -46,15 +46,15 @@ def mean_and_deviation(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
     return found.mean, deviation
 
 
-def diagonal_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
+def diagonal_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     """Every column varies by itself: Σ is diagonal."""
     mean, deviation = mean_and_deviation(data, ddof)
     axes = np.diag(quotient(np.ones_like(deviation), deviation))
     varies = deviation > 0
-    return Gaussian(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
+    return GaussianAxes(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
 
 
-def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
+def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     """Columns vary together; directions in which no training row varies are left out, with a warning.
 
     The axes come from the correlation matrix, so that the unit of a column decides nothing.
@@ -72,7 +72,7 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> Gaussian:
     axes = np.zeros((len(mean), int(kept.sum())))
     axes[varies] = vectors[:, kept] / np.sqrt(values[kept]) / deviation[varies][:, None]
     log_volume = np.log(values[kept]).sum() + 2 * np.log(deviation[varies]).sum()
-    return Gaussian(mean, axes, float(log_volume))
+    return GaussianAxes(mean, axes, float(log_volume))
 
 
 @dataclass(kw_only=True, eq=False)

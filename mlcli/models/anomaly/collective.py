@@ -21,6 +21,7 @@ Choices:
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -36,7 +37,6 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
-from mlcli.engines.windows import mean_over_windows, warn_of_gaps, windows_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
@@ -123,3 +123,29 @@ class Collective(Detector):
         """A detector of the kind that was asked for."""
         super().check_learned()
         refuse_other_method(self.base_, self.base)
+
+
+def windows_of(X: Array, size: int) -> Array:
+    """Every window of consecutive rows (windows × size × columns); of fewer rows one, its last repeated."""
+    if len(X) < size:
+        X = np.concatenate([X, np.repeat(X[-1:], size - len(X), axis=0)])
+    found = np.lib.stride_tricks.sliding_window_view(X, size, axis=0)
+    return np.ascontiguousarray(found.transpose(0, 2, 1))
+
+
+def mean_over_windows(values: Array, size: int, rows: int) -> Array:
+    """For each row the mean of the values of all windows that it is in."""
+    counts, total = np.zeros(rows), np.zeros(rows)
+    for first in range(min(size, rows)):
+        ends = min(len(values), rows - first)
+        counts[first : first + ends] += 1
+        total[first : first + ends] += values[:ends]
+    return np.asarray(total / np.maximum(counts, 1))
+
+
+def warn_of_gaps(data: ScreenedRows, whose: str) -> None:
+    """Say so where rows do not follow each other; sequences are never cut, and have no gaps."""
+    rows = data.rows if data.order is None else np.sort(data.rows)
+    if data.sequence is None and (np.diff(rows) != 1).any():
+        text = f"{whose} takes rows as they follow each other, and these have gaps or another order"
+        warnings.warn(f"{text}: protocol whole keeps them together", MlcliWarning, stacklevel=3)

@@ -32,7 +32,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.models.anomaly._gaussian import Gaussian, GaussianDetector, full_gaussian, mean_and_deviation
+from mlcli.models.anomaly._gaussian import GaussianAxes, GaussianDetector, full_gaussian, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 FEWEST = 3
@@ -76,7 +76,7 @@ class Grubbs(GaussianDetector, Detector):
             self.unit_ = float(distance[passed].std(ddof=1)) * critical(int(passed.sum()), self.alpha, sides=1)
             self.unit_ = self.unit_ or 1.0
 
-    def _of_values(self, data: ScreenedRows) -> Gaussian:
+    def _of_values(self, data: ScreenedRows) -> GaussianAxes:
         """Each column by itself, in units of its critical distance."""
         _, deviation = mean_and_deviation(data, ddof=1)
         varies = np.flatnonzero(deviation > 0)
@@ -89,7 +89,7 @@ class Grubbs(GaussianDetector, Detector):
             mean[column] = values[passed].mean()
             limit = critical(int(passed.sum()), self.alpha, sides=2)
             axes[column, axis] = 1.0 / (values[passed].std(ddof=1) * limit)
-        return Gaussian(mean, axes, 0.0)
+        return GaussianAxes(mean, axes, 0.0)
 
     def score_rows(self, table: Table) -> Array:
         """How far out each row lies, in units of how far is too far."""

@@ -66,9 +66,9 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
         """The factor of each row."""
         if same_rows(table.numbers, self.stored_):
             return self.own_
-        return self.scored(table, self._compared)
+        return self.scored(table, self._factor_of_new_rows)
 
-    def _compared(self, near: Neighbours, stored: DistinctRows) -> Array:
+    def _factor_of_new_rows(self, near: Neighbours, stored: DistinctRows) -> Array:
         return _factor(near, self._density(near, self.kth_[stored.first]), self.density_[stored.first])
 
     def _density(self, near: Neighbours, kth: Array) -> Array:

@@ -43,7 +43,7 @@ from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.windows import rows_before, warn_of_gaps
+from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -215,3 +215,11 @@ class PredictionError(Detector):
 def _psnr(errors: Array) -> Array:
     """In decibels, of errors in units of the range."""
     return np.asarray(-10 * np.log10(np.maximum((errors**2).mean(axis=1), NEVER_NOTHING)))
+
+
+def rows_before(X: Array, size: int) -> Array:
+    """The rows before each row, the nearest first (n × size × columns); before the first row stands itself."""
+    if not len(X):
+        return np.empty((0, size, X.shape[1]))
+    place = np.arange(len(X))[:, None] - np.arange(1, size + 1)
+    return np.asarray(X[np.maximum(place, 0)])

@@ -33,7 +33,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, refuse_other_method
-from mlcli.models.anomaly._labelled import LabelledDetector, as_plain
+from mlcli.models.anomaly.supervised_detector import LabelledDetector, plain_fields
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
@@ -61,7 +61,7 @@ class ScoreRanking(LabelledDetector, Detector):
         self.pairs_ = int(y.sum()) * int((y == 0).sum())
         seen = self._seen(rows.table)
         grouped = GroupedRows(
-            **(as_plain(rows) | {"table": seen}),
+            **(plain_fields(rows) | {"table": seen}),
             relevance=y.astype(np.float64),
             groups=np.zeros(len(y), np.int32),
             names=("all rows",),

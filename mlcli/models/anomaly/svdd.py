@@ -27,7 +27,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.kernel_functions import SQUARED_LENGTHS
-from mlcli.engines.one_class import OneClassKernel
+from mlcli.models.anomaly.one_class_svm import OneClassKernel
 from mlcli.tasks.anomaly import Detector
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.centres import TIE, Cloud, nearest_centres, squared_distances, squared_lengths
+from mlcli.engines.centres import TIE, CentredRows, nearest_centres, squared_distances, squared_lengths
 
 SLACK = 1e-7
 """Bounds may be off by this share of the largest length: the root of what squared distances round by."""
@@ -36,7 +36,7 @@ class Stop:
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class SettledCentres:
     """Where the centres have ended."""
 
     centres: Array
@@ -50,7 +50,7 @@ class Optimum:
 class Lloyd:
     """The groups of some rows while their centres move; sums are changed by the rows that change group."""
 
-    def __init__(self, cloud: Cloud, centres: Array, place: Place) -> None:
+    def __init__(self, cloud: CentredRows, centres: Array, place: Place) -> None:
         rows, groups = len(cloud.X), len(centres)
         self.cloud, self.centres, self.place = cloud, centres, place
         self.slack = SLACK * float(np.sqrt(cloud.lengths.max()))
@@ -60,15 +60,15 @@ class Lloyd:
         self.sums = np.eye(groups, 1) * (cloud.weights @ cloud.X)
         self._place(np.zeros(groups))
 
-    def run(self, stop: Stop) -> Optimum:
+    def run(self, stop: Stop) -> SettledCentres:
         """Move until the centres have converged."""
         for step in range(1, stop.steps + 1):
             self._fill_empty()
             moved = self._move()
             changed = self._place(moved)
             if changed <= stop.changes or float(moved @ moved) <= stop.moved:
-                return Optimum(self._means(), self._within(), step, True)
-        return Optimum(self._means(), self._within(), stop.steps, False)
+                return SettledCentres(self._means(), self._within(), step, True)
+        return SettledCentres(self._means(), self._within(), stop.steps, False)
 
     def _move(self) -> Array:
         """Centres go to the mean of their rows; how far each goes."""

@@ -31,7 +31,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.distance_matrix import DISTANCES_HELP, PlacedRows
+from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
 from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
@@ -42,7 +42,7 @@ LAST = 10
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
-class Agglomerative(PlacedRows, Clusterer):
+class Agglomerative(TransductiveClusterer, Clusterer):
     """A tree of merges, and its cut."""
 
     linkage: str = param("ward", "how far two groups are apart", choices=tuple(LINKAGES))

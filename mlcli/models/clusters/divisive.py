@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.distance_matrix import DISTANCES_HELP, PlacedRows
+from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
 from mlcli.engines.draws import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
@@ -39,7 +39,7 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
-class Divisive(PlacedRows, Clusterer):
+class Divisive(TransductiveClusterer, Clusterer):
     """A group, split again and again."""
 
     clusters: int = param(3, "how many groups there are at last, where no diameter is given", ge=1, tune=(2, 10))

@@ -35,8 +35,15 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_differences, squared_lengths
-from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
+from mlcli.engines.centres import (
+    STARTS,
+    CentredRows,
+    centred_rows,
+    nearest_centres,
+    squared_differences,
+    squared_lengths,
+)
+from mlcli.models.clusters._lloyd import Lloyd, SettledCentres, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.grouping import largest_first
 
@@ -76,25 +83,25 @@ class KMeans(Clusterer):
         if data.table.numbers.shape[1] == 0:
             raise FitError("k-means needs at least one column")
         self.origin_ = np.average(data.table.numbers, axis=0, weights=data.weights)
-        cloud = cloud_of(data.table.numbers - self.origin_, data.weights)
+        cloud = centred_rows(data.table.numbers - self.origin_, data.weights)
         variance = float(cloud.weights @ cloud.lengths / cloud.weights.sum() / cloud.X.shape[1])
         stop = Stop(self.tolerance * variance, self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
 
-        def settled(clusters: int) -> Optimum:
+        def settled(clusters: int) -> SettledCentres:
             starts = (STARTS[self.start](cloud, clusters, rng) for _ in range(self.restarts))
             return _best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud)
 
         self._keep(settled(self.clusters) if self.separation is None else self._separated(settled, cloud), cloud)
 
-    def _separated(self, settled: Callable[[int], Optimum], cloud: Cloud) -> Optimum:
+    def _separated(self, settled: Callable[[int], SettledCentres], cloud: CentredRows) -> SettledCentres:
         """The most groups, up to so many, whose centres lie far enough apart; one where none do."""
         tried = [settled(clusters) for clusters in range(2, self.clusters + 1)]
         self.separations_ = np.array([_separation(one, cloud) for one in tried])
         enough = np.flatnonzero(self.separations_ >= (self.separation or 0.0))
         return tried[enough[-1]] if len(enough) else settled(1)
 
-    def _keep(self, best: Optimum, cloud: Cloud) -> None:
+    def _keep(self, best: SettledCentres, cloud: CentredRows) -> None:
         """Store the centres by size; warn where they still move, or are fewer than asked for."""
         found = nearest_centres(cloud.X, best.centres, cloud.lengths)
         order = largest_first(cloud.X, found.group, len(best.centres), cloud.weights)
@@ -152,7 +159,7 @@ class KMeans(Clusterer):
         return findings.Table("Separation by the number of groups", ("groups", "separation"), rows, note=note)
 
 
-def _separation(found: Optimum, cloud: Cloud) -> float:
+def _separation(found: SettledCentres, cloud: CentredRows) -> float:
     """The smallest distance of two centres, in mean distances of rows to theirs."""
     if len(found.centres) < 2:
         return 0.0
@@ -164,7 +171,7 @@ def _separation(found: Optimum, cloud: Cloud) -> float:
     return float(apart.min()) / mean if mean > 0 else float(np.finfo(np.float64).max)
 
 
-def _best(runs: list[Optimum], cloud: Cloud) -> Optimum:
+def _best(runs: list[SettledCentres], cloud: CentredRows) -> SettledCentres:
     """The first that no other is better than."""
     best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
     for run in runs[1:]:

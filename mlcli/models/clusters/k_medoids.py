@@ -29,9 +29,9 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.classical_scaling import DISTANCES
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
 from mlcli.engines.draws import in_content_order
-from mlcli.engines.scaling import DISTANCES
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 from mlcli.tasks.grouping import largest_first
 

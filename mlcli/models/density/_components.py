@@ -14,7 +14,7 @@ from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.em import Mixture
+from mlcli.engines.mixtures import MixtureOfGaussians
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -26,7 +26,7 @@ SET_BY_FLOOR = (
 
 
 @dataclass(kw_only=True, eq=False)
-class OfVaryingColumns(DensityEstimator):
+class DensityOfVaryingColumns(DensityEstimator):
     """A density of the columns that vary: one of a single value would have an infinite density."""
 
     varies_: Rows = learned("varying")
@@ -75,10 +75,10 @@ class OfVaryingColumns(DensityEstimator):
 
 
 @dataclass(kw_only=True, eq=False)
-class OfComponents(OfVaryingColumns):
+class DensityOfComponents(DensityOfVaryingColumns):
     """A mixture of Gaussians, or one."""
 
-    def mixture(self) -> Mixture:
+    def mixture(self) -> MixtureOfGaussians:
         """What was learned."""
         raise TypeError(f"{type(self).__name__} does not say what was learned")
 
@@ -115,7 +115,7 @@ class OfComponents(OfVaryingColumns):
         )
 
 
-def _correlations(mixture: Mixture, deviations: Array, names: Sequence[str]) -> findings.Explanation:
+def _correlations(mixture: MixtureOfGaussians, deviations: Array, names: Sequence[str]) -> findings.Explanation:
     """For each component the pair of columns that vary together most."""
     if mixture.covariances.ndim < 3 or len(names) < 2:
         return ()

@@ -31,14 +31,14 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.em import Mixture
-from mlcli.models.density._components import SET_BY_FLOOR, OfComponents
+from mlcli.engines.mixtures import MixtureOfGaussians
+from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("gaussian", reference="Bishop 2006, Pattern Recognition and Machine Learning, section 2.3")
-class Gaussian(OfComponents, DensityEstimator):
+class Gaussian(DensityOfComponents, DensityEstimator):
     """A mixture of one component."""
 
     covariance: str = param("full", "how columns vary together", choices=COVARIANCE_TYPES)
@@ -72,9 +72,11 @@ class Gaussian(OfComponents, DensityEstimator):
         columns = len(self.mean_)
         return columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns)
 
-    def mixture(self) -> Mixture:
+    def mixture(self) -> MixtureOfGaussians:
         """One component."""
-        return Mixture(COVARIANCE_TYPES[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None])
+        return MixtureOfGaussians(
+            COVARIANCE_TYPES[self.covariance], np.ones(1), self.mean_[None], self.covariance_[None]
+        )
 
     def explain(self) -> Explanation:
         """The mean and the spread."""

@@ -41,10 +41,17 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import STARTS as CENTRES
-from mlcli.engines.centres import Cloud, cloud_of, nearest_centres, squared_lengths
+from mlcli.engines.centres import CentredRows, centred_rows, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.em import CRITERIA, Mixture, Optimum, StopRule, from_groups, maximise_likelihood
-from mlcli.models.density._components import SET_BY_FLOOR, OfComponents
+from mlcli.engines.mixtures import (
+    CRITERIA,
+    FittedMixture,
+    MixtureOfGaussians,
+    StopRule,
+    from_groups,
+    maximise_likelihood,
+)
+from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
@@ -63,7 +70,7 @@ COLLAPSED = (
 @register(
     "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
 )
-class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
+class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
@@ -91,15 +98,17 @@ class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
         floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
         rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
         Z = (X - mean) / deviation
-        cloud = cloud_of(Z, weights)
+        cloud = centred_rows(Z, weights)
         starts = (from_groups(X, weights, self._groups(Z, cloud, rng), kind, floor) for _ in range(self.restarts))
-        best = max((maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=Optimum.merit)
+        best = max(
+            (maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=FittedMixture.merit
+        )
         self._keep(best)
         if best.on_floor:
             whole = kind.scatter(X - mean, weights) / weights.sum()
             warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
 
-    def _groups(self, Z: Array, cloud: Cloud, rng: np.random.Generator) -> Flags:
+    def _groups(self, Z: Array, cloud: CentredRows, rng: np.random.Generator) -> Flags:
         """Which rows (n × components) are nearest to which of the centres that k-means would begin with."""
         centres = STARTS[self.start](cloud, self.components, rng)
         if len(centres) < self.components:
@@ -125,9 +134,9 @@ class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
         """One for each component."""
         return len(self.shares_)
 
-    def mixture(self) -> Mixture:
+    def mixture(self) -> MixtureOfGaussians:
         """What was learned."""
-        return Mixture(COVARIANCE_TYPES[self.covariance], self.shares_, self.means_, self.covariances_)
+        return MixtureOfGaussians(COVARIANCE_TYPES[self.covariance], self.shares_, self.means_, self.covariances_)
 
     def explain(self) -> findings.Explanation:
         """The components, and how they were found."""
@@ -149,7 +158,7 @@ class GaussianMixture(OfComponents, DensityEstimator, Clusterer):
             ),
         )
 
-    def _keep(self, best: Optimum) -> None:
+    def _keep(self, best: FittedMixture) -> None:
         if not best.converged:
             what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
             warnings.warn(what, MlcliWarning, stacklevel=3)

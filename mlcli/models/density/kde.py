@@ -34,7 +34,7 @@ from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.density._components import OfVaryingColumns
+from mlcli.models.density._components import DensityOfVaryingColumns
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -46,7 +46,7 @@ BLOCK_CELLS = 60_000
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
-class KernelDensity(OfVaryingColumns, DensityEstimator):
+class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
     """A Gaussian round each row."""
 
     bandwidth: str = param("scott", "how wide the Gaussians are", choices=BANDWIDTHS)

@@ -46,23 +46,23 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.graphs.chances import Families
+from mlcli.engines.graphs.conditional_probabilities import Families
 from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import INFERENCES, Inference
 from mlcli.engines.graphs.structures import SCORES, climbed_arrows, cycle_in, d_separated, in_order, tree_among
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.graphs._columns import (
+from mlcli.models.graphs._graphical import (
     ACCEPTS,
     OverGraph,
     are_names,
     arrow_table,
     chance_tables,
+    drawn_graph,
     ends,
     factorisation,
     joined_by,
     labelled_codes,
     listed_names,
-    picture,
     place_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -227,7 +227,7 @@ class BayesNet(OverGraph, Classifier):
         climbed = findings.Curve("EM", "round", rounds, (("log-likelihood", tuple(self.path_.tolist())),))
         return (
             factorisation(columns, families),
-            *picture(columns, order, pairs, directed=True),
+            *drawn_graph(columns, order, pairs, directed=True),
             arrow_table(columns, pairs),
             *tables,
             *((climbed,) if rounds else ()),

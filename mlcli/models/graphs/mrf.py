@@ -48,16 +48,16 @@ from mlcli.engines.graphs.inference import INFERENCES, Inference, log_marginals,
 from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
 from mlcli.engines.graphs.structures import grid_of, separated, tree_among
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.graphs._columns import (
+from mlcli.models.graphs._graphical import (
     ACCEPTS,
     OverGraph,
+    drawn_graph,
     edge_table,
     ends,
     joined_by,
     labelled_codes,
     listed_names,
     logs_of,
-    picture,
     place_of,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -206,7 +206,7 @@ class MarkovRandomField(OverGraph, Classifier):
     def explain(self) -> findings.Explanation:
         """The factorisation, the graph, the edges, and the potentials of those of the target."""
         columns = self.variables()
-        drawn = picture(columns, range(len(columns)), self._joined(), directed=False)
+        drawn = drawn_graph(columns, range(len(columns)), self._joined(), directed=False)
         strengths = edge_table(columns, [(pair, self._pair(*pair)) for pair in self._joined()])
         return (self._factorisation(), *drawn, strengths, *self._target_tables())
 

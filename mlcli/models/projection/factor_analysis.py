@@ -25,8 +25,8 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.factors import FactorModel, Search
-from mlcli.engines.principal import elbow, principal_axes
+from mlcli.engines.factor_analysis import FactorModel, Search
+from mlcli.engines.principal_components import elbow, principal_axes
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -65,7 +65,3 @@ class FactorAnalysis(FactorModel, Projector):
     def middle(self) -> Array:
         """The mean row."""
         return self.mean_
-
-    def check_learned(self) -> None:
-        """Loadings that fit the columns, and noise above 0."""
-        self.found.check(len(self.columns_), np.shape(self.loadings_)[-1])

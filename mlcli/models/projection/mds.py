@@ -30,9 +30,9 @@ from mlcli.core.findings import Bars, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.principal import elbow_note
-from mlcli.engines.scaling import DISTANCES, Scaled, euclidean
-from mlcli.models.projection._picture import Picture
+from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling, euclidean
+from mlcli.engines.principal_components import elbow_note
+from mlcli.models.projection._transductive import TransductiveProjector
 from mlcli.tasks.projection import Projector
 
 ENOUGH = 1e-12
@@ -42,7 +42,7 @@ MOST_COMPONENTS = 6
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
-class MultidimensionalScaling(Picture, Projector):
+class MultidimensionalScaling(TransductiveProjector, Projector):
     """Rows at their distances."""
 
     for_new_rows: ClassVar[str] = "the step mds places new rows at classical places, and pca does"
@@ -60,7 +60,7 @@ class MultidimensionalScaling(Picture, Projector):
         """The places, and the stress."""
         apart = DISTANCES[self.distance](X, X)
         self.stresses_ = self._stresses(apart)
-        places, note = Scaled.of(apart, self.components).places(), ""
+        places, note = ClassicalScaling.of(apart, self.components).places(), ""
         if self.by == "metric":
             places, steps = self._majorised(apart, places)
             note = f" after {steps} steps"
@@ -70,7 +70,7 @@ class MultidimensionalScaling(Picture, Projector):
     def _stresses(self, apart: Array) -> Array:
         """What classical places of some components get wrong."""
         most = min(MOST_COMPONENTS, max(len(apart) - 1, 1))
-        places = Scaled.of(apart, most).places()
+        places = ClassicalScaling.of(apart, most).places()
         return np.array([share_of_stress(apart, places[:, :count]) for count in range(1, most + 1)])
 
     def explain(self) -> Explanation:

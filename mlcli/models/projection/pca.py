@@ -36,10 +36,9 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.principal import (
+from mlcli.engines.principal_components import (
     SOLVERS,
     Axes,
-    check_axes,
     component_findings,
     count_for_share,
     elbow,
@@ -64,9 +63,9 @@ class PrincipalComponents(Projector):
     ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
 
     kept_: int = learned()
-    middle_: Array = learned()
-    directions_: Array = learned()
-    variances_: Array = learned()
+    middle_: Array = learned("columns")
+    directions_: Array = learned("columns", "columns")
+    variances_: Array = learned("columns")
 
     accepts = Accepts(weights=True, prefers_scaled=True)
     """Numbers, on one scale: the column with the largest would be the first component."""
@@ -99,8 +98,7 @@ class PrincipalComponents(Projector):
         return self.middle_
 
     def check_learned(self) -> None:
-        """Axes that fit the columns, and no more components than these."""
-        check_axes(self._axes(), len(self.columns_))
+        """No more components than columns."""
         if not 0 <= self.kept_ <= len(self.columns_):
             raise ValueError("more components than columns")
 

@@ -29,8 +29,8 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.principal import principal_axes
-from mlcli.models.projection._picture import Picture, in_decimals
+from mlcli.engines.principal_components import principal_axes
+from mlcli.models.projection._transductive import TransductiveProjector, in_decimals
 from mlcli.tasks.projection import Projector
 
 ROOM = 3
@@ -40,7 +40,7 @@ HALVINGS = 64
 
 
 @register("t-sne", reference="van der Maaten & Hinton 2008; van der Maaten 2014")
-class StochasticNeighbours(Picture, Projector):
+class StochasticNeighbours(TransductiveProjector, Projector):
     """Rows beside their neighbours."""
 
     components: int = param(2, "how many dimensions the picture has", ge=1, le=ROOM)
@@ -67,7 +67,7 @@ class StochasticNeighbours(Picture, Projector):
 
     def _descended(self, begin: Array, start: Rows, near: Rows, p: Array) -> tuple[Array, float]:
         """The places after all steps, and their divergence."""
-        from mlcli.kernels.embeddings.repulsion import forces, pulls
+        from mlcli.kernels.repulsion import forces, pulls
 
         n = len(begin)
         rate = max(n / EXAGGERATION / 4, 50.0)

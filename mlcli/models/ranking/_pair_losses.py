@@ -37,7 +37,7 @@ ROUGH, NEAR = 1e-4, 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Differences:
+class PairDifferences:
     """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
 
     X: Array
@@ -173,14 +173,14 @@ def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> Corner
 def _window(rows: PairSums, score: Array) -> tuple[Corners, bool]:
     """The pairs near their margin, with the line of those lacking more; whether that is all pairs."""
     reach = np.inf
-    near = near_rows(rows.group, score, -reach, reach)
+    near = rows_in_window(rows.group, score, -reach, reach)
     while near.size > WINDOW and reach > NARROWEST:
         reach = min(reach, 2.0) / 2
-        near = near_rows(rows.group, score, 1 - reach, 1 + reach)
-    pairs = pairs_near(rows.relevance, rows.weights, near)
+        near = rows_in_window(rows.group, score, 1 - reach, 1 + reach)
+    pairs = pairs_in_window(rows.relevance, rows.weights, near)
     slope, offset = rows.line_of_lack(score, 1 - reach)
     ones = np.ones(rows.X.shape[1])
-    terms = Differences(rows.X, pairs)
+    terms = PairDifferences(rows.X, pairs)
     shown = Corners(terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset)
     return shown, bool(np.isinf(reach))
 
@@ -195,7 +195,7 @@ def _held(hold: float, length: float) -> float:
 def _start(rows: PairSums, max_iterations: int) -> Array:
     """The minimum of the squared hinge, which needs no pairs; anything, where the first window holds them all."""
     nowhere = np.zeros(rows.X.shape[1])
-    everything = near_rows(rows.group, rows.X @ nowhere, -np.inf, np.inf).size <= WINDOW
+    everything = rows_in_window(rows.group, rows.X @ nowhere, -np.inf, np.inf).size <= WINDOW
     return nowhere if everything else least_squared_hinge(rows, ROUGH, max_iterations).w
 
 
@@ -232,7 +232,7 @@ class PreferencePairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class RowsInWindow:
     """For each row, the rows of its group that lie near it by a score: those of ``order`` from first to last."""
 
     order: Rows
@@ -245,14 +245,14 @@ class Near:
         return int(self.count.sum())
 
 
-def near_rows(group: Codes, score: Array, least: float, most: float) -> Near:
+def rows_in_window(group: Codes, score: Array, least: float, most: float) -> RowsInWindow:
     """The rows whose score is lower by something between ``least`` and ``most``."""
-    first = _asked_at(group, -score, least - score, before_equals=True)
-    last = _asked_at(group, -score, most - score, before_equals=False)
-    return Near(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
+    first = _rows_before(group, -score, least - score, before_equals=True)
+    last = _rows_before(group, -score, most - score, before_equals=False)
+    return RowsInWindow(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
 
 
-def pairs_near(value: Array, weight: Array, near: Near) -> PreferencePairs:
+def pairs_in_window(value: Array, weight: Array, near: RowsInWindow) -> PreferencePairs:
     """The pairs of each row with those near it that have a lower value, but those of weight 0."""
     higher = np.repeat(np.arange(len(value)), near.count)
     along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
@@ -262,7 +262,7 @@ def pairs_near(value: Array, weight: Array, near: Near) -> PreferencePairs:
     return PreferencePairs(higher[kept], lower[kept], together[kept])
 
 
-def _asked_at(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:
+def _rows_before(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:
     """How many rows, by group and place, stand before where each row asks."""
     count = len(group)
     turn = np.repeat([1, 0] if before_equals else [0, 1], count)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mlcli.core.registry import register
-from mlcli.models.recommendation._neighbourhood import Neighbourhood
+from mlcli.models.recommendation.user_neighbours import Neighbourhood
 from mlcli.tasks.recommendation import Recommender
 
 

@@ -58,7 +58,8 @@ class MatrixFactorisation(Recommender):
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
         """Solve for users and items in turn."""
         self.mean_ = self.liked_from_
-        user, item = Side.of(data.users, len(self.user_ratings_)), Side.of(data.items, len(self.item_ratings_))
+        user = RidgeByOwner.of(data.users, len(self.user_ratings_))
+        item = RidgeByOwner.of(data.items, len(self.item_ratings_))
         items = np.zeros((item.size, 1 + self.factors))
         items[:, 1:] = rng.normal(0.0, START_WIDTH, (item.size, self.factors))
         items[self.item_ratings_ == 0] = 0.0
@@ -69,7 +70,7 @@ class MatrixFactorisation(Recommender):
             losses.append(self._loss(data, users, items))
         self.users_, self.items_, self.losses_ = users, items, np.array(losses)
 
-    def _solved(self, side: Side, data: Ratings, others: Array) -> Array:
+    def _solved(self, side: RidgeByOwner, data: Ratings, others: Array) -> Array:
         """Biases and factors of one side, given those that each rating meets on the other."""
         design = np.column_stack([np.ones(len(data)), others[:, 1:]])
         return side.ridge(design, data.y - self.mean_ - others[:, 0], data.weights, self.l2)
@@ -120,7 +121,7 @@ def agreement(users: Array, items: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class RidgeByOwner:
     """The ratings of each user together, or of each item.
 
     ``order`` sorts the ratings by owner (a user, or an item); ``starts`` is where each of ``owners`` begins.
@@ -133,7 +134,7 @@ class Side:
     """How many owners what is learned has room for."""
 
     @classmethod
-    def of(cls, codes: Codes, size: int) -> Side:
+    def of(cls, codes: Codes, size: int) -> RidgeByOwner:
         """The side of the users, or of the items, of some ratings."""
         order = np.argsort(codes, kind="stable")
         owners, starts = np.unique(codes[order], return_index=True)

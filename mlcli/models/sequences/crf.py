@@ -24,10 +24,158 @@ Choices:
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.names import did_you_mean
+from mlcli.core.params import learned, param
+from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.engines.chain_objective import Expect, over_sequences
-from mlcli.models.sequences._log_linear import LogLinearTagger
-from mlcli.tasks.sequence_labelling import Tagger
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.hidden_markov import IMPOSSIBLE, most_probable_tags, tag_probabilities
+from mlcli.engines.linear_chain import LOOKS, ChainObjective, Expect, FeatureMap, Template, over_sequences
+from mlcli.engines.linear_objective import complaint
+from mlcli.engines.solvers.lbfgs import lbfgs
+from mlcli.engines.solvers.owlqn import owlqn
+from mlcli.models.sequences._ngrams import OF_SCORES, viterbi_table
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+
+STRONGEST = 8
+"""How many features of each tag are shown."""
+REMEMBERED = 20
+"""How many steps L-BFGS remembers: a step of it costs little beside the sums over all rows."""
+
+
+@dataclass(kw_only=True, eq=False)
+class LogLinearTagger(Tagger):
+    """Weights of features with tags, and of tags after tags."""
+
+    templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {LOOKS}")
+    columns: tuple[str, ...] = param((), "the columns that features are made of; all where none is named")
+    l2: float = param(
+        1.0, "the cost of ½ squared weight, in log-likelihood", ge=0, tune=log_range(1e-2, 1e2, simpler="high")
+    )
+    l1: float = param(0.0, "the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True)
+    tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
+    max_iterations: int = param(1000, "how many steps at most", ge=1)
+
+    weights_: Array = learned("features", "classes")
+    """Features × tags; a tag that was not met has none."""
+    follows_: Array = learned("classes", "classes")
+    """The weight of each tag after each."""
+    steps_: int = learned()
+
+    @property
+    def accepts(self) -> Accepts:
+        """Levels, the letters of new ones where templates look at them, numbers, and empty cells: no feature."""
+        letters = any(not text.startswith("word") for text in self.templates)
+        return Accepts(nominal=True, missing=True, letters=letters, prefers_scaled=True)
+
+    def normaliser(self) -> Expect:
+        """How tags are normalised; the one thing in which these taggers learn differently."""
+        raise TypeError(f"{type(self).__name__} does not say how it is normalised")
+
+    def conflicts(self) -> list[str]:
+        """Templates that mean nothing."""
+        return [
+            f"templates: '{text}' is none; a template is {LOOKS}"
+            for text in self.templates
+            if Template.read(text) is None
+        ] + ([] if self.l1 or self.l2 else ["l1 and l2 cannot both be 0: weights would grow without end"])
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Climb the penalised likelihood, from weights of 0, over the tags that occur."""
+        met = np.flatnonzero(data.class_totals > 0)
+        features = self._map(data.table.columns)
+        width, count = len(features.names), len(met)
+        objective = ChainObjective(
+            rows=features.of_rows(data.table, data.sequence),
+            features=width,
+            tags=np.searchsorted(met, data.y).astype(np.int32),
+            sequence=data.sequence,
+            count=count,
+            l2=self.l2,
+            expect=self.normaliser(),
+        )
+        tolerance = self.tolerance * len(data)
+        start, until = np.zeros((width + count) * count), (tolerance, self.max_iterations, REMEMBERED)
+        found = owlqn(objective, self.l1, start, *until) if self.l1 else lbfgs(objective, start, *until)
+        if unfinished := complaint([found], tolerance):
+            warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
+        weights, follows = objective.parted(found.at.w)
+        tags = len(data.classes)
+        self.weights_, self.follows_ = np.zeros((width, tags)), np.zeros((tags, tags))
+        self.weights_[:, met], self.follows_[np.ix_(met, met)] = weights, follows
+        self.steps_ = found.iterations
+
+    def _map(self, columns: Sequence[Column]) -> FeatureMap:
+        by_name = {column.name: column for column in columns}
+        for name in self.columns:
+            if name not in by_name:
+                hint = did_you_mean(name, by_name, "columns")
+                raise FitError(f"{self.name}: there is no column '{name}'", hint=hint)
+        chosen = [by_name[name] for name in self.columns] if self.columns else columns
+        return FeatureMap.of(chosen, self.templates)
+
+    def scores(self, table: Table, sequence: Codes) -> Array:
+        """What each tag scores at each row by itself (rows × tags)."""
+        from mlcli.kernels.linear_chain import score_rows
+
+        rows = self._map(self.columns_).of_rows(table, sequence)
+        scores = np.empty((len(table), len(self.classes_)))
+        score_rows(rows.begins, rows.features, rows.values, self.weights_, scores)
+        return np.where(self.class_totals_ > 0, scores, IMPOSSIBLE)
+
+    def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
+        """Scores of rows, and of tags after tags, whose sum is that of a path; its start adds nothing."""
+        return self.scores(table, sequence), np.pad(self.follows_, (0, 1))
+
+    def tag(self, table: Table, sequence: Codes) -> Codes:
+        """The most probable tags of each sequence."""
+        return most_probable_tags(*self.chain(table, sequence), sequence, False)
+
+    def tag_shares(self, table: Table, sequence: Codes) -> Array:
+        """The probability of each tag at each row, whatever the others are."""
+        return tag_probabilities(*self.chain(table, sequence), sequence, False)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The table of Viterbi for one sequence."""
+        sequence = np.zeros(len(table), np.int32)
+        tags = self.tag(table, sequence)
+        chain = self.chain(table, sequence)
+        return (viterbi_table(table, chain, tags, self.classes_, self.target_, OF_SCORES),)
+
+    def check_learned(self) -> None:
+        """Weights that fit the features, without gaps."""
+        if len(self.weights_) != len(self._map(self.columns_).names):
+            raise ValueError("weights that do not fit the features")
+        if not (np.isfinite(self.weights_).all() and np.isfinite(self.follows_).all()):
+            raise ValueError("weights that are no numbers")
+
+    def explain(self) -> findings.Explanation:
+        """The weights of tags after tags, and the strongest features of each tag."""
+        names = self._map(self.columns_).names
+        pairs = tuple((tag, *row) for tag, row in zip(self.classes_, self.follows_.tolist(), strict=True))
+        strongest = np.argsort(-np.abs(self.weights_), axis=0, kind="stable")[:STRONGEST].T
+        rows = tuple(
+            (tag, names[feature], float(self.weights_[feature, code]))
+            for code, (tag, features) in enumerate(zip(self.classes_, strongest.tolist(), strict=True))
+            for feature in features
+            if self.weights_[feature, code] or not self.l1
+        )
+        left = f"{np.count_nonzero(self.weights_):,} of {self.weights_.size:,} weights are not 0"
+        note = left if self.l1 else ""
+        return (
+            findings.Table("What a tag adds to the score of the next", ("after", *self.classes_), pairs),
+            findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows, note=note),
+        )
 
 
 @register("crf", reference="Lafferty, McCallum & Pereira 2001")

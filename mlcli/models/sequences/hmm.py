@@ -42,9 +42,21 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table, empty_cells
-from mlcli.engines.sequences import drawn_tags, log_probabilities, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._hidden import Learning, counts_of_levels, hidden_counts, log_normals, normals
-from mlcli.models.sequences._tables import (
+from mlcli.engines.hidden_markov import (
+    drawn_tags,
+    log_probabilities,
+    logarithm,
+    most_probable_tags,
+    tag_probabilities,
+)
+from mlcli.models.sequences._baum_welch import (
+    BaumWelchSettings,
+    counts_of_levels,
+    hidden_counts,
+    log_normals,
+    normals,
+)
+from mlcli.models.sequences._ngrams import (
     NOTE,
     SMOOTHINGS,
     count_ngrams,
@@ -123,8 +135,8 @@ class HiddenMarkovModel(Tagger):
         if self.labelled == 1:
             ngrams = count_ngrams(data.y, data.sequence, len(data.classes), ORDERS[self.order], self.stop)
             return data.outputs, ngrams
-        learning = Learning(self.labelled, self.restarts, self.rounds, self.tolerance, self.stop)
-        found, path = hidden_counts(data, *self._observed(data.table), len(self.levels_), learning, rng)
+        settings = BaumWelchSettings(self.labelled, self.restarts, self.rounds, self.tolerance, self.stop)
+        found, path = hidden_counts(data, *self._observed(data.table), len(self.levels_), settings, rng)
         self.path_ = np.array(path)
         return found.shares, found.counts
 

@@ -33,8 +33,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
-from mlcli.engines.sequences import drawn_tags, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._tables import SMOOTHINGS, count_ngrams, histories, how_smoothed, transition_table
+from mlcli.engines.hidden_markov import drawn_tags, logarithm, most_probable_tags, tag_probabilities
+from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams, histories, how_smoothed, transition_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 MOST_HISTORIES = 5_000_000

@@ -25,9 +25,9 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.chain_objective import Expect, over_steps
+from mlcli.engines.linear_chain import Expect, over_steps
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.sequences._log_linear import LogLinearTagger
+from mlcli.models.sequences.crf import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
 
 

@@ -13,7 +13,7 @@ from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilit
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
-from mlcli.engines.principal import component_names
+from mlcli.engines.principal_components import component_names
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.reasons import ScoredRows, main_reasons

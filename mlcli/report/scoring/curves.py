@@ -32,7 +32,7 @@ from mlcli.report.scoring.scored import (
 class Series:
     """A cell by the values of something: which splits were answered at each, and what the answers were."""
 
-    one: Scored
+    scored: Scored
     over: str
     places: Mapping[float, Sequence[int]]
     answers: Mapping[float, Sequence[Any]]
@@ -48,21 +48,21 @@ class Series:
 
     def summary(self, metric: Metric, value: float) -> Summary:
         """A metric at a value."""
-        return summarise(metric, self.answers[value], self._training_parts(value), self.one.result.pooled)
+        return summarise(metric, self.answers[value], self._training_parts(value), self.scored.result.pooled)
 
     def is_like(self, other: Series, metric: Metric, value: float) -> bool:
         """Whether no test tells two cells apart at a value."""
-        parts, pooled = self._training_parts(value), self.one.result.pooled
-        unsteady = self.one.unsteady or other.one.unsteady
+        parts, pooled = self._training_parts(value), self.scored.result.pooled
+        unsteady = self.scored.unsteady or other.scored.unsteady
         found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unsteady=unsteady)
         return not found.distinguishable
 
     def learned_from(self, value: float) -> list[int]:
         """How many rows each split has learned from."""
-        return [self.one.result.splits[place].train_rows for place in self.places.get(value, ())]
+        return [self.scored.result.splits[place].train_rows for place in self.places.get(value, ())]
 
     def _training_parts(self, value: float) -> list[int]:
-        parts = training_sizes(self.one.result)
+        parts = training_sizes(self.scored.result)
         return [parts[place] for place in self.places[value]]
 
 
@@ -79,7 +79,7 @@ def series_of(one: Scored) -> list[Series]:
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
     """Each metric, by name, at each value."""
-    metrics = series.one.metrics
+    metrics = series.scored.metrics
     return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
 
 

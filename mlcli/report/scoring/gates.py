@@ -39,18 +39,18 @@ class Gate:
 class GateSubject:
     """A cell that is to meet an expectation, beside all others of its experiment."""
 
-    one: Scored
+    scored: Scored
     others: Sequence[Scored]
     run_named: RunNamed
 
     @property
     def metric(self) -> Metric:
         """The metric that decides: the first."""
-        return self.one.metrics[0]
+        return self.scored.metrics[0]
 
     def gate(self, expectation: Expectation, found: str, passed: bool = False) -> Gate:
         """What came of an expectation."""
-        cell = self.one.cell
+        cell = self.scored.cell
         return Gate(cell.dataset.name, cell.label, str(expectation), found, passed)
 
 
@@ -74,28 +74,28 @@ def _is_about(expectation: Expectation, one: Scored) -> bool:
 
 
 @singledispatch
-def judge(expectation: Expectation, judged: GateSubject) -> Gate | None:
+def judge(expectation: Expectation, subject: GateSubject) -> Gate | None:
     """Whether a cell meets an expectation; None where it is of another kind of task."""
     raise TypeError(f"there is no gate for {type(expectation).__name__}")
 
 
 @judge.register
-def _gate_of_bound(expectation: Bound, judged: GateSubject) -> Gate | None:
-    if not judged.one.done:
-        return judged.gate(expectation, f"its cell is {judged.one.result.status}")
-    one = _scored_by(judged.one, expectation.metric)
+def _gate_of_bound(expectation: Bound, subject: GateSubject) -> Gate | None:
+    if not subject.scored.done:
+        return subject.gate(expectation, f"its cell is {subject.scored.result.status}")
+    one = _scored_by(subject.scored, expectation.metric)
     if one is None:
         return None
     metric = next(metric for metric in one.metrics if metric.name == expectation.metric)
     summary = one.summaries[metric.name]
     if not expectation.relation and metric.better == "zero":
-        return judged.gate(expectation, f"{metric.name} is best at 0: it has no worse side")
+        return subject.gate(expectation, f"{metric.name} is best at 0: it has no worse side")
     relation = expectation.relation or ("<=" if metric.better == "low" else ">=")
     end = expectation.end or CAUTIOUS[relation[0]]
     value = getattr(summary, end)
     passed = value is not None and RELATIONS[relation](value, expectation.value)
     said = Bound(metric=metric.name, relation=relation, value=expectation.value, end=end)
-    return judged.gate(said, _score_text(metric, summary, end), passed)
+    return subject.gate(said, _score_text(metric, summary, end), passed)
 
 
 def _scored_by(one: Scored, name: str) -> Scored | None:
@@ -116,18 +116,18 @@ def _score_text(metric: Metric, summary: Summary, end: str) -> str:
 
 
 @judge.register
-def _gate_of_beats(expectation: Beats, judged: GateSubject) -> Gate | None:
-    cell = judged.one.cell
-    called = (one for one in judged.others if expectation.other in (one.cell.label, one.cell.model.use))
-    beside = (one for one in called if one is not judged.one and _are_comparable(one.cell, cell))
+def _gate_of_beats(expectation: Beats, subject: GateSubject) -> Gate | None:
+    cell = subject.scored.cell
+    called = (one for one in subject.others if expectation.other in (one.cell.label, one.cell.model.use))
+    beside = (one for one in called if one is not subject.scored and _are_comparable(one.cell, cell))
     if not (other := next(beside, None)):
-        return judged.gate(expectation, f"{expectation.other} is not in this experiment")
-    if not (judged.one.done and other.done):
-        return judged.gate(expectation, "one of them has no score")
-    difference = difference_between(judged.one, other, judged.metric)
-    gain = _gain(judged.metric, difference)
+        return subject.gate(expectation, f"{expectation.other} is not in this experiment")
+    if not (subject.scored.done and other.done):
+        return subject.gate(expectation, "one of them has no score")
+    difference = difference_between(subject.scored, other, subject.metric)
+    gain = _gain(subject.metric, difference)
     passed = gain is not None and gain > 0 and difference.p is not None and difference.distinguishable
-    return judged.gate(expectation, _difference_text(judged.metric, difference), passed)
+    return subject.gate(expectation, _difference_text(subject.metric, difference), passed)
 
 
 def _are_comparable(one: Cell, other: Cell) -> bool:
@@ -152,34 +152,34 @@ def _difference_text(metric: Metric, difference: Difference) -> str:
 
 
 @judge.register
-def _gate_of_not_worse(expectation: NotWorse, judged: GateSubject) -> Gate | None:
-    if not judged.one.done:
-        return judged.gate(expectation, f"its cell is {judged.one.result.status}")
-    cell, metric = judged.one.cell, judged.metric
-    called = (result for result in judged.run_named(expectation.run) if result.cell.label == cell.label)
+def _gate_of_not_worse(expectation: NotWorse, subject: GateSubject) -> Gate | None:
+    if not subject.scored.done:
+        return subject.gate(expectation, f"its cell is {subject.scored.result.status}")
+    cell, metric = subject.scored.cell, subject.metric
+    called = (result for result in subject.run_named(expectation.run) if result.cell.label == cell.label)
     if not (before := next((result for result in called if _are_comparable(result.cell, cell)), None)):
-        return judged.gate(expectation, "that run has no such model on this dataset")
+        return subject.gate(expectation, "that run has no such model on this dataset")
     other = scored(before, (metric.name,))
     if not other.done:
-        return judged.gate(expectation, f"in that run its cell is {other.result.status}")
-    difference = difference_between(judged.one, other, metric)
+        return subject.gate(expectation, f"in that run its cell is {other.result.status}")
+    difference = difference_between(subject.scored, other, metric)
     if difference.mean is None:
-        return _gate_on_other_rows(expectation, judged, other)
+        return _gate_on_other_rows(expectation, subject, other)
     worst = _worst_gain(metric, difference)
     low, high, found = difference.low, difference.high, difference.why or "no test could be made"
     if low is not None and high is not None:
         found = f"{metric.name} {difference.mean:+.4g} (95 % interval {low:.4g} to {high:.4g})"
-    return judged.gate(expectation, found, worst is not None and worst >= -expectation.by)
+    return subject.gate(expectation, found, worst is not None and worst >= -expectation.by)
 
 
-def _gate_on_other_rows(expectation: NotWorse, judged: GateSubject, other: Scored) -> Gate:
+def _gate_on_other_rows(expectation: NotWorse, subject: GateSubject, other: Scored) -> Gate:
     """The scores alone, where the rows or splits have changed since that run."""
-    metric = judged.metric
-    now, then = (one.summaries[metric.name].mean for one in (judged.one, other))
+    metric = subject.metric
+    now, then = (one.summaries[metric.name].mean for one in (subject.scored, other))
     gain = None if now is None or then is None else _gain(metric, Difference(now - then))
     if gain is None:
-        return judged.gate(expectation, "one of them has no score")
-    return judged.gate(
+        return subject.gate(expectation, "one of them has no score")
+    return subject.gate(
         expectation, f"{metric.name} {now:.4g}, then {then:.4g}, of other rows", gain >= -expectation.by
     )
 

@@ -12,14 +12,7 @@ from mlcli.core.findings import Points
 from mlcli.core.groups import groups_by
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.metrics.fairness import (
-    CRITERIA,
-    FEW,
-    Gap,
-    GroupRates,
-    IndividualFairness,
-    Rate,
-)
+from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, IndividualFairness, Rate
 from mlcli.report.document import (
     Content,
     Element,

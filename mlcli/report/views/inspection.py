@@ -15,7 +15,7 @@ from mlcli.core import findings
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
-from mlcli.engines.hidden_columns import usual_values, with_column
+from mlcli.engines.column_effects import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
 from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance

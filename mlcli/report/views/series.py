@@ -28,10 +28,10 @@ def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
     found = [series for one in group for series in series_of(one)]
     for over in dict.fromkeys(series.over for series in found if not series.line):
-        of_models = {group[series.one]: series for series in found if series.over == over and not series.line}
+        of_models = {group[series.scored]: series for series in found if series.over == over and not series.line}
         yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
-    for one in dict.fromkeys(series.one for series in found if series.line):
-        lines = {series.line: series for series in found if series.one is one}
+    for one in dict.fromkeys(series.scored for series in found if series.line):
+        lines = {series.line: series for series in found if series.scored is one}
         over = next(iter(lines.values())).over
         yield from _table_of_series(lines, metric, f"{group[one]}: {metric.name} by {over}")
 

@@ -13,7 +13,7 @@ from mlcli.core.findings import Explanation, as_json
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
-from mlcli.engines.hidden_columns import changes
+from mlcli.engines.column_effects import column_effects
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
@@ -180,4 +180,4 @@ def _explained_answer(saved: SavedModel, rows: NewRows, what: str, places: Rows)
     outputs = outputs_of(table)[0]
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
     largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
-    return ExplainedAnswer(what, largest, (*own, changes(outputs_of, table, saved.usual, names)))
+    return ExplainedAnswer(what, largest, (*own, column_effects(outputs_of, table, saved.usual, names)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.engines.centres import STARTS, cloud_of
+from mlcli.engines.centres import STARTS, centred_rows
 from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
 
 TO_THE_END = Stop(0.0, 0, 1000)
@@ -15,7 +15,7 @@ TO_THE_END = Stop(0.0, 0, 1000)
 def test_both_routes_settle_alike(clusters: int, columns: int) -> None:
     rng = np.random.default_rng(columns)
     X = rng.normal(size=(400, columns))
-    cloud = cloud_of(X - X.mean(axis=0), rng.uniform(0.5, 2.0, 400))
+    cloud = centred_rows(X - X.mean(axis=0), rng.uniform(0.5, 2.0, 400))
     first = STARTS["k-means-plus-plus"](cloud, clusters, rng)
     one, other = (Lloyd(cloud, first, route).run(TO_THE_END) for route in (place, placing_for(10**12)))
     assert one.steps == other.steps
@@ -24,7 +24,7 @@ def test_both_routes_settle_alike(clusters: int, columns: int) -> None:
 
 
 def test_of_equally_near_centres_the_first_wins() -> None:
-    cloud = cloud_of(np.array([[-1.0], [0.0], [1.0]]), np.ones(3))
+    cloud = centred_rows(np.array([[-1.0], [0.0], [1.0]]), np.ones(3))
     centres = np.array([[-1.0], [1.0]])
     for route in (place, placing_for(10**12)):
         assert Lloyd(cloud, centres, route).group[cloud.X[:, 0] == 0].tolist() == [0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.tables import Array, Table
-from mlcli.engines.hidden_columns import with_column
+from mlcli.engines.column_effects import with_column
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.views.distributions import pairs
 from mlcli.report.views.kinds.group_portraits import group_portraits

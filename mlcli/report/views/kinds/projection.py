@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.engines.principal import LOADINGS, SCREE
+from mlcli.engines.principal_components import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
 from mlcli.report.numbers import counted

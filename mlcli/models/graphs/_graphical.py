@@ -16,7 +16,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.graphs.factors import Factor
 from mlcli.engines.graphs.inference import Inference, log_marginals
-from mlcli.engines.graphs.questions import Graph, answer
+from mlcli.engines.graphs.questions import GraphicalModel, answer
 from mlcli.engines.posteriors import logarithm, posterior
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -69,7 +69,7 @@ class OverGraph(Classifier):
 
     def answer_to(self, question: str) -> findings.Explanation:
         """Probabilities, the most probable levels, or separation."""
-        return answer(Graph(self.variables(), self.factors(), self.separated), question)
+        return answer(GraphicalModel(self.variables(), self.factors(), self.separated), question)
 
 
 def labelled_codes(data: LabelledRows) -> Codes:
@@ -113,7 +113,7 @@ def _title(columns: Sequence[Column], family: tuple[int, ...]) -> str:
     return f"P({columns[child].name}{' | ' if parents else ''}{listed_names(columns, parents)})"
 
 
-def picture(
+def drawn_graph(
     columns: Sequence[Column], order: Sequence[int], pairs: Sequence[tuple[int, int]], *, directed: bool
 ) -> tuple[findings.Graph, ...]:
     """The graph, its nodes in an order; not drawn where it has no edges or too many nodes."""

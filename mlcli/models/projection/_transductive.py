@@ -8,13 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.draws import draws
+from mlcli.engines.draws import draws, places_of
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -25,7 +24,7 @@ BLOCK = 2**22
 
 
 @dataclass(kw_only=True, eq=False)
-class Picture(Projector):
+class TransductiveProjector(Projector):
     """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
 
     transductive: ClassVar[bool] = True
@@ -33,10 +32,10 @@ class Picture(Projector):
 
     neighbours: int = param(5, "of how many rows around its place a row is made again, to judge the picture", ge=1)
 
-    places_: Array = learned()
-    rows_: Array = learned()
+    places_: Array = learned("rows", "dimensions")
+    rows_: Array = learned("rows", "numbers")
     """The training rows, in an order that follows from their cells."""
-    marks_: Array = learned()
+    marks_: Array = learned("rows")
     """A number for each row, which follows from its cells."""
     said_: str = learned()
     """How well it went."""
@@ -77,23 +76,11 @@ class Picture(Projector):
         return np.argsort(apart, axis=1, kind="stable")[:, :count]
 
     def _found(self, table: Table) -> Rows:
-        marks, order = draws(table, 0), np.argsort(self.marks_, kind="stable")
-        found = order[np.minimum(np.searchsorted(self.marks_[order], marks), len(order) - 1)]
-        new = np.flatnonzero(self.marks_[found] != marks)
-        if len(new):
-            what = f"{self.id} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-            raise FitError(what, hint=self.for_new_rows)
-        return np.asarray(found)
+        return places_of(table, self.marks_, self.id, self.for_new_rows)
 
     def middle(self) -> Array:
         """The mean row."""
         return means(self.rows_, np.ones(len(self.rows_)))
-
-    def check_learned(self) -> None:
-        """A place and a mark for each row."""
-        rows = len(self.rows_)
-        if rows == 0 or len(self.places_) != rows or np.shape(self.marks_) != (rows,):
-            raise ValueError("places that do not fit the rows")
 
     def explain(self) -> Explanation:
         """How well it went."""

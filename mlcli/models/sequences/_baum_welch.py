@@ -9,13 +9,13 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags
 from mlcli.engines.covariances import LOG_TAU
-from mlcli.engines.sequences import IMPOSSIBLE, logarithm
-from mlcli.models.sequences._tables import count_ngrams
+from mlcli.engines.hidden_markov import IMPOSSIBLE, logarithm
+from mlcli.models.sequences._ngrams import count_ngrams
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 
 
 @dataclass(frozen=True)
-class Learning:
+class BaumWelchSettings:
     """The settings of Baum-Welch."""
 
     labelled: float
@@ -26,23 +26,23 @@ class Learning:
 
 
 def hidden_counts(
-    data: TaggedRows, X: Array, codes: Codes, levels: int, learning: Learning, rng: np.random.Generator
+    data: TaggedRows, X: Array, codes: Codes, levels: int, settings: BaumWelchSettings, rng: np.random.Generator
 ) -> tuple[Expected, list[float]]:
     """Shares of tags at rows and counts of pairs, and the log-likelihood of each round."""
-    known, met = _labelled_rows(data, learning.labelled, rng), data.class_totals > 0
+    known, met = _labelled_rows(data, settings.labelled, rng), data.class_totals > 0
     possible = np.where(known[:, None], data.outputs > 0, met)
 
     def emit(shares: Array) -> Array:
         of_levels = logarithm(shares_of_levels(counts_of_levels(codes, shares, levels)))
         return np.asarray(of_levels[codes] + log_normals(X, *normals(X, shares)))
 
-    climb = Climb(data.sequence, possible, emit, learning.stop, learning.rounds, learning.tolerance)
+    baum_welch = BaumWelch(data.sequence, possible, emit, settings.stop, settings.rounds, settings.tolerance)
     if known.any():
         there = data.take(np.flatnonzero(known))
-        counts = count_ngrams(there.y, there.sequence, len(met), 2, learning.stop)
+        counts = count_ngrams(there.y, there.sequence, len(met), 2, settings.stop)
         shares = np.where(known[:, None], data.outputs, 0.0)
-        return climb.climb(start_from(shares, counts, possible, learning.stop))
-    found, path = climb.best([random_start(possible, learning.stop, rng) for _ in range(learning.restarts)])
+        return baum_welch.run(start_from(shares, counts, possible, settings.stop))
+    found, path = baum_welch.best([random_start(possible, settings.stop, rng) for _ in range(settings.restarts)])
     return _named(found, data.outputs), path
 
 
@@ -81,7 +81,7 @@ class Expected:
 
 def expected(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Expected:
     """E-step: forward-backward; what is given are logarithms."""
-    from mlcli.kernels.sequences.linear_chain import expect_chains
+    from mlcli.kernels.linear_chain import expect_chains
 
     starts, sizes = lengths(sequence)
     ends, tags = starts + sizes - 1, emitted.shape[1]
@@ -98,7 +98,7 @@ def expected(emitted: Array, transitions: Array, sequence: Codes, stop: bool) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Climb:
+class BaumWelch:
     """Rounds of expectation and maximisation."""
 
     sequence: Codes
@@ -110,7 +110,7 @@ class Climb:
     tolerance: float
     """The gain in log-likelihood per row below which they end."""
 
-    def climb(self, start: Expected) -> tuple[Expected, list[float]]:
+    def run(self, start: Expected) -> tuple[Expected, list[float]]:
         """From shares and counts to where the likelihood rises no more; the likelihood of every round."""
         now, path = start, list[float]()
         for _ in range(self.rounds):
@@ -123,8 +123,8 @@ class Climb:
         return now, path
 
     def best(self, starts: list[Expected]) -> tuple[Expected, list[float]]:
-        """The likeliest of several climbs."""
-        return max(map(self.climb, starts), key=lambda found: found[1][-1])
+        """The likeliest end of several starts."""
+        return max(map(self.run, starts), key=lambda found: found[1][-1])
 
 
 def shares_after(counts: Array) -> Array:

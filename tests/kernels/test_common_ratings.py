@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.kernels.recommendation.common_ratings import nearest_raters, sums_in_common
+from mlcli.kernels.common_ratings import nearest_raters, sums_in_common
 
 OWNERS, THINGS = 12, 9
 

@@ -15,7 +15,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.engines.principal import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
+from mlcli.engines.principal_components import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,16 @@ class Factors:
         """The rows that have these factors, and no noise."""
         return np.asarray(self.mean + factors @ self.loadings.T)
 
-    def check(self, columns: int, factors: int) -> None:
-        """Refuse (ValueError) loadings or noise that do not fit so many columns."""
-        if np.shape(self.loadings) != (columns, factors) or np.shape(self.mean) != (columns,):
-            raise ValueError("loadings that do not fit the columns")
-        if np.shape(self.noise) != (columns,) or not (self.noise > 0).all():
-            raise ValueError("noise that no column can have")
-
 
 @dataclass(kw_only=True, eq=False)
 class FactorModel:
     """What a method or step knows that has found factors."""
 
     columns_: tuple[Column, ...] = learned()
-    mean_: Array = learned()
-    loadings_: Array = learned()
-    """What each column has of each factor (p × m)."""
-    noise_: Array = learned()
+    mean_: Array = learned("columns")
+    loadings_: Array = learned("columns", "factors")
+    """What each column has of each factor."""
+    noise_: Array = learned("columns")
     likelihood_: float = learned()
     """The mean log-likelihood of a training row."""
     scree_: Array = learned()
@@ -78,6 +71,11 @@ class FactorModel:
     def found(self) -> Factors:
         """The factors."""
         return Factors(self.mean_, self.loadings_, self.noise_)
+
+    def check_learned(self) -> None:
+        """Noise that columns can have."""
+        if not (self.noise_ > 0).all():
+            raise ValueError("noise that no column can have")
 
     def explain(self) -> Explanation:
         """The scree plot, the loadings, and the share of each column's variance that factors do not explain."""

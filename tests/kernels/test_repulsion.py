@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.kernels.embeddings.repulsion import forces, pulls
+from mlcli.kernels.repulsion import forces, pulls
 
 
 def forms(kernel: Any) -> list[Any]:

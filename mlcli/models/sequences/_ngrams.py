@@ -1,4 +1,4 @@
-"""Tables in which taggers show what follows what, and Viterbi of one sequence."""
+"""Numbers of tags after tags (n-grams): counted, smoothed, and shown; and what taggers observe of a row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.sequences import best_paths
+from mlcli.engines.hidden_markov import best_paths
 from mlcli.tasks.sequence_labelling import lengths
 
 OF_SCORES = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.principal import column_by_column, with_fixed_signs
+from mlcli.engines.principal_components import column_by_column, with_fixed_signs
 
 ENOUGH = 1e-12
 """What is smaller than this share of the largest is rounding."""
@@ -33,7 +33,7 @@ DISTANCES: dict[str, Callable[[Array, Array], Array]] = {"euclidean": euclidean,
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class ClassicalScaling:
     """The directions in which weighted rows lie apart: vectors (rows × components) and the eigenvalue of each."""
 
     vectors: Array

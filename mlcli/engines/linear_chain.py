@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.linear_objective import Iterate
-from mlcli.kernels.sequences.linear_chain import add_by_feature, expect_chains, expect_steps, score_rows
+from mlcli.kernels.linear_chain import add_by_feature, expect_chains, expect_steps, score_rows
 from mlcli.tasks.sequence_labelling import lengths
 
 WRITTEN = re.compile(r"(word|shape|(?:prefix|suffix):[1-9]\d?)(?:@([+-]?\d{1,2}))?")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.kernels.sequences import linear_chain
+from mlcli.kernels import linear_chain
 
 ROWS, TAGS, FEATURES = 9, 3, 5
 STARTS = np.array([0, 1, 5, 9])

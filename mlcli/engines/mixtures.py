@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class MixtureOfGaussians:
     """The share, mean and covariance of each component."""
 
     kind: CovarianceType
@@ -76,7 +76,7 @@ class ComponentSums:
     """Summed squares of these deviations."""
 
 
-def e_step(X: Array, weights: Array, mixture: Mixture) -> ComponentSums:
+def e_step(X: Array, weights: Array, mixture: MixtureOfGaussians) -> ComponentSums:
     """E-step: the log-likelihood, and sums weighted by the responsibilities."""
     whiteners, constants = mixture.whiteners()
     kind, k_all = mixture.kind, range(len(whiteners))
@@ -99,7 +99,7 @@ def e_step(X: Array, weights: Array, mixture: Mixture) -> ComponentSums:
     return sums
 
 
-def m_step(sums: ComponentSums, mixture: Mixture, floor: Array) -> Mixture:
+def m_step(sums: ComponentSums, mixture: MixtureOfGaussians, floor: Array) -> MixtureOfGaussians:
     """M-step: the likeliest mixture for these responsibilities, equations (112) to (114) of the notes."""
     total = sums.weight.sum()
     means, covariances = mixture.means.copy(), mixture.covariances.copy()
@@ -108,24 +108,24 @@ def m_step(sums: ComponentSums, mixture: Mixture, floor: Array) -> Mixture:
         means[k] += shift
         scatter = sums.scatter[k] / sums.weight[k] - mixture.kind.square(shift)
         covariances[k] = mixture.kind.likeliest(scatter, floor)
-    return Mixture(mixture.kind, sums.weight / total, means, covariances)
+    return MixtureOfGaussians(mixture.kind, sums.weight / total, means, covariances)
 
 
-def from_groups(X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array) -> Mixture:
+def from_groups(X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array) -> MixtureOfGaussians:
     """The mixture of groups of rows: ``member`` (n × K) says which rows belong to which."""
     counted = member * weights[:, None]
     totals = counted.sum(axis=0)
     means = (counted.T @ X) / totals[:, None]
     scatters = (kind.scatter(X - mean, mine) / mine.sum() for mean, mine in zip(means, counted.T, strict=True))
     covariances = np.array([kind.likeliest(scatter, floor) for scatter in scatters])
-    return Mixture(kind, totals / totals.sum(), means, covariances)
+    return MixtureOfGaussians(kind, totals / totals.sum(), means, covariances)
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class FittedMixture:
     """Where EM has ended, and the log-likelihood of every mixture on the way."""
 
-    mixture: Mixture
+    mixture: MixtureOfGaussians
     log_likelihoods: tuple[float, ...]
     converged: bool
     """Whether it ended because nothing was gained any more."""
@@ -147,26 +147,28 @@ class StopRule:
     unit: Array
     """The standard deviation of each column over all rows."""
 
-    def is_met(self, before: Mixture, after: Mixture, gain: float) -> bool:
+    def is_met(self, before: MixtureOfGaussians, after: MixtureOfGaussians, gain: float) -> bool:
         """Whether the last round, with its gain in log-likelihood per row, has changed too little."""
         return CRITERIA[self.criterion](before, after, gain, self.unit) < self.tolerance
 
 
-def _largest_change(before: Mixture, after: Mixture, gain: float, unit: Array) -> float:
+def _largest_change(before: MixtureOfGaussians, after: MixtureOfGaussians, gain: float, unit: Array) -> float:
     """Of a share, or of a mean or deviation in standard deviations of its column."""
     spread = [np.array([mix.kind.deviations(each) for each in mix.covariances]) for mix in (before, after)]
     changes = ((after.means - before.means) / unit, (spread[1] - spread[0]) / unit, after.shares - before.shares)
     return max(float(np.abs(change).max()) for change in changes)
 
 
-CRITERIA: dict[str, Callable[[Mixture, Mixture, float, Array], float]] = {
+CRITERIA: dict[str, Callable[[MixtureOfGaussians, MixtureOfGaussians, float, Array], float]] = {
     "log-likelihood": lambda before, after, gain, unit: gain,
     "parameters": _largest_change,
 }
 """What must become smaller than the tolerance."""
 
 
-def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, rule: StopRule) -> Optimum:
+def maximise_likelihood(
+    X: Array, weights: Array, start: MixtureOfGaussians, floor: Array, rule: StopRule
+) -> FittedMixture:
     """From a start to where nothing is gained, or to the last round that is allowed."""
     total, mixture, converged = weights.sum(), start, False
     sums = e_step(X, weights, mixture)
@@ -179,7 +181,7 @@ def maximise_likelihood(X: Array, weights: Array, start: Mixture, floor: Array, 
         if converged:
             break
     on_floor = any(mixture.kind.lies_on(floor, covariance) for covariance in mixture.covariances)
-    return Optimum(mixture, tuple(path), converged, on_floor)
+    return FittedMixture(mixture, tuple(path), converged, on_floor)
 
 
 def _blocks(X: Array) -> Iterator[slice]:

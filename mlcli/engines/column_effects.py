@@ -57,7 +57,7 @@ def with_column(rows: Table, name: str, values: float | Array) -> Table:
     return Table(rows.columns, numbers, rows.codes)
 
 
-def changes(
+def column_effects(
     outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]
 ) -> findings.Table:
     """What hiding each column changes of the largest output, those that matter most first."""

@@ -161,13 +161,6 @@ def elbow_note(variances: Array) -> str:
     return "; the plot has no elbow" if bend is None else f"; the elbow of the plot is at {bend}"
 
 
-def check_axes(axes: Axes, columns: int) -> None:
-    """Refuse (ValueError) axes that do not fit so many columns."""
-    shapes = (np.shape(axes.middle), np.shape(axes.unit), np.shape(axes.directions), np.shape(axes.variances))
-    if shapes != ((columns,), (columns,), (columns, columns), (columns,)):
-        raise ValueError("components that do not fit the columns")
-
-
 def component_names(count: int) -> tuple[str, ...]:
     """What the new columns are called."""
     return tuple(f"component_{place}" for place in range(1, count + 1))
