@@ -32,6 +32,7 @@ from mlcli.data.sidecar import DISCRETE, Declaration
 
 AS_DECLARED = "in the sidecar"
 SEPARATORS = re.compile(f"[,{GROUPING}]")
+NO_NUMBER = "correct the cell, or declare the column nominal"
 
 
 def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
@@ -92,7 +93,7 @@ def _number_hint(value: str) -> str:
         return "the number is too large"
     if NUMBER.fullmatch(SEPARATORS.sub("", value)):
         return "numbers are written without thousands separators, with a decimal point"
-    return "correct the cell, or declare the column nominal"
+    return NO_NUMBER
 
 
 def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
