@@ -45,7 +45,9 @@ def retyped(
 ) -> tuple[Typed, list[Problem]]:
     """A column typed as a kind that nobody declared but a task needs."""
     typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
-    return replace(typed, declared=False), problems
+    return replace(typed, declared=False), [
+        replace(problem, hint="correct the cell") if problem.hint == NO_NUMBER else problem for problem in problems
+    ]
 
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
