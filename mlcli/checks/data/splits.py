@@ -70,7 +70,7 @@ def one_class(audited: Audited) -> Iterator[Issue]:
     if target is None or not target.coded or audited.planned is None:
         return
     counts = np.bincount(audited.present(target).astype(np.intp))
-    if audited.planned.kind.name == "classification" and np.count_nonzero(counts) == 1:
+    if audited.planned.kind.name in OF_RARE_CLASSES and np.count_nonzero(counts) == 1:
         yield Issue(
             "grave",
             f"every row is of class {target.levels[int(counts.argmax())]}: there is nothing to tell apart",
