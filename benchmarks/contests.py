@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.pair import score
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Table

@@ -47,8 +47,8 @@ from benchmarks.verdicts import CONTESTS, claimed
 from mlcli.metrics.base import Metric
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.intervals import scored_share
-from mlcli.metrics.over_units import over_units, parts_of
-from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.over_units import over_units
+from mlcli.metrics.pooling import distinct, joined, parts_of
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 

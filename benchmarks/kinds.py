@@ -23,13 +23,12 @@ from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, Standard
 from sklearn.svm import OneClassSVM
 
 from benchmarks.timing import for_a_while, in_turns, markdown, ratio, spread
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import STARTS, cloud_of
-from mlcli.engines.kernel_functions import forget_matrices
 from mlcli.tasks.table import kind_named
 
 ROWS, COLUMNS = 10_000, 20
@@ -234,7 +233,6 @@ def detectors() -> Iterator[Comparison]:
 
 def scored_by(method: str, params: dict[str, Any], data: Any) -> Any:
     """Our scores of the rows that are learned from."""
-    forget_matrices()
     return ours(method, params, data).score_rows(data.table)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.registry import MODELS
 
 MOST_ASKED = 20_000

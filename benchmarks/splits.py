@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
 from mlcli.core.registry import MODELS
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
@@ -162,7 +162,7 @@ def as_dataset(data: Any) -> Dataset:
     n = len(data)
     columns = (*data.table.columns, target)
     everything = Table.of([*data.table.parts(), (target, data.y)], n)
-    fields = tuple(Field(column, "target" if column is target else "feature") for column in columns)
+    fields = tuple(SchemaField(column, "target" if column is target else "feature") for column in columns)
     return Dataset("made", everything, Schema(fields))
 
 

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
 from mlcli.core.configuration import behind_steps
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS
 
 PATIENCE, TURNS, FOLDS = 1.0, 3, 5

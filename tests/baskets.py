@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.load import load
 from mlcli.tasks.association import Transactions
@@ -49,4 +49,4 @@ def shipped(name: str) -> Transactions:
 
 def schema_of(table: Table) -> Schema:
     """Every column a feature."""
-    return Schema(tuple(Field(column) for column in table.columns))
+    return Schema(tuple(SchemaField(column) for column in table.columns))

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.tasks.sequence_labelling import TaggedRows
-from mlcli.tasks.stretches import numbered
+from mlcli.tasks.stretches import numbered_by_appearance
 
 Sentence = Sequence[tuple[str, str]]
 
@@ -22,7 +22,7 @@ def tagged(
     tags = tuple(tags or sorted({tag for sentence in sentences for _, tag in sentence}))
     rows = [(number, word, tag) for number, sentence in enumerate(sentences) for word, tag in sentence]
     codes = [words.index(word) if word in words else -1 for _, word, _ in rows]
-    sequence = numbered([str(number) for number, _, _ in rows])
+    sequence = numbered_by_appearance([str(number) for number, _, _ in rows])
     return TaggedRows(
         table=Table.of([(Column("word", "nominal", words, missing=True), np.array(codes, np.int32))], len(rows)),
         rows=np.arange(len(rows)),

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered, planned
-from mlcli.checks.audit import foreseen
+from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
-from mlcli.experiment.spec.datasets import of_class
-from mlcli.experiment.spec.decisions import costs_of, with_costs
+from mlcli.experiment.spec.datasets import metrics_of_class
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
+from mlcli.experiment.spec.shorthands import costs_of, with_costs
 from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
-from mlcli.report.gates import outcome_of
+from mlcli.report.scoring.gates import outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,18 +64,18 @@ def eval(  # it is the verb
     """
     add(plugins)
     found: list[Problem] = []
-    legal = None if models is None else models_of([Written(plain(one)) for one in _several(models)], found)
+    legal = None if models is None else models_of([Written(plain(one)) for one in _as_list(models)], found)
     split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
     if average and average not in AVERAGES:
         found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
         data=tuple(
-            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _several(data)
+            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _as_list(data)
         ),
         models=None if legal is None else tuple(legal),
         protocol=split,
         average=average,
-        metrics=of_class(names_in(metrics), positive),
+        metrics=metrics_of_class(names_in(metrics), positive),
         cost=None if cost is None else costs_of(Written(plain(cost)), found),
         seed=seed,
         stages=stages_of(Written(plain(stages)), found),
@@ -84,7 +84,7 @@ def eval(  # it is the verb
         nested=nested,
     )
     raise_all(UsageError, found)
-    return _results([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))
+    return _results_of([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))
 
 
 def run(
@@ -103,9 +103,9 @@ def run(
     """
     if not specs:
         raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
-    experiments = [_read(spec) for spec in specs]
-    placed = [(experiment, _place(experiment, store)) for experiment in experiments]
-    return _results(placed, RunOptions(jobs, fresh, retry, backend, address))
+    experiments = [_read_experiment(spec) for spec in specs]
+    placed = [(experiment, _store_place(experiment, store)) for experiment in experiments]
+    return _results_of(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
 def one_dataset(
@@ -129,9 +129,9 @@ def one_dataset(
     return DataSpec(source.name, *asked, source=source)
 
 
-def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
+def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names, of which one may be given by itself."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
@@ -161,14 +161,14 @@ def written(estimator: Any) -> dict[str, Any]:
     if type(estimator).__name__ == "Pipeline":
         *before, last = (one for _, one in estimator.steps)
         return {**written(last), "steps": [written(one) for one in before if is_estimator(one)]}
-    path, default = _path_of(type(estimator)), type(estimator)().get_params(deep=False)
+    path, default = _import_path(type(estimator)), type(estimator)().get_params(deep=False)
     given = estimator.get_params(deep=False)
-    changed = {name: value for name, value in given.items() if not _same(value, default.get(name))}
-    params = {name: plain(value, partial(_refuse, path, name)) for name, value in changed.items()}
+    changed = {name: value for name, value in given.items() if not _is_default(value, default.get(name))}
+    params = {name: plain(value, partial(_refuse_value, path, name)) for name, value in changed.items()}
     return {"use": path, "params": params}
 
 
-def _path_of(cls: type) -> str:
+def _import_path(cls: type) -> str:
     """Where it can be imported from, in as few words as its package offers."""
     words = [word for word in cls.__module__.split(".") if not word.startswith("_")]
     public = ".".join(words)
@@ -179,20 +179,20 @@ def _path_of(cls: type) -> str:
     return f"{public if known else cls.__module__}.{cls.__name__}"
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and isinstance(value, PLAIN) and value == default)
 
 
-def _refuse(path: str, name: str, value: Any) -> None:
+def _refuse_value(path: str, name: str, value: Any) -> None:
     what = f"{path}: {name} holds a {type(value).__name__}, which no experiment can write down"
     raise UsageError(what, hint="leave it at its default, or write a method around it: mlcli new model my-method")
 
 
-def _several(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _read(spec: str | Path | Mapping[str, Any]) -> Experiment:
+def _read_experiment(spec: str | Path | Mapping[str, Any]) -> Experiment:
     if not isinstance(spec, Mapping):
         return read_experiment(Path(spec))
     import yaml
@@ -203,17 +203,17 @@ def _read(spec: str | Path | Mapping[str, Any]) -> Experiment:
     return experiment_from(parse(text, "experiment", ExperimentError))
 
 
-def _place(experiment: Experiment, store: str | Path | None) -> Path | None:
+def _store_place(experiment: Experiment, store: str | Path | None) -> Path | None:
     if store is not None:
         return Path(store)
     return None if experiment.source is None else experiment.source.parent / DEFAULT_PLACE
 
 
-def _results(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
+def _results_of(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
     """Everything is planned before anything is run."""
     ready = [(experiment, place, planned(experiment)) for experiment, place in placed]
     for _, _, cells in ready:
-        for sentence in foreseen(cells):
+        for sentence in split_warnings(cells):
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
     found = (
         outcome_of(experiment, answered(experiment, cells, place, options), place)

@@ -20,12 +20,12 @@ from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, tuning_of
-from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.suitability import refuse_long_work
 from mlcli.experiment.spec.written import Written
+from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained
-from mlcli.report.predictions import predictions_of
-from mlcli.report.trained import trained_of
+from mlcli.report.views.trained_model import trained_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class Kept(Report):
         with asking(self.path):
             columns = predictions_of(self.saved, rows, probabilities=probabilities, evidence=log_density)
         index = None if isinstance(data, str | Path) else data.index
-        return pd.DataFrame({name: _typed(cells) for name, cells in columns.items()}, index=index)
+        return pd.DataFrame({name: _typed_cells(cells) for name, cells in columns.items()}, index=index)
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, for ``mlcli.load``, and for mlcli predict and eval in the shell."""
@@ -114,10 +114,10 @@ def train(
         raise UsageError(f"{model} {what}", hint="see mlcli.eval")
     asked = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
     cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
-    return _kept(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
+    return _trained_model(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
 
 
-def _kept(cell: Cell) -> Kept:
+def _trained_model(cell: Cell) -> Kept:
     if cell.skipped:
         raise UsageError(cell.skipped)
     assert isinstance(cell.dataset, Dataset)
@@ -126,7 +126,7 @@ def _kept(cell: Cell) -> Kept:
     return Kept(SavedModel.of(learned, cell.dataset, cell.seed), report=trained_of(cell, learned))
 
 
-def _typed(cells: list[str]) -> Any:
+def _typed_cells(cells: list[str]) -> Any:
     """Numbers where all cells are numbers."""
     numbers = as_numbers(cells)
     return cells if numbers is None else numbers

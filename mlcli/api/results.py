@@ -14,14 +14,14 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
-from mlcli.report.as_json import cells_of, results_as_json
 from mlcli.report.document import Document, Grid
-from mlcli.report.formats import JSON, known_format, renderer_of
-from mlcli.report.gates import Gate, Outcome, gates_as_elements
+from mlcli.report.formats.table import JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, judged
-from mlcli.report.whole import Made, report_of
+from mlcli.report.scoring.gates import ExperimentOutcome, Gate
+from mlcli.report.scoring.scored import Scored, judged_answers
+from mlcli.report.views.full_report import Provenance, report_of
+from mlcli.report.views.results import gates_as_elements, results_of
+from mlcli.report.views.results_as_json import cells_of, results_as_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         """For a notebook, which shows the text where there is no jinja2."""
-        from mlcli.report.html import fragment_of
+        from mlcli.report.formats.html import fragment_of
 
         return None if find_spec("jinja2") is None else fragment_of(self.document, Page())
 
@@ -75,7 +75,7 @@ class Report:
 class Results(Report):
     """What an experiment came to."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ExperimentOutcome, ...]
 
     @property
     def document(self) -> Document:
@@ -85,7 +85,7 @@ class Results(Report):
     @property
     def scored(self) -> list[Scored]:
         """Every cell with its scores, in order."""
-        return [one for outcome in self.outcomes for one in outcome.found]
+        return [one for outcome in self.outcomes for one in outcome.cells]
 
     @property
     def gates(self) -> list[Gate]:
@@ -111,7 +111,7 @@ class Results(Report):
     def to(self, format: str) -> str:
         """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
         if known_format(format) == "html":
-            whole = report_of(self.scored, Made("mlcli.eval or mlcli.run in Python"))
+            whole = report_of(self.scored, Provenance("mlcli.eval or mlcli.run in Python"))
             return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
         if format != JSON:
             return super().to(format)
@@ -136,7 +136,7 @@ def answers_of(one: Scored) -> pd.DataFrame:
     """The answers of all splits, in the order of the splits."""
     import pandas as pd
 
-    splits = judged(one.result)
+    splits = judged_answers(one.result)
     if not splits:
         return pd.DataFrame({"row": [], "split": []})
     answers, lengths = joined(splits), [len(split) for split in splits]
@@ -157,7 +157,7 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     import pandas as pd
 
     from mlcli.experiment.store.store import Store
-    from mlcli.report.scored import scored
+    from mlcli.report.scoring.scored import scored
 
     with Store.read(Path(store)) as opened:
         numbers = [one.id for one in opened.runs.all() if one.finished] if run is None else [run]

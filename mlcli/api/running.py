@@ -12,9 +12,9 @@ from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, Experiment
-from mlcli.experiment.spec.panel import refuse_long_work
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scored import Scored, scored
+from mlcli.experiment.spec.suitability import refuse_long_work
+from mlcli.report.scoring.scored import Scored, scored
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -49,10 +49,10 @@ def answered(
     asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if place is None:
         return [scored(result, experiment.metrics) for result in run(cells, **asked)]
-    from mlcli.experiment.run.fingerprint import versions
+    from mlcli.experiment.run.reproduction import versions
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
-    from mlcli.report.verified import SCORES, VERSIONS, kept_scores
+    from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep
 
     source = None if experiment.source is None else str(experiment.source)
     with Store.open(place) as store:
@@ -61,7 +61,7 @@ def answered(
         results = run(cells, store=store, **asked)
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
-        shown = [kept_scores(one) for one in found]
+        shown = [scores_to_keep(one) for one in found]
         for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
             store.runs.keep(number, name, value)
     return found

@@ -22,18 +22,18 @@ def share_right(cells: NDArray[Any], classes: Codes, count: int) -> float:
 
     Missing cells are a value like any other.
     """
-    groups = _grouped(cells)
+    groups = _value_numbers(cells)
     counts = np.zeros((int(groups.max()) + 1, count))
     np.add.at(counts, (groups, classes), 1)
     of_row = counts[groups]
     of_row[np.arange(len(classes)), classes] -= 1
     alone = of_row.sum(axis=1) == 0
     if alone.any():
-        of_row[alone] = _beside(counts, groups[alone])
+        of_row[alone] = _neighbour_counts(counts, groups[alone])
     return float((of_row.argmax(axis=1) == classes).mean())
 
 
-def _beside(counts: Array, groups: Codes) -> Array:
+def _neighbour_counts(counts: Array, groups: Codes) -> Array:
     """What the values just below and above have together."""
     padded = np.concatenate([np.zeros((1, counts.shape[1])), counts, np.zeros((1, counts.shape[1]))])
     beside: Array = padded[groups] + padded[groups + 2]
@@ -42,24 +42,24 @@ def _beside(counts: Array, groups: Codes) -> Array:
 
 def share_explained(cells: NDArray[Any], values: Array) -> float:
     """R² of what the other rows of the same value, or the values just below and above, have on average."""
-    groups = _grouped(cells)
+    groups = _value_numbers(cells)
     totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(np.float64)
     others, sums = sizes[groups] - 1, totals[groups] - values
     alone = others == 0
     if alone.any():
-        beside = _beside(np.stack([totals, sizes], axis=1), groups[alone])
+        beside = _neighbour_counts(np.stack([totals, sizes], axis=1), groups[alone])
         sums[alone], others[alone] = beside[:, 0], np.maximum(beside[:, 1], 1)
     spread = float(((values - values.mean()) ** 2).sum())
     return 1 - float(((values - sums / others) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def _grouped(cells: NDArray[Any]) -> Codes:
+def _value_numbers(cells: NDArray[Any]) -> Codes:
     """A number for each distinct value, in their order."""
     return np.unique(cells, return_inverse=True)[1].astype(np.int32)
 
 
 @dataclass(frozen=True)
-class Rule:
+class ColumnCondition:
     """A condition on one column, and how often something holds where it is met and where not."""
 
     words: str
@@ -75,21 +75,21 @@ class Rule:
         return self.words.endswith(MISSING)
 
 
-def best_rule(flags: Flags, cells: Array, column: Column) -> Rule | None:
+def best_condition(flags: Flags, cells: Array, column: Column) -> ColumnCondition | None:
     """The condition on a column that tells best where flags stand."""
-    rules = (_rule(flags, met, words) for met, words in _conditions(cells, column))
+    rules = (_condition(flags, met, words) for met, words in _conditions(cells, column))
     known = [rule for rule in rules if rule is not None]
     return max(known, key=lambda rule: abs(rule.correlation), default=None)
 
 
-def _rule(flags: Flags, met: Flags, words: str) -> Rule | None:
+def _condition(flags: Flags, met: Flags, words: str) -> ColumnCondition | None:
     rows = int(met.sum())
     if not 0 < rows < len(met):
         return None
     inside, outside, share = flags[met].mean(), flags[~met].mean(), met.mean()
     spread = flags.std()
     phi = float((inside - outside) * np.sqrt(share * (1 - share)) / spread) if spread > 0 else 0.0
-    return Rule(words, phi, float(inside), float(outside), rows)
+    return ColumnCondition(words, phi, float(inside), float(outside), rows)
 
 
 def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str]]:

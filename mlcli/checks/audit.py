@@ -11,18 +11,17 @@ import numpy as np
 
 from mlcli.checks.audited import SAMPLE, Audited
 from mlcli.checks.data import splits
-from mlcli.checks.repairs import together
+from mlcli.checks.repairs import joined_sidecar
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import DataError
 from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
-from mlcli.core.registry import MODELS
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
-from mlcli.report.document import Document, Element, Heading, Lines, Sentence, notes
-from mlcli.report.issues import issues_of, summary_of
+from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, notes
 from mlcli.report.numbers import counted
+from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.tasks.table import implied_by
 
 ASK = "mlcli audit shows what repairs it"
@@ -44,12 +43,12 @@ class Audit:
 def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Audit]:
     """The audit of each dataset of an experiment, by the protocol that it asks for."""
     base = experiment.source.parent if experiment.source else None
-    models = [MODELS.load(model.use) for model in experiment.models or () if model.saved is None]
-    every = [_audited(spec, experiment, base, models) for spec in experiment.data]
+    models = [model.cls for model in experiment.models or () if model.saved is None]
+    every = [_audited_spec(spec, experiment, base, models) for spec in experiment.data]
     return [Audit(audited, tuple(issues_in(audited, checks))) for audited in every]
 
 
-def document_of(audits: Sequence[Audit], everything: bool) -> Document:
+def audit_document(audits: Sequence[Audit], everything: bool) -> Document:
     """What was found in each dataset, with one sidecar that repairs it all; advice only where it is asked for."""
     return tuple(element for audit in audits for element in _elements(audit, everything))
 
@@ -61,10 +60,10 @@ def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
     if audit.audited.is_sampled:
         yield notes(f"what takes long was looked for in {SAMPLE:,} rows that were drawn at random")
     yield from issues_of(audit.issues, everything)
-    sidecar = together(audit.issues if everything else audit.serious)
+    sidecar = joined_sidecar(audit.issues if everything else audit.serious)
     if sidecar.count("\n") > 1:
         yield Heading("All repairs of the sidecar together")
-        yield Lines(tuple(f"    {line}" for line in sidecar.splitlines()))
+        yield Preformatted(tuple(f"    {line}" for line in sidecar.splitlines()))
 
 
 def subject_of(audited: Audited) -> str:
@@ -83,7 +82,7 @@ def audit_as_json(audit: Audit) -> dict[str, Any]:
         "kind": audited.planned.kind.name if audited.planned else None,
         "protocol": audited.protocol.use if audited.protocol else None,
         "issues": [issue_as_json(issue) for issue in audit.issues],
-        "sidecar": together(audit.serious),
+        "sidecar": joined_sidecar(audit.serious),
     }
 
 
@@ -96,15 +95,15 @@ def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] 
     """The cells, with the serious issues of their datasets as they are split among the notes on these."""
     noted: dict[tuple[int, str], Dataset] = {}
     for cell in cells:
-        key = _as_split(cell)
+        key = _split_key(cell)
         if key not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
-            noted[key] = _noted(cell.dataset, cell.protocol, cell.seed, checks)
-    return [replace(cell, dataset=noted.get(_as_split(cell), cell.dataset)) for cell in cells]
+            noted[key] = _with_notes(cell.dataset, cell.protocol, cell.seed, checks)
+    return [replace(cell, dataset=noted.get(_split_key(cell), cell.dataset)) for cell in cells]
 
 
-def foreseen(cells: Sequence[Cell]) -> list[str]:
+def split_warnings(cells: Sequence[Cell]) -> list[str]:
     """What protocols cannot do well with the rows of their datasets, to be said before models are fitted."""
-    asked = {_as_split(cell): cell for cell in cells if cell.model.saved is None and not cell.skipped}
+    asked = {_split_key(cell): cell for cell in cells if cell.model.saved is None and not cell.skipped}
     return [
         f"{cell.dataset.name}, {cell.protocol.use}: {issue.sentence}"
         for cell in asked.values()
@@ -113,12 +112,12 @@ def foreseen(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
-def _as_split(cell: Cell) -> tuple[int, str]:
+def _split_key(cell: Cell) -> tuple[int, str]:
     """What tells a dataset, and how it is split, from others."""
     return id(cell.dataset), f"{cell.protocol.use} {cell.protocol.params}"
 
 
-def _noted(dataset: Dataset, protocol: ProtocolSpec, seed: int, checks: Sequence[Check[Audited]]) -> Dataset:
+def _with_notes(dataset: Dataset, protocol: ProtocolSpec, seed: int, checks: Sequence[Check[Audited]]) -> Dataset:
     """The dataset itself where nothing is to be said."""
     found = [issue for issue in issues_in(audited(dataset, protocol, seed), checks) if is_serious(issue)]
     notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in found)
@@ -147,7 +146,7 @@ def issues_in(audited: Audited, checks: Sequence[Check[Audited]] = OF_DATA) -> l
         return found_by(checks, audited)
 
 
-def _audited(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:
+def _audited_spec(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:
     implied = implied_by(models)
     task = spec.task or (implied.name if implied else None)
     return audited(spec.loaded(base, task), experiment.protocol, experiment.seed)

@@ -8,17 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core.params import build
-from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
-from mlcli.protocols._base import Parts, Protocol, Split, warn_of_few_judged
+from mlcli.protocols._base import DealtSplits, Protocol, Split, warn_of_few_judged
 
 SAMPLE = 10_000
 """Of longer files so many rows, drawn at random, are looked at where a check takes long."""
@@ -105,7 +103,7 @@ class Audited:
         """The protocol, ready to split."""
         if self.protocol is None:
             return None
-        protocol: Protocol = build(PROTOCOLS.load(self.protocol.use), self.protocol.params)
+        protocol: Protocol = self.protocol.built()
         return protocol
 
     @cached_property
@@ -130,23 +128,13 @@ class Audited:
         """Whether rows come to either side by chance alone, no column having a say."""
         splits, _ = self.splits_with_warnings
         by_column = self.strata is not None and self.strata.groups is not None
-        return bool(splits) and not by_column and (isinstance(splits, Parts) or self._is_random)
+        return bool(splits) and not by_column and (isinstance(splits, DealtSplits) or self._is_random)
 
     @property
     def _is_random(self) -> bool:
         return self.protocol is not None and self.protocol.use not in ("given", "forward-chaining", "whole")
 
 
-def labels(codes: Array, column: Column) -> list[str]:
-    """The levels that some codes stand for."""
-    return [column.levels[int(code)] for code in codes]
-
-
-def shown(value: float, column: Column) -> str:
+def cell_text(value: float, column: Column) -> str:
     """A cell as the file might have it."""
     return column.levels[int(value)] if column.coded else f"{value:.6g}"
-
-
-def alike(first: Array, second: Array) -> Flags:
-    """Whether cells are equal, two empty ones among them."""
-    return np.asarray((first == second) | (np.isnan(first) & np.isnan(second)))

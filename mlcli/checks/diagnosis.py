@@ -9,21 +9,21 @@ from typing import Any
 from mlcli.checks.audit import audited, issues_in
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import splits
+from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
-from mlcli.checks.models.fitting import fit_of, learning_curve_of
+from mlcli.checks.models.fitting import fit_scores
 from mlcli.checks.table import AT_A_GLANCE
-from mlcli.checks.trial import Trial
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious, issue_as_json
 from mlcli.core.threads import one_blas_thread
-from mlcli.report.as_json import cell_as_json, plain
-from mlcli.report.curves import curve_as_json, curve_elements
 from mlcli.report.document import Document, Element, Sentence, grid
-from mlcli.report.issues import issues_of, summary_of
 from mlcli.report.numbers import lined_up
-from mlcli.report.results import opening
+from mlcli.report.views.curves import curve_as_json, curve_elements
+from mlcli.report.views.issues import issues_of, summary_of
+from mlcli.report.views.opening import opening
+from mlcli.report.views.results_as_json import cell_as_json, plain
 
 OF_ITS_DATA: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting, splits.rare_classes, splits.imbalance)
-OF_MODELS: tuple[Check[Trial], ...] = (
+OF_MODELS: tuple[Check[Diagnosed], ...] = (
     scores.no_better_than_baseline,
     fitting.overfitting,
     fitting.underfitting,
@@ -42,34 +42,34 @@ OF_MODELS: tuple[Check[Trial], ...] = (
 """What is looked for in a model that was judged, in the order in which issues of one gravity are listed."""
 
 
-def issues_of_trial(trial: Trial) -> list[Issue]:
+def issues_of_model(diagnosed: Diagnosed) -> list[Issue]:
     """Everything that is found, the gravest first."""
     with one_blas_thread():
-        cell = trial.cell
-        of_data = issues_in(audited(trial.dataset, cell.protocol, cell.seed), OF_ITS_DATA)
-        return by_gravity([*found_by(OF_MODELS, trial), *of_data])
+        cell = diagnosed.cell
+        of_data = issues_in(audited(diagnosed.dataset, cell.protocol, cell.seed), OF_ITS_DATA)
+        return by_gravity([*found_by(OF_MODELS, diagnosed), *of_data])
 
 
-def diagnosis_of(trial: Trial, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
+def diagnosis_of(diagnosed: Diagnosed, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
     """What the data are, the scores, what was found, with advice if asked for; ``verbose`` adds tables, curves."""
     shown = issues if verbose else [replace(issue, shown=()) for issue in issues]
-    curve = learning_curve_of(trial) if verbose else None
+    curve = diagnosed.learning_curve if verbose else None
     return (
-        *opening([trial.cell]),
-        *_scores(trial),
-        Sentence(f"{trial.cell.label}: {summary_of(issues, everything)}", "strong"),
+        *opening([diagnosed.cell]),
+        *_scores_grid(diagnosed),
+        Sentence(f"{diagnosed.cell.label}: {summary_of(issues, everything)}", "strong"),
         *issues_of(shown, everything),
         *(curve_elements(curve) if curve is not None else ()),
     )
 
 
-def diagnosis_as_json(trial: Trial, issues: Sequence[Issue]) -> dict[str, Any]:
+def diagnosis_as_json(diagnosed: Diagnosed, issues: Sequence[Issue]) -> dict[str, Any]:
     """The same as plain values."""
-    fit, curve = fit_of(trial), learning_curve_of(trial)
+    fit, curve = fit_scores(diagnosed), diagnosed.learning_curve
     scores = {} if fit is None else {"training": fit.training, "judged": fit.judged, "gap": fit.gap}
     return {
-        **cell_as_json(trial.cell),
-        "metric": trial.metric.name,
+        **cell_as_json(diagnosed.cell),
+        "metric": diagnosed.metric.name,
         "scores": plain(scores),
         **({} if curve is None else {"learning_curve": curve_as_json(curve)}),
         "serious": any(map(is_serious, issues)),
@@ -77,10 +77,11 @@ def diagnosis_as_json(trial: Trial, issues: Sequence[Issue]) -> dict[str, Any]:
     }
 
 
-def _scores(trial: Trial) -> Iterator[Element]:
+def _scores_grid(diagnosed: Diagnosed) -> Iterator[Element]:
     """The model beside what it is compared with."""
-    beside = [one for one in (trial.baseline, trial.model, trial.rival) if one is not None and one.done]
-    name = trial.metric.name
+    models = (diagnosed.baseline, diagnosed.model, diagnosed.rival)
+    beside = [one for one in models if one is not None and one.done]
+    name = diagnosed.metric.name
     judged = [one.summaries[name].mean for one in beside]
     columns = {name: judged, "training": [one.training.get(name) for one in beside]}
     known = {

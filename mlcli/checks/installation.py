@@ -11,7 +11,7 @@ from typing import Any
 from mlcli.core.errors import StoreError
 from mlcli.core.processes import on_linux
 from mlcli.core.threads import BLAS_VARIABLES, cores
-from mlcli.experiment.run.fingerprint import versions
+from mlcli.experiment.run.reproduction import versions
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
 from mlcli.report.numbers import counted
 
@@ -39,16 +39,16 @@ def health_of(store: Path | None, default: Path) -> Health:
     """Everything that can be told without running a model; a default store need not be there."""
     problems: list[str] = []
     facts = {
-        "Versions": {**versions(), **_extras()},
-        "Threads": _threads(problems),
-        "Compiled kernels": _kernels(problems),
+        "Versions": {**versions(), **_extra_facts()},
+        "Threads": _thread_facts(problems),
+        "Compiled kernels": _kernel_facts(problems),
     }
     before = len(problems)
-    facts["Store"] = _store(store or default, store is not None, problems)
+    facts["Store"] = _store_facts(store or default, store is not None, problems)
     return Health(facts, problems, len(problems) > before)
 
 
-def document_of(health: Health) -> Document:
+def health_document(health: Health) -> Document:
     """The facts as tables, then what is wrong."""
     return tuple(_elements(health))
 
@@ -70,7 +70,7 @@ def _elements(health: Health) -> Iterator[Element]:
         yield Sentence("none", "strong")
 
 
-def _extras() -> dict[str, str]:
+def _extra_facts() -> dict[str, str]:
     from importlib.util import find_spec
 
     return {
@@ -81,7 +81,7 @@ def _extras() -> dict[str, str]:
     }
 
 
-def _threads(problems: list[str]) -> dict[str, str]:
+def _thread_facts(problems: list[str]) -> dict[str, str]:
     from threadpoolctl import ThreadpoolController
 
     pinned = [name for name in BLAS_VARIABLES if os.environ.get(name) == "1"]
@@ -102,7 +102,7 @@ def _threads(problems: list[str]) -> dict[str, str]:
     }
 
 
-def _kernels(problems: list[str]) -> dict[str, str]:
+def _kernel_facts(problems: list[str]) -> dict[str, str]:
     import mlcli
 
     folder = Path(mlcli.__file__).parent / "kernels"
@@ -123,9 +123,9 @@ def _kernels(problems: list[str]) -> dict[str, str]:
     }
 
 
-def _store(path: Path, asked: bool, problems: list[str]) -> dict[str, str]:
+def _store_facts(path: Path, is_required: bool, problems: list[str]) -> dict[str, str]:
     if not path.is_file():
-        if asked:
+        if is_required:
             problems.append(f"{path}: there is no store; a run makes one: mlcli run EXPERIMENT --store {path}")
         return {"file": f"{path}: not there, which is no fault before the first run"}
     from mlcli.experiment.store.store import Store

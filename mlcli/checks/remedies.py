@@ -39,20 +39,20 @@ MOST_MULTIPLIED = 20
 
 def simpler(cell: Cell) -> Iterator[Remedy]:
     """What fits training rows less closely."""
-    yield from _settings(cell.model, towards_simple=True)
+    yield from _other_settings(cell.model, towards_simple=True)
     if cell.model.use in BAGGED:
         base = {"use": cell.model.use, "params": dict(cell.model.params)}
-        text = f"{{use: bagging, params: {{base: {short_of(cell.model, MODELS)}}}}}"
+        text = f"{{use: bagging, params: {{base: {short_text(cell.model, MODELS)}}}}}"
         yield Remedy(ModelSpec("bagging", {"base": base}), f"-m '{text}'")
     if len(cell.dataset.schema.features()) > 1:
-        yield from _with_step(cell, "anova")
+        yield from _behind_one_more_step(cell, "anova")
 
 
 def richer(cell: Cell) -> Iterator[Remedy]:
     """What can follow the training rows more closely."""
-    yield from _settings(cell.model, towards_simple=False)
+    yield from _other_settings(cell.model, towards_simple=False)
     if cell.model.use in STIFF and len(cell.dataset.schema.features()) <= MOST_MULTIPLIED:
-        yield from _with_step(cell, "polynomial")
+        yield from _behind_one_more_step(cell, "polynomial")
 
 
 def other_model(cell: Cell, use: str) -> Remedy:
@@ -60,22 +60,22 @@ def other_model(cell: Cell, use: str) -> Remedy:
     return Remedy(ModelSpec(use), f"-m {use}")
 
 
-def _settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
+def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
     """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
     for share in (HALF_WAY, NEARLY):
-        for declared in parameters(MODELS.load(model.use)):
+        for declared in parameters(model.cls):
             search, value = declared.tune, model.params.get(declared.name)
             if not isinstance(search, Range) or not search.simpler or not search.unasked:
                 continue
             end = float((search.simpler == "high") == towards_simple)
-            start = _place(search, value, 1.0 - float(search.simpler == "high"))
+            start = _place_in_range(search, value, 1.0 - float(search.simpler == "high"))
             other = search.drawn(start + share * (end - start), int in declared.types)
             params = {**model.params, declared.name: other}
             if other != value and declared.problem_with(other) is None and _is_legal(model.use, params):
                 yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
 
 
-def _place(search: Range, value: Any, free: float) -> float:
+def _place_in_range(search: Range, value: Any, free: float) -> float:
     """Where a value lies in a range, from 0 to 1; none is at the end where nothing binds (``free``)."""
     if value is None:
         return free
@@ -93,31 +93,31 @@ def _is_legal(use: str, params: Mapping[str, Any]) -> bool:
     return True
 
 
-def _with_step(cell: Cell, step: str) -> Iterator[Remedy]:
+def _behind_one_more_step(cell: Cell, step: str) -> Iterator[Remedy]:
     """The model behind one more step."""
     steps = (*cell.steps, StepSpec(step))
-    yield Remedy(replace(cell.model, steps=steps), f"-m '{behind(cell.model, steps)}'")
+    yield Remedy(replace(cell.model, steps=steps), f"-m '{text_behind_steps(cell.model, steps)}'")
 
 
-def behind(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
+def text_behind_steps(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
     """A model behind steps, as it is typed in a shell."""
-    params = _chosen(model, MODELS)
+    params = _stated_params(model, MODELS)
     keys = {"use": model.use, **({"params": params} if params else {})}
     inside = ", ".join(f"{key}: {as_typed(value)}" for key, value in keys.items())
-    return f"{{{inside}, steps: [{', '.join(short_of(step, STEPS) for step in steps)}]}}"
+    return f"{{{inside}, steps: [{', '.join(short_text(step, STEPS) for step in steps)}]}}"
 
 
-def short_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
+def short_text(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     """A model or step as it is typed inside another: its id, with its parameters where these are chosen."""
-    params = _chosen(asked, catalogue)
-    return as_typed({"use": asked.use, "params": params}) if params else asked.use
+    params = _stated_params(spec, catalogue)
+    return as_typed({"use": spec.use, "params": params}) if params else spec.use
 
 
-def _chosen(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
+def _stated_params(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
-    defaults = settings(catalogue.load(asked.use)())
+    defaults = settings(catalogue.load(spec.use)())
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in asked.params.items()
+        for name, value in spec.params.items()
         if value != defaults.get(name)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mlcli.checks.audited import Audited
 from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
 from mlcli.data.write_sidecar import flow, key, scalar
@@ -11,14 +12,15 @@ from mlcli.data.write_sidecar import flow, key, scalar
 COLUMNS = "columns:"
 
 
-def declared(dataset: Dataset, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
+def declared(audited: Audited, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
-    return Repair("sidecar", "\n".join([COLUMNS, *(_line(dataset, name, said) for name, said in columns.items())]))
+    lines = (_sidecar_line(audited.dataset, name, stated) for name, stated in columns.items())
+    return Repair("sidecar", "\n".join([COLUMNS, *lines]))
 
 
-def with_role(dataset: Dataset, role: str, *columns: str) -> Repair:
+def with_role(audited: Audited, role: str, *columns: str) -> Repair:
     """Columns in another role."""
-    return declared(dataset, {name: {"role": role} for name in columns})
+    return declared(audited, {name: {"role": role} for name in columns})
 
 
 def by_hand(text: str) -> Repair:
@@ -32,12 +34,12 @@ def split_by(protocol: str) -> tuple[Repair, ...]:
     return Repair("option", f"--protocol {option}"), Repair("experiment", f"protocol: {protocol}")
 
 
-def step(model: str, text: str) -> Repair:
+def step_before(audited: Audited, text: str) -> Repair:
     """A step before a model in the experiment file."""
-    return Repair("experiment", f"models:\n  - {{use: {model}, steps: [{text}]}}")
+    return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{text}]}}")
 
 
-def together(issues: Iterable[Issue]) -> str:
+def joined_sidecar(issues: Iterable[Issue]) -> str:
     """One sidecar with the first repair of each issue; of a column that stands twice, what is said first."""
     lines: dict[str, dict[str, None]] = {}
     named: set[str] = set()
@@ -52,7 +54,7 @@ def together(issues: Iterable[Issue]) -> str:
     return "\n".join(line for head, below in lines.items() for line in (head, *below))
 
 
-def _line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) -> str:
+def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequence[str]]) -> str:
     before = dataset.sidecar.columns.get(name)
     known: dict[str, str | Sequence[str]] = {}
     for word in ("kind", "role", "levels", "missing") if before else ():
@@ -60,10 +62,10 @@ def _line(dataset: Dataset, name: str, said: Mapping[str, str | Sequence[str]]) 
             known[word] = value
     if before is not None and before.numbers:
         known["kind"] = before.numbers
-    values = {**known, **said}
-    inside = ", ".join(f"{word}: {_value(value)}" for word, value in values.items())
+    values = {**known, **stated}
+    inside = ", ".join(f"{word}: {_value_text(value)}" for word, value in values.items())
     return f"  {key(name)}: {{{inside}}}"
 
 
-def _value(value: str | Sequence[str]) -> str:
+def _value_text(value: str | Sequence[str]) -> str:
     return scalar(value) if isinstance(value, str) else flow(value)

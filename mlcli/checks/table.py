@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlcli.checks.audited import Audited
-from mlcli.checks.data import columns, copies, leaks, missing, numbers, rows, spellings, splits, weights
+from mlcli.checks.data import columns, copies, leaks, missing, numbers, rows, spellings, splits
 from mlcli.core.issues import Check
 
 AT_A_GLANCE: tuple[Check[Audited], ...] = (
@@ -14,8 +14,8 @@ AT_A_GLANCE: tuple[Check[Audited], ...] = (
     splits.groups_cut,
     splits.time_ignored,
     copies.duplicates,
-    weights.unused_weights,
-    weights.odd_weights,
+    rows.unused_weights,
+    rows.odd_weights,
     columns.given_parts,
 )
 """What ``eval`` looks for, too: each takes no longer than reading the table."""

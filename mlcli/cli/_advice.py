@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from mlcli.core.names import meant
+from mlcli.core.names import likely_names
 
 VALUE = "{}"
 """Where in an advice the value stands that was typed."""
@@ -89,7 +89,9 @@ def on_option(
         _parameter_of_a_model(name, value, words) if "-p" in own else "",
         _filled(known, value, plain) if known and known.split()[0] in own else "",
         sentence,
-        " or ".join(f"--{one}" for one in meant(name, [other[2:] for other in own if other.startswith("--")])),
+        " or ".join(
+            f"--{one}" for one in likely_names(name, [other[2:] for other in own if other.startswith("--")])
+        ),
     ]
     advice = next(filter(None, found), "")
     if advice:
@@ -109,7 +111,7 @@ def on_command(typed: str, rest: Sequence[str], known: Sequence[str]) -> str:
         return f"did you mean: mlcli {' '.join(line.split())}"
     if subject := _command_on(typed, rest):
         return f"did you mean: mlcli {subject}"
-    close = meant(typed, known)
+    close = likely_names(typed, known)
     if close:
         return "did you mean " + " or ".join(f"'{one}'" for one in close) + "?"
     return f"commands: {', '.join(sorted(known))}"

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from mlcli.report.document import Document
-from mlcli.report.formats import JSON, renderer_of
+from mlcli.report.formats.table import JSON, renderer_of
+from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page
-from mlcli.report.text import coloured, text_of
 
 NARROWEST_PAGE = 40
 PROSE = 110

@@ -1,14 +1,28 @@
-"""Files that commands write: where ``-o`` points, and what it may not replace."""
+"""What commands write: rows, pages and pictures; where ``-o`` points, and what it may not replace."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
-from mlcli.cli._declaring import shared
+from mlcli.cli._console import page_for, remark, show_as
+from mlcli.cli._declaring import flag, option, shared
 from mlcli.core.errors import StoreError, UsageError
+from mlcli.core.files import replacing
+from mlcli.core.names import did_you_mean
+from mlcli.report.document import Document, grid
+from mlcli.report.formats.table import CSV
+from mlcli.report.numbers import counted
+
+Columns = Mapping[str, Sequence[str]]
+PICTURE_FORMATS = ("svg", "png", "pdf")
 
 
 def in_a_folder(output: Path | None) -> Path | None:
@@ -73,3 +87,122 @@ def _are_same(output: Path, path: Path) -> bool:
     if output.is_file() and path.is_file():
         return os.path.samefile(output, path)
     return not output.exists() and os.path.realpath(output) == os.path.realpath(path)
+
+
+def write_rows(columns: Columns, output: Path | None, format: str = CSV) -> None:
+    """Write rows; what was written to a file is said."""
+    if output is None:
+        _print(columns, format)
+        return
+    with (
+        replacing(output) as beside,
+        beside.open("w", encoding="utf-8", newline="") as target,
+        redirect_stdout(target),
+    ):
+        _print(columns, format)
+    remark(f"wrote {counted(len(next(iter(columns.values()), ())), 'row')} to {output}")
+
+
+def _print(columns: Columns, format: str) -> None:
+    if format != CSV:
+        show_as(format, _table, _records, columns)
+        return
+    import csv
+
+    writer = csv.writer(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+
+
+class _PrintableStream:
+    """A terminal that is sent no control characters; files and pipes get every cell as it was."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal, self._page = terminal, page_for(terminal)
+
+    def write(self, line: str) -> int:
+        """Write a line of CSV."""
+        return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
+
+
+def _table(columns: Columns) -> Document:
+    texts = [any(isinstance(one, str) for one in _values(cells)) for cells in columns.values()]
+    numbers = [place for place, is_text in enumerate(texts) if not is_text]
+    return (grid(columns, zip(*columns.values(), strict=True), right=numbers),)
+
+
+def _records(columns: Columns) -> list[dict[str, Any]]:
+    typed = map(_values, columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*typed, strict=True)]
+
+
+def _values(cells: Sequence[str]) -> list[Any]:
+    """Numbers where all cells are numbers, and None where there is none."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            found = [kind(cell) if cell else None for cell in cells]
+            if all(one is None or math.isfinite(one) for one in found):
+                return found
+    return [cell or None for cell in cells]
+
+
+Pictures = Annotated[Path | None, shared("--pictures", "DIR", "Write each picture of the report as a file.")]
+PictureFormat = Annotated[
+    str, shared("--picture-format", "NAME", f"One of {', '.join(PICTURE_FORMATS)}.", lambda: list(PICTURE_FORMATS))
+]
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
+
+    html: Path | None = option("--html", "FILE", "Write all of it as one page of HTML, with pictures.")
+    pictures: Pictures = None
+    picture_format: PictureFormat = PICTURE_FORMATS[0]
+    force: bool = flag("--force", "Replace such files whatever they are, not only earlier ones.")
+
+    def __post_init__(self) -> None:
+        if self.picture_format not in PICTURE_FORMATS:
+            what = f"there is no format '{self.picture_format}' of pictures"
+            raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
+        if not self.wanted:
+            return
+        from mlcli.report.formats.html import refuse_without_extra
+
+        refuse_without_extra()
+        for path in filter(None, (self.html, self.pictures)):
+            if not path.absolute().parent.is_dir():
+                what = f"{path}: there is no folder {path.parent}"
+                raise StoreError(what, hint="make it first, or name another")
+        if self.html is not None and self.html.is_dir():
+            raise StoreError(f"{self.html} is a folder", hint="name the file, such as report.html")
+        refuse_unlike(self.html, "page of mlcli", self.force)
+        for path in self.pictures.glob(f"[0-9]*-*.{self.picture_format}") if self.pictures else ():
+            refuse_unlike(path, "picture of mlcli", self.force)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is written."""
+        return self.html is not None or self.pictures is not None
+
+    def write(self, make: Callable[[], Document], say: Callable[[str], None] = remark) -> None:
+        """Write what was asked for, and say where it is."""
+        if not self.wanted:
+            return
+        document = make()
+        if self.html is not None:
+            from mlcli.core.files import replacing
+            from mlcli.report.formats.html import html_of
+            from mlcli.report.page import Page
+
+            page = html_of(document, Page())
+            with replacing(self.html) as beside:
+                beside.write_text(page, encoding="utf-8")
+            say(f"wrote {self.html}: open it in a browser")
+        if self.pictures is not None:
+            from mlcli.report.numbers import counted
+            from mlcli.report.pictures.files import save_all
+
+            self.pictures.mkdir(exist_ok=True)
+            written = save_all(document, self.pictures, self.picture_format)
+            say(f"wrote {counted(len(written), 'picture')} to {self.pictures}")

@@ -11,11 +11,10 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from mlcli.cli._console import is_terminal, page_for
-from mlcli.core.advancing import advancing
-from mlcli.core.compiling import compiling
+from mlcli.core.progress import advancing, compiling
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.panel import doubt_of, is_too_long, refuse_long_work, refuse_longer
+from mlcli.experiment.spec.suitability import doubt_of, is_too_long, refuse_long_work, refuse_longer
 
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""

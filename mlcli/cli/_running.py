@@ -1,87 +1,92 @@
-"""From experiments to tables: plan all, run all or a shard, show it; what ``eval`` and ``run`` have in common."""
+"""From experiments to tables: plan all, say what is known beforehand, run all or a shard, and show it."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from mlcli.api.running import NOTHING, RunOptions, answered
-from mlcli.checks.audit import foreseen
+from mlcli.api.running import NOTHING, RunOptions, answered, planned
+from mlcli.checks.audit import split_warnings
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
-from mlcli.cli._foreseen import ask_before_hours, planned_and_foreseen
-from mlcli.cli._groups import Gates, Views
-from mlcli.cli._pages import Pages
+from mlcli.cli._options import GateOptions, ViewOptions
+from mlcli.cli._outputs import PageOptions
 from mlcli.cli._progress import Progress
-from mlcli.core.errors import ExitCode, ModelFileError, UsageError
-from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
-from mlcli.experiment.spec.instead import method_instead
-from mlcli.report.as_json import given, results_as_json
+from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
+from mlcli.core.processes import on_linux
+from mlcli.core.quantities import duration
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.batch import workers_for
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
+from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
-from mlcli.report.formats import JSON, TEXT
-from mlcli.report.gates import Outcome, gates_as_elements, gates_as_json, outcome_of
+from mlcli.report.formats.table import JSON, TEXT
 from mlcli.report.numbers import counted
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import Scored
+from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
+from mlcli.report.scoring.scored import Scored
+from mlcli.report.views.results import Details, gates_as_elements, results_of
+from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
 BROKEN = ("failed", "over-budget", "died")
+WORTH_ASKING = 3600.0
+"""Seconds of work that nobody should begin by mistake."""
 
 
 def run_and_show(
     experiments: Sequence[Experiment],
     place_of: StorePath,
     options: RunOptions,
-    views: Views,
-    gates: Gates,
-    pages: Pages,
+    views: ViewOptions,
+    gates: GateOptions,
+    pages: PageOptions,
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = planned_and_foreseen(experiments)
+    planned = planned_with_remarks(experiments)
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
-    outcomes: list[Outcome] = []
-    parts = replace(views.parts(), fair=views.fair or any(experiment.fair for experiment in experiments))
+    outcomes: list[ExperimentOutcome] = []
+    details = replace(views.details(), fair=views.fair or any(experiment.fair for experiment in experiments))
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
         if format == TEXT:
-            show(_document(outcomes[-1], parts))
+            show(_document(outcomes[-1], details))
     if format == JSON:
-        show_json(_plain(outcomes, parts))
+        show_json(_plain(outcomes, details))
     elif format != TEXT:
-        show(tuple(element for outcome in outcomes for element in _document(outcome, parts)), format)
+        show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
     gates.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes))
     _leave_by(outcomes)
 
 
-def _document(outcome: Outcome, parts: Parts) -> Document:
-    return (*results_of(outcome.found, parts), *gates_as_elements(outcome.gates))
+def _document(outcome: ExperimentOutcome, details: Details) -> Document:
+    return (*results_of(outcome.cells, details), *gates_as_elements(outcome.gates))
 
 
-def _plain(outcomes: Sequence[Outcome], parts: Parts) -> dict[str, Any]:
+def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
-    found = [one for outcome in outcomes for one in outcome.found]
-    return {**results_as_json(found, curves=parts.curves, fair=parts.fair), **given({"gates": gates})}
+    found = [one for outcome in outcomes for one in outcome.cells]
+    return {**results_as_json(found, curves=details.curves, fair=details.fair), **given({"gates": gates})}
 
 
-def _report(experiments: Sequence[Experiment], outcomes: Sequence[Outcome]) -> Document:
-    from mlcli.report.whole import Made, made_by_file, report_of
+def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome]) -> Document:
+    from mlcli.report.views.full_report import Provenance, provenance_of_file, report_of
 
     typed = f"mlcli {shlex.join(sys.argv[1:])}"
     elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
-        made = made_by_file(experiment.source) if experiment.source else Made(typed)
-        elements += (*report_of(outcome.found, made), *gates_as_elements(outcome.gates))
+        made = provenance_of_file(experiment.source) if experiment.source else Provenance(typed)
+        elements += (*report_of(outcome.cells, made), *gates_as_elements(outcome.gates))
     return elements
 
 
@@ -94,7 +99,7 @@ def _scored(
 ) -> list[Scored]:
     """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
-        with Progress(cells, foreseen(cells)) as progress:
+        with Progress(cells, split_warnings(cells)) as progress:
             found = answered(experiment, cells, place, options, progress, about)
     except KeyboardInterrupt:
         if place is not None:
@@ -107,7 +112,7 @@ def _scored(
     return found
 
 
-def beside(experiment: Experiment) -> Path:
+def usual_store_of(experiment: Experiment) -> Path:
     """Where its answers are kept if nobody says otherwise."""
     from mlcli.experiment.store.store import DEFAULT_PLACE
 
@@ -121,23 +126,23 @@ def run_shard(
     """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
     from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.transfer import SHARD
-    from mlcli.report.kept import Part, parts_as_json, parts_of
+    from mlcli.report.views.runs import ShardCells, shards_as_json, shards_of
 
     shard = shard_from_text(text)
-    parts: list[Part] = []
-    for experiment, cells in planned_and_foreseen(experiments):
-        title, places, usual = experiment.title, shard.places(cells), beside(experiment)
+    shards: list[ShardCells] = []
+    for experiment, cells in planned_with_remarks(experiments):
+        title, places, usual = experiment.title, shard.places(cells), usual_store_of(experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
         place = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
         about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
         named = replace(experiment, name=f"{title}, {shard}")
         found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
-        parts.append(Part(title, str(shard), len(cells), found, place))
-    show_as(format, parts_of, parts_as_json, parts)
-    _leave_by([Outcome(part.title, part.found, (), ()) for part in parts])
+        shards.append(ShardCells(title, str(shard), len(cells), found, place))
+    show_as(format, shards_of, shards_as_json, shards)
+    _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
 
 
-def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
+def refuse_views(views: ViewOptions, gates: GateOptions, pages: PageOptions) -> None:
     """Refuse options for what can only be seen when all shards are there; --verbose may stand in any command."""
     asked = {**vars(views), **vars(gates), **vars(pages), "verbose": False, "picture_format": ""}
     for name in given(asked):
@@ -145,9 +150,9 @@ def refuse_views(views: Views, gates: Gates, pages: Pages) -> None:
         raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
 
 
-def _leave_by(outcomes: Sequence[Outcome]) -> None:
+def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
-    found = [one for outcome in outcomes for one in outcome.found]
+    found = [one for outcome in outcomes for one in outcome.cells]
     broken = sum(one.result.status in BROKEN for one in found)
     damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
     skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)
@@ -178,3 +183,57 @@ def _is_at_fault(result: CellResult) -> bool:
     """Whether a saved model broke while it was asked, rather than refused the rows in words."""
     broke = result.status == "died" or ModelFileError.__name__ in result.trace
     return result.cell.model.saved is not None and broke
+
+
+def planned_with_remarks(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
+    """All experiments with their cells; what cannot be done is refused, what must be known beforehand is said."""
+    found = [(experiment, planned(experiment)) for experiment in experiments]
+    for experiment, cells in found:
+        if experiment.source is None:
+            _refuse_if_all_skipped(cells)
+        for sentence in _without_effect(experiment, cells):
+            remark(sentence)
+    return found
+
+
+def ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], options: RunOptions) -> None:
+    """Ask whoever sits there before work begins that the store knows to take hours."""
+    from mlcli.experiment.store.estimates import work_left
+
+    work = sum(work_left(cells, place) for cells, place in planned if place is not None and not options.fresh)
+    hours = work / workers_for(options.jobs)
+    if hours < WORTH_ASKING:
+        return
+    remark(f"as far as the store knows, this will take about {duration(hours)}: mlcli plan says what")
+    remark("Go on? [y/N]")
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        raise typer.Exit(ExitCode.DONE)
+
+
+def _refuse_if_all_skipped(cells: Sequence[Cell]) -> None:
+    """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
+    asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
+    if asked and all(cell.skipped for cell in asked):
+        raise error_of_skipped(asked)
+
+
+def error_of_skipped(cells: Sequence[Cell]) -> UsageError:
+    """That none of these cells can be run, why, and what would work."""
+    reasons = [*dict.fromkeys(cell.skipped for cell in cells)]
+    first = cells[0]
+    hint = "mlcli models lists what each can do"
+    uses = [cell.model.use for cell in cells if cell.model.saved is None and cell.model.use != TUNED]
+    if isinstance(first.dataset, Dataset) and any(" does " in reason for reason in reasons):
+        hint = advice_on(uses, first.dataset, kind_named(first.kind))
+    return UsageError(*reasons[:-1], Problem(reasons[-1], hint=hint))
+
+
+def _without_effect(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[str]:
+    """What was asked for and changes nothing: tuning of what has nothing to tune, budgets that nobody watches."""
+    if not on_linux() and any(cell.memory for cell in cells):
+        yield "memory is watched on Linux only: here a cell that takes more than its budget is not stopped"
+    baselines = {use for cell in cells for use in kind_named(cell.kind).baselines}
+    models = [cell.model for cell in cells if cell.model.saved is None and not cell.skipped]
+    plain = [one.use for one in models if one.use not in baselines | {TUNED, SELECTED}]
+    if experiment.tune is not None and plain:
+        yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mlcli.cli._declaring import argument
-from mlcli.cli._groups import Columns
-from mlcli.cli._options import All, Format, ProtocolName, Seed, Strict
+from mlcli.cli._options import All, ColumnOptions, Format, ProtocolName, Seed, Strict
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -22,7 +21,7 @@ EXAMPLES = ("mlcli audit cpu", "mlcli audit penguins --all", "mlcli audit my.csv
 def audit_command(
     *,
     subjects: list[str] = argument("DATA|SPEC", "CSV files, shipped datasets, or experiment files (YAML)."),
-    columns: Columns,
+    columns: ColumnOptions,
     protocol: ProtocolName = None,
     seed: Seed = 1,
     everything: All = False,
@@ -35,18 +34,18 @@ def audit_command(
     features, groups cut, time ignored, classes too small, odd cells: each with
     what shows it, and lines for the sidecar or the experiment file to paste.
     """
-    from mlcli.checks.audit import audit_as_json, audits_of, document_of
+    from mlcli.checks.audit import audit_as_json, audit_document, audits_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
 
     experiments = _experiments(subjects, columns, protocol, seed)
     found = [audit for experiment in experiments for audit in audits_of(experiment)]
-    show_as(format, lambda: document_of(found, everything), lambda: {"datasets": [*map(audit_as_json, found)]})
+    show_as(format, lambda: audit_document(found, everything), lambda: {"datasets": [*map(audit_as_json, found)]})
     if strict and any(audit.serious for audit in found):
         raise typer.Exit(ExitCode.UNMET)
 
 
-def _experiments(subjects: list[str], columns: Columns, protocol: str | None, seed: int) -> list[Experiment]:
+def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | None, seed: int) -> list[Experiment]:
     """What is asked for as experiments: each file is one, and each dataset."""
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.file import read_experiment

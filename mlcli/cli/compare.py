@@ -41,7 +41,7 @@ def compare_command(
     Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
     """
     from mlcli.cli._console import show_as
-    from mlcli.report.comparison import (
+    from mlcli.report.views.comparison import (
         compared_file,
         compared_runs,
         comparison_as_json,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mlcli.cli._completion import metric_names
 from mlcli.cli._declaring import argument, option
-from mlcli.cli._groups import Columns
-from mlcli.cli._options import Data, Format, Jobs, Params, Seed
+from mlcli.cli._options import ColumnOptions, Data, Format, Jobs, Params, Seed
 from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
@@ -23,7 +22,7 @@ def curve_command(
     kind: str = argument("CURVE", f"One of {', '.join(KINDS)}.", lambda: list(KINDS)),
     data: Data,
     models: list[str] = option("--model -m", "MODEL", "An id or mapping; repeatable.", MODELS.names, default=...),
-    columns: Columns,
+    columns: ColumnOptions,
     params: Params = None,
     sizes: str | None = option("--sizes", "LIST", "Shares of the training rows, or numbers of them: 0.1,0.5,1."),
     folds: int | None = option(
@@ -47,12 +46,12 @@ def curve_command(
     from mlcli.cli._progress import watched
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.plan import plan
-    from mlcli.experiment.spec.sweeps import Asked, experiment_of
-    from mlcli.report.sweeps import sweep_as_json, sweep_of
+    from mlcli.experiment.spec.sweeps import CurveRequest, experiment_of
+    from mlcli.report.views.curves import sweep_as_json, sweep_of
 
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
-    asked = Asked(kind, tuple(models), tuple(params or ()), sizes, given)
+    asked = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, given)
     sweep = experiment_of(asked, columns.of(data), metric, seed)
     cells = plan(sweep.experiment)
     with watched(cells) as progress:

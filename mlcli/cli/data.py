@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mlcli.cli._completion import column_names, data_names
 from mlcli.cli._console import remark, show_as
 from mlcli.cli._declaring import argument, flag, option
-from mlcli.cli._groups import Columns
-from mlcli.cli._options import Format
-from mlcli.cli._pages import Pages
+from mlcli.cli._options import ColumnOptions, Format
+from mlcli.cli._outputs import PageOptions
 
 if TYPE_CHECKING:
     from mlcli.data.dataset import Dataset
@@ -29,8 +28,8 @@ EXAMPLES = (
 
 
 def data_command(
-    columns: Columns,
-    pages: Pages,
+    columns: ColumnOptions,
+    pages: PageOptions,
     reference: str | None = argument("NAME|FILE", "A shipped dataset, or a CSV file.", data_names, default=None),
     plot: list[str] | None = option(
         "--plot", "COLUMN", "Draw a column; two columns against each other; repeatable.", column_names
@@ -72,7 +71,7 @@ def data_command(
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.likeness import likeness
-    from mlcli.report.two_files import likeness_as_json, likeness_of
+    from mlcli.report.views.two_files import likeness_as_json, likeness_of
 
     alike = likeness(dataset, against)
     return lambda: likeness_of(alike), lambda: likeness_as_json(alike)
@@ -81,26 +80,29 @@ def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
     from mlcli.core.findings import as_json
     from mlcli.report.document import explained
-    from mlcli.report.plots import plot_of
+    from mlcli.report.views.dataset import plot_of
 
     picture = plot_of(dataset, columns)
     return lambda: explained([picture]), lambda: as_json(picture)
 
 
 def _profiled(dataset: Dataset) -> tuple[Make, Make]:
+    from dataclasses import asdict
+
     from mlcli.checks.audit import issues_of_data
     from mlcli.data.profile import profile
-    from mlcli.report.profile import profile_of
+    from mlcli.report.views.dataset import profile_of
+    from mlcli.report.views.results_as_json import plain
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    return lambda: profile_of(found, tables), found.to_json
+    return lambda: profile_of(found, tables), lambda: plain(asdict(found))
 
 
 def _list(format: str) -> None:
     from mlcli.data.shipped import shipped
-    from mlcli.report.profile import datasets_of
+    from mlcli.report.views.dataset import shipped_datasets_of
 
     plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
-    show_as(format, lambda: datasets_of(shipped()), lambda: {"datasets": plain})
+    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: {"datasets": plain})

@@ -6,8 +6,7 @@ import typer
 
 from mlcli.cli._completion import metric_names
 from mlcli.cli._declaring import flag, option
-from mlcli.cli._groups import Columns
-from mlcli.cli._options import All, Data, Format, Jobs, Params, ProtocolName, Seed, Strict
+from mlcli.cli._options import All, ColumnOptions, Data, Format, Jobs, Params, ProtocolName, Seed, Strict
 from mlcli.core.registry import MODELS
 
 EXAMPLES = ("mlcli diagnose wine -m knn -p k=120", "mlcli diagnose abalone -m linear-regression --strict")
@@ -17,7 +16,7 @@ def diagnose_command(
     *,
     data: Data,
     model: str = option("--model -m", "MODEL", "An id or a mapping.", MODELS.names, default=...),
-    columns: Columns,
+    columns: ColumnOptions,
     params: Params = None,
     protocol: ProtocolName = None,
     metric: str | None = option(
@@ -35,8 +34,8 @@ def diagnose_command(
     Does it overfit or underfit, would more rows help, is it worth more than
     the baseline? What may help is tried on the same splits.
     """
-    from mlcli.checks.diagnosis import diagnosis_as_json, diagnosis_of, issues_of_trial
-    from mlcli.checks.trial import cells_of_trial, tried
+    from mlcli.checks.diagnosed import cells_to_diagnose, diagnosed_model
+    from mlcli.checks.diagnosis import diagnosis_as_json, diagnosis_of, issues_of_model
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
@@ -47,12 +46,14 @@ def diagnose_command(
     models, splits = models_from_text([model], params or []), protocol_from_text(protocol)
     metrics = (metric,) if metric else ()
     experiment = Experiment((columns.of(data),), models, splits, metrics=metrics, seed=seed)
-    cells = cells_of_trial(experiment)
+    cells = cells_to_diagnose(experiment)
     with watched(cells) as progress:
-        trial = tried(experiment, cells, jobs=jobs, on_progress=progress)
-        issues = issues_of_trial(trial)
+        diagnosed = diagnosed_model(experiment, cells, jobs=jobs, on_progress=progress)
+        issues = issues_of_model(diagnosed)
     show_as(
-        format, lambda: diagnosis_of(trial, issues, everything, verbose), lambda: diagnosis_as_json(trial, issues)
+        format,
+        lambda: diagnosis_of(diagnosed, issues, everything, verbose),
+        lambda: diagnosis_as_json(diagnosed, issues),
     )
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

@@ -15,12 +15,12 @@ def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
     What is wrong is named with its repair; a store that is damaged, or is not
     there though it was named, gives exit code 6.
     """
-    from mlcli.checks.installation import document_of, health_as_json, health_of
+    from mlcli.checks.installation import health_as_json, health_document, health_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
     from mlcli.experiment.store.store import DEFAULT_PLACE
 
     health = health_of(store, DEFAULT_PLACE)
-    show_as(format, document_of, health_as_json, health)
+    show_as(format, health_document, health_as_json, health)
     if health.store_is_damaged:
         raise typer.Exit(ExitCode.STORE)

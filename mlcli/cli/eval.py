@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 
 from mlcli.cli._completion import data_names, metric_names
 from mlcli.cli._declaring import argument, flag, option
-from mlcli.cli._groups import Gates, JudgedColumns, Tuning, Views
-from mlcli.cli._options import Format, Jobs, NoShortcut, Params, ProtocolName, Seed, Store
-from mlcli.cli._pages import Pages
+from mlcli.cli._options import (
+    Format,
+    GateOptions,
+    Jobs,
+    JudgedColumnOptions,
+    NoShortcut,
+    Params,
+    ProtocolName,
+    Seed,
+    Store,
+    TuningOptions,
+    ViewOptions,
+)
+from mlcli.cli._outputs import PageOptions
 from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Models:
+class ModelOptions:
     """Which models, and how they decide."""
 
     models: list[str] | None = option(
@@ -42,7 +53,7 @@ class Models:
 
 
 @dataclass(frozen=True)
-class Splits:
+class SplitOptions:
     """How rows are split."""
 
     protocol: ProtocolName = None
@@ -60,7 +71,7 @@ class Splits:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ScoreOptions:
     """What is measured."""
 
     average: str | None = option("--average", "HOW", "folds: the mean over splits; pooled: all answers at once.")
@@ -73,7 +84,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Fits:
+class FitOptions:
     """How models are fitted, and of what else they are asked."""
 
     seed: Seed = 1
@@ -95,15 +106,15 @@ EXAMPLES = (
 def eval_command(
     *,
     data: list[str] = argument("DATA", "CSV files, or shipped datasets such as iris.", data_names),
-    models: Models,
-    columns: JudgedColumns,
-    splits: Splits,
-    scores: Scores,
-    fits: Fits,
-    tuning: Tuning,
-    views: Views,
-    gates: Gates,
-    pages: Pages,
+    models: ModelOptions,
+    columns: JudgedColumnOptions,
+    splits: SplitOptions,
+    scores: ScoreOptions,
+    fits: FitOptions,
+    tuning: TuningOptions,
+    views: ViewOptions,
+    gates: GateOptions,
+    pages: PageOptions,
     store: Store = None,
     jobs: Jobs = None,
     format: Format = "text",
@@ -116,15 +127,15 @@ def eval_command(
     from mlcli.api.running import RunOptions
     from mlcli.cli._running import run_and_show
     from mlcli.experiment.spec.cells import Experiment
-    from mlcli.experiment.spec.datasets import of_class
-    from mlcli.experiment.spec.decisions import costs_from_text, with_costs
+    from mlcli.experiment.spec.datasets import metrics_of_class
+    from mlcli.experiment.spec.shorthands import costs_from_text, with_costs
 
     experiment = Experiment(
         data=tuple(map(columns.of, data)),
         models=models.specs(),
         protocol=splits.spec(),
-        average=_known(scores.average),
-        metrics=of_class(scores.metrics or (), columns.positive),
+        average=_legal_average(scores.average),
+        metrics=metrics_of_class(scores.metrics or (), columns.positive),
         cost=costs_from_text(scores.cost) if scores.cost else None,
         seed=fits.seed,
         shortcuts=not fits.no_shortcut,
@@ -137,7 +148,7 @@ def eval_command(
     run_and_show([with_costs(experiment)], lambda _: store, RunOptions(jobs), views, gates, pages, format)
 
 
-def _known(average: str | None) -> str:
+def _legal_average(average: str | None) -> str:
     from mlcli.core.errors import UsageError
     from mlcli.core.names import did_you_mean
     from mlcli.experiment.spec.cells import AVERAGES

@@ -43,11 +43,16 @@ def explain_command(
 def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], format: str = "text") -> None:
     """Print how the answers about the chosen rows, or the first, come about."""
     from mlcli.cli._console import show_as
-    from mlcli.report.explained_answers import MOST_EXPLAINED, answers_explained, document_of, explained_as_json
+    from mlcli.report.views.trained_model import (
+        MOST_EXPLAINED,
+        answers_explained,
+        explained_answers_as_json,
+        explained_answers_of,
+    )
 
     found = answers_explained(saved, rows, chosen)
     left_out = 0 if chosen else max(len(rows) - MOST_EXPLAINED, 0)
-    show_as(format, lambda: document_of(found, left_out), lambda: explained_as_json(found))
+    show_as(format, lambda: explained_answers_of(found, left_out), lambda: explained_answers_as_json(found))
 
 
 def _reference(words: list[str]) -> str | dict[str, str]:

@@ -30,11 +30,11 @@ def init_command(
     from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.load import load
-    from mlcli.experiment.spec.first import first_experiment
+    from mlcli.experiment.spec.templates import first_experiment
 
     if output.exists():
         raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
-    text = first_experiment(_seen_from(output, reference), load(reference, target=target, task=task))
+    text = first_experiment(_reference_from(output, reference), load(reference, target=target, task=task))
     with output.open("x", encoding="utf-8") as file:
         file.write(f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
     show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
@@ -51,7 +51,7 @@ def _schema_beside(output: Path) -> str:
     return SCHEMA.as_posix()
 
 
-def _seen_from(output: Path, reference: str) -> str:
+def _reference_from(output: Path, reference: str) -> str:
     """The dataset as the experiment file must name it: paths begin at the file's folder."""
     import os
 

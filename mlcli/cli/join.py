@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._outputs import Force, Output, refuse_to_replace
 from mlcli.core.errors import UsageError
-from mlcli.report.formats import FORMATS, known_format
+from mlcli.report.formats.table import FORMATS, known_format
 
 EXAMPLES = (
     "mlcli join orders.csv customers.csv --on customer",
@@ -38,19 +38,19 @@ def join_command(
     with -o, as a report. A key that B has twice is refused unless --many.
     """
     from mlcli.cli._console import remark, show_as
-    from mlcli.cli._rows import give
+    from mlcli.cli._outputs import write_rows
     from mlcli.core.names import did_you_mean
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
-    from mlcli.report.formats import CSV, TEXT
-    from mlcli.report.two_files import joined_as_json, joined_of, remarks_on
+    from mlcli.report.formats.table import CSV, TEXT
+    from mlcli.report.views.two_files import joined_as_json, joined_of, remarks_on
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
     refuse_to_replace(output, force)
     a, b = records_of(first), records_of(second)
     found = join(a, b, pairs_of_names(on), how, many)
-    give(found.columns, output, CSV if output else format or CSV)
+    write_rows(found.columns, output, CSV if output else format or CSV)
     if output is None:
         for line in remarks_on(found, a.name, b.name):
             remark(line)

@@ -19,7 +19,7 @@ def models_command(
     format: Format = "text",
 ) -> None:
     """List the methods and steps, or show all that is known of one."""
-    from mlcli.report import catalogue
+    from mlcli.report.views import catalogue
 
     if name is None:
         show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())

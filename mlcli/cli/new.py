@@ -23,7 +23,7 @@ def new_command(
     from mlcli.cli._console import remark, show_line
     from mlcli.core.errors import UsageError
     from mlcli.core.names import did_you_mean
-    from mlcli.experiment.spec.new_model import write_model
+    from mlcli.experiment.spec.templates import write_model
 
     if what not in NOUNS:
         raise UsageError(f"there is no '{what}' to write", hint=did_you_mean(what, NOUNS, "what can be written"))

@@ -10,7 +10,7 @@ from mlcli.cli._options import Format, Specs, Store
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
-    from mlcli.experiment.store.estimates import Estimate
+    from mlcli.experiment.store.estimates import CellEstimate
 
 EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 
@@ -26,19 +26,19 @@ def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> 
     from mlcli.checks.audit import with_serious_issues
     from mlcli.checks.table import BEFORE_IT_RUNS
     from mlcli.cli._console import show_as
-    from mlcli.cli._running import beside
+    from mlcli.cli._running import usual_store_of
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.plan import plan
-    from mlcli.report.lists import plan_as_json, plan_of
+    from mlcli.report.views.plan import plan_as_json, plan_of
 
     experiments = [read_experiment(spec) for spec in specs]
     planned = [(one, with_serious_issues(plan(one), BEFORE_IT_RUNS)) for one in experiments]
     cells = [cell for _, of_one in planned for cell in of_one]
-    known = [each for one, of_one in planned for each in _estimates(of_one, store or beside(one))]
+    known = [each for one, of_one in planned for each in _estimates(of_one, store or usual_store_of(one))]
     show_as(format, plan_of, plan_as_json, cells, known)
 
 
-def _estimates(cells: Sequence[Cell], place: Path) -> Sequence[Estimate | None]:
+def _estimates(cells: Sequence[Cell], place: Path) -> Sequence[CellEstimate | None]:
     if not place.exists():
         return [None] * len(cells)
     from mlcli.experiment.store.estimates import estimates

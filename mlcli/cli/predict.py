@@ -15,7 +15,7 @@ from mlcli.core.names import listed
 from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows, Unseen
+    from mlcli.data.new_rows import NewRows, UnseenLevel
 
 ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
@@ -45,10 +45,10 @@ def predict_command(
     Each row is numbered; columns that the model does not use are copied, ids
     among them. Values unlike those of training are reported on stderr.
     """
-    from mlcli.cli._rows import give
+    from mlcli.cli._outputs import write_rows
     from mlcli.cli.explain import show_explained
     from mlcli.experiment.saved.model_file import asking, load_model
-    from mlcli.report.predictions import predictions_of
+    from mlcli.report.columns.predictions import predictions_of
 
     if explain and (output is not None or probabilities or log_density):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
@@ -75,11 +75,11 @@ def predict_command(
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
-    give({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
+    write_rows({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
 
 
 def _unlike_training(rows: NewRows, optional: Set[str]) -> Iterator[str]:
-    by_column: dict[str, list[Unseen]] = {}
+    by_column: dict[str, list[UnseenLevel]] = {}
     for one in rows.unseen:
         by_column.setdefault(one.column, []).append(one)
     for column, unseen in by_column.items():

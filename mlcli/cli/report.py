@@ -8,8 +8,7 @@ from typing import Any
 
 from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format, StoreToRead
-from mlcli.cli._outputs import Force
-from mlcli.cli._pages import Pages, PictureFormat, Pictures
+from mlcli.cli._outputs import Force, PageOptions, PictureFormat, Pictures
 from mlcli.cli.verify import stored_run
 from mlcli.report.document import Document
 
@@ -42,9 +41,9 @@ def report_command(
     from mlcli.cli._console import remark, show_as, show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.shipped import FILE_SUFFIXES
-    from mlcli.experiment.store.named_runs import SUFFIXES
+    from mlcli.experiment.store.store import SUFFIXES
 
-    pages = Pages(output if format == HTML else None, pictures, picture_format, force)
+    pages = PageOptions(output if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
@@ -58,19 +57,19 @@ def report_command(
 
 
 def _of_run(source: str, place: Path | None) -> Shown:
-    from mlcli.report.as_json import results_as_json
-    from mlcli.report.scored import scored
-    from mlcli.report.verified import VERSIONS
-    from mlcli.report.whole import made_by_run, report_of
+    from mlcli.report.scoring.scored import scored
+    from mlcli.report.views.full_report import provenance_of_run, report_of
+    from mlcli.report.views.results_as_json import results_as_json
+    from mlcli.report.views.verification import VERSIONS
 
     about, results, known = stored_run(source, place, VERSIONS)
     found = [scored(result, about.metrics) for result in results]
-    return lambda: report_of(found, made_by_run(about, known)), lambda: results_as_json(found)
+    return lambda: report_of(found, provenance_of_run(about, known)), lambda: results_as_json(found)
 
 
 def _of_model(file: Path) -> Shown:
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.trained import saved_model_as_json, saved_model_of
+    from mlcli.report.views.trained_model import saved_model_as_json, saved_model_of
 
     saved = load_model(file)
     return lambda: saved_model_of(file.name, saved), lambda: saved_model_as_json(saved)

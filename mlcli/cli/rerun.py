@@ -21,13 +21,12 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     """
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import Progress
-    from mlcli.experiment.run.again import run_again
-    from mlcli.experiment.run.fingerprint import versions
-    from mlcli.report.verified import VERSIONS, again_as_json, again_of
+    from mlcli.experiment.run.reproduction import rerun_cells, versions
+    from mlcli.report.views.verification import VERSIONS, rerun_as_json, rerun_of
 
     about, results, was = stored_run(run, store, VERSIONS)
     with Progress() as progress:
-        cells = run_again(results, Path(about.source) if about.source else None, jobs, progress)
-    show_as(format, again_of, again_as_json, about, cells, was, versions())
+        cells = rerun_cells(results, Path(about.source) if about.source else None, jobs, progress)
+    show_as(format, rerun_of, rerun_as_json, about, cells, was, versions())
     if not all(one.same for one in cells):
         raise typer.Exit(ExitCode.UNMET)

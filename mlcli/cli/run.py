@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.cli._declaring import flag, option
-from mlcli.cli._groups import Gates, Views
-from mlcli.cli._options import Format, Jobs, NoShortcut, Specs, Store
-from mlcli.cli._pages import Pages
+from mlcli.cli._options import Format, GateOptions, Jobs, NoShortcut, Specs, Store, ViewOptions
+from mlcli.cli._outputs import PageOptions
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Experiment
@@ -22,9 +21,9 @@ EXAMPLES = (
 
 def run_command(
     specs: Specs,
-    views: Views,
-    gates: Gates,
-    pages: Pages,
+    views: ViewOptions,
+    gates: GateOptions,
+    pages: PageOptions,
     store: Store = None,
     jobs: Jobs = None,
     budget: str | None = option(
@@ -48,12 +47,12 @@ def run_command(
     what is missing, and Ctrl-C loses nothing that is finished.
     """
     from mlcli.api.running import RunOptions
-    from mlcli.cli._running import beside, refuse_views, run_and_show, run_shard
+    from mlcli.cli._running import refuse_views, run_and_show, run_shard, usual_store_of
 
     experiments = [_read(spec, budget, no_shortcut, gates.bounds()) for spec in specs]
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is None:
-        run_and_show(experiments, lambda one: store or beside(one), options, views, gates, pages, format)
+        run_and_show(experiments, lambda one: store or usual_store_of(one), options, views, gates, pages, format)
         return
     refuse_views(views, gates, pages)
     run_shard(experiments, shard, store, options, format)

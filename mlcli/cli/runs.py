@@ -10,8 +10,7 @@ import typer
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._console import show_as
 from mlcli.cli._declaring import argument
-from mlcli.cli._groups import Views
-from mlcli.cli._options import Format, StoreToRead
+from mlcli.cli._options import Format, StoreToRead, ViewOptions
 from mlcli.core.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def runs_command() -> None:
 
 
 def show_command(
-    views: Views,
+    views: ViewOptions,
     run: str | None = argument("RUN", "A run by its number, or its experiment file.", run_numbers, default=None),
     store: StoreToRead = None,
     format: Format = "text",
@@ -47,13 +46,12 @@ def show_command(
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each cell.
     """
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.report.as_json import cells_of, results_as_json
-    from mlcli.report.formats import CSV
-    from mlcli.report.lists import runs_as_json, runs_of
-    from mlcli.report.results import results_of
-    from mlcli.report.scored import scored
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
+    from mlcli.report.formats.table import CSV
+    from mlcli.report.scoring.scored import scored
+    from mlcli.report.views.results import results_of
+    from mlcli.report.views.results_as_json import cells_of, results_as_json
+    from mlcli.report.views.runs import runs_as_json, runs_of
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
         if run is None:
@@ -64,7 +62,7 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: cells_of(found) if format == CSV else results_of(found, views.parts()),
+        lambda: cells_of(found) if format == CSV else results_of(found, views.details()),
         lambda: results_as_json(found, curves=views.curves, fair=views.fair),
     )
 
@@ -80,9 +78,9 @@ def rm_command(
     """
     from mlcli.experiment.store.housekeeping import remove_runs
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import removed_of
+    from mlcli.report.views.runs import removed_of
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.open(place) as opened:
         remove_runs(opened, numbers)
     show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
@@ -97,12 +95,12 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import as_plain, freed_of
+    from mlcli.report.views.runs import freed_of, housekeeping_as_json
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.open(place) as opened:
         freed = collect(opened)
-    show_as(format, lambda: freed_of(freed, place), lambda: as_plain(freed))
+    show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
 
 
 def export_command(
@@ -164,9 +162,9 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
     Everything that it holds is read; the exit code is 6 where something is wrong.
     """
     from mlcli.experiment.store.store import Store
-    from mlcli.report.kept import faults_in
+    from mlcli.report.views.runs import faults_in
 
-    place = _there(store)
+    place = _existing_store(store)
     with Store.read(place) as opened:
         faults = opened.faults()
     show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
@@ -175,12 +173,12 @@ def check_command(store: StoreToRead = None, format: Format = "text") -> None:
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
-    from mlcli.report.kept import as_plain, carried_of
+    from mlcli.report.views.runs import carried_of, housekeeping_as_json
 
-    show_as(format, lambda: carried_of(carried, place), lambda: as_plain(carried))
+    show_as(format, lambda: carried_of(carried, place), lambda: housekeeping_as_json(carried))
 
 
-def _there(store: Path | None) -> Path:
+def _existing_store(store: Path | None) -> Path:
     """The place of a store that must be there: nothing is looked after in one that is made for it."""
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 

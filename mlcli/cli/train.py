@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.cli._declaring import option
-from mlcli.cli._groups import JudgedColumns, Tuning
-from mlcli.cli._options import Data, Format, Params, Seed
-from mlcli.cli._outputs import in_a_folder
-from mlcli.cli._pages import Pages
+from mlcli.cli._options import Data, Format, JudgedColumnOptions, Params, Seed, TuningOptions
+from mlcli.cli._outputs import PageOptions, in_a_folder
 from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
@@ -33,9 +31,9 @@ def train_command(
         MODELS.names,
         default=...,
     ),
-    columns: JudgedColumns,
-    tuning: Tuning,
-    pages: Pages,
+    columns: JudgedColumnOptions,
+    tuning: TuningOptions,
+    pages: PageOptions,
     params: Params = None,
     output: Path | None = option(
         "--output -o", "FILE", "Save the model here, for predict and eval.", callback=in_a_folder
@@ -60,7 +58,7 @@ def train_command(
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
     from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
-    from mlcli.report.trained import trained_as_json, trained_of
+    from mlcli.report.views.trained_model import trained_as_json, trained_of
 
     if output is not None:
         _refuse(output, data)
@@ -106,7 +104,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:
-        from mlcli.cli._foreseen import refused
+        from mlcli.cli._running import error_of_skipped
 
-        raise refused([cell])
+        raise error_of_skipped([cell])
     return cell

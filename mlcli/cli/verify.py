@@ -30,11 +30,11 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
     that were shown; any difference is told, and the exit code is then 6.
     """
     from mlcli.cli._console import show_as
-    from mlcli.report.scored import scored
-    from mlcli.report.verified import SCORES, verified, verified_as_json, verified_of
+    from mlcli.report.scoring.scored import scored
+    from mlcli.report.views.verification import SCORES, verified_as_json, verified_cells, verified_of
 
     about, results, kept = stored_run(run, store, SCORES)
-    cells = verified([scored(result, about.metrics) for result in results], kept)
+    cells = verified_cells([scored(result, about.metrics) for result in results], kept)
     show_as(format, verified_of, verified_as_json, about, cells)
     if any(one.faults for one in cells):
         raise typer.Exit(ExitCode.STORE)
@@ -42,8 +42,7 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
 
 def stored_run(name: str, place: Path | None, kept: str) -> tuple[RunFacts, list[CellResult], Any]:
     """A run, its results, and what was kept of it under a name."""
-    from mlcli.experiment.store.named_runs import number_of, store_of
-    from mlcli.experiment.store.store import Store
+    from mlcli.experiment.store.store import Store, number_of, store_of
 
     with Store.read(store_of(name, place)) as opened:
         about, results = opened.runs.one(number_of(name, opened))

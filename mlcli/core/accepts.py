@@ -37,7 +37,7 @@ class Accepts:
     def by_all(parts: Sequence[Accepts]) -> Accepts:
         """What all of some methods can take, and what one of them wants."""
         named = {one.name: [getattr(part, one.name) for part in parts] for one in fields(Accepts)}
-        return Accepts(**{name: (any if name in WANTED else all)(said) for name, said in named.items()})
+        return Accepts(**{name: (any if name in WANTED else all)(values) for name, values in named.items()})
 
 
 WANTED = ("levels_only", "sensitive", "context", "prefers_scaled")

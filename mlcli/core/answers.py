@@ -15,8 +15,6 @@ Named = dict[str, np.ndarray[Any, Any]]
 """Arrays by name."""
 HEADER = "header."
 """How the names of a header's arrays begin among those of answers."""
-LISTS = ("levels", "bands")
-"""What a column has several of; JSON knows lists only."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +115,8 @@ class Answers:
     @classmethod
     def restored(cls, arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Self:
         """Answers from what ``arrays`` and ``facts`` gave."""
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()
-        }
-        kept: tuple[dict[str, Any], ...] = plain.pop(HEADER + "columns", ())
-        columns = tuple(Column(**{**one, **{name: tuple(one.get(name, ())) for name in LISTS}}) for one in kept)
+        plain = _without_lists(facts)
+        columns = tuple(Column(**_without_lists(one)) for one in plain.pop(HEADER + "columns", ()))
         of_header = {name.removeprefix(HEADER): array for name, array in arrays.items() if name.startswith(HEADER)}
         own = {name: array for name, array in arrays.items() if not name.startswith(HEADER)}
         return cls(header=Header(columns=columns, **of_header), **plain, **own)
@@ -149,6 +144,11 @@ class Answers:
 def _arrays_of(described: Any) -> Named:
     named = {field.name: getattr(described, field.name) for field in fields(described)}
     return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+
+def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name as they were: JSON has no tuples, answers and columns have no lists."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
 
 
 def _joined(parts: Sequence[Any]) -> Named:

@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from mlcli.core.errors import Problem, UsageError
+from mlcli.core.errors import MlcliError, Problem, placed
 from mlcli.core.insertion import after, missing_steps
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, Place, build, nowhere, parameter_at, parameters, problems_with, settings
+from mlcli.core.params import (
+    Parameter,
+    Place,
+    build,
+    by_name,
+    nowhere,
+    parameter_at,
+    parameters,
+    problems_with,
+    settings,
+)
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import STEPS, Catalogue
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
+from mlcli.core.values import quoted
 
 Inside = Mapping[str, Any]
 """By path, values for parameters of a model."""
-KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params")}
+KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params"), "protocol": ("use",)}
 """What a mapping may hold, by the noun of what it names."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A nested model, or a step of one, as it is written, with values that paths give for parameters inside it."""
+    """A model, step or protocol as it is written: an id, or a mapping that begins with ``use``."""
 
     catalogue: Catalogue
     value: Any
     inside: Inside = field(default_factory=dict)
+    """Values for its parameters, and at paths for those of models in it, that are given elsewhere."""
     here: Place = nowhere
     """Where it stands, or what is under some keys in it."""
     at: Place = nowhere
-    """Where the value of a path stands."""
+    """Where the values stand that are given elsewhere."""
+    further_keys: Sequence[str] = ()
+    """What its mapping may hold beside the usual keys; somebody else reads it."""
 
     @cached_property
     def written(self) -> Mapping[str, Any]:
@@ -56,15 +71,27 @@ class Configuration:
         return self.catalogue.load(self.use)
 
     @property
+    def cls_or_none(self) -> type | None:
+        """The class of the id, if there is such a thing."""
+        with suppress(MlcliError):
+            return self.cls
+        return None
+
+    @property
     def values(self) -> dict[str, Any]:
         """What is given for its parameters."""
-        return {**(self.written.get("params") or {}), **self.inside}
+        return {**self._params, **self.inside}
+
+    @property
+    def _params(self) -> Mapping[str, Any]:
+        params = self.written.get("params")
+        return params if isinstance(params, Mapping) else {}
 
     @property
     def steps(self) -> list[Configuration] | None:
         """The steps that are named before it; None where nothing is said of steps."""
         steps = self.written.get("steps")
-        if steps is None:
+        if not isinstance(steps, list | tuple):
             return None
         places = (partial(self.here, "steps", index) for index in range(len(steps)))
         return [Configuration(STEPS, step, here=place) for step, place in zip(steps, places, strict=True)]
@@ -82,43 +109,79 @@ class Configuration:
 
     def problems(self) -> Iterator[Problem]:
         """Everything that is wrong with it."""
-        noun, params, steps = self.catalogue.noun, self.written.get("params"), self.written.get("steps")
-        for key in (key for key in self.written if key not in KEYS[noun]):
-            hint = did_you_mean(key, KEYS[noun], "keys")
-            yield Problem(f"a {noun} has no key '{key}' here", self.here(key), hint)
-        if not self.use:
-            yield Problem(f"a {noun} is an id, or a mapping such as {{use: ID, params: {{...}}}}", self.here())
-        elif isinstance(params, Mapping | None):
-            yield from self._problems_of_values()
-        else:
-            yield Problem(f"'params' takes a mapping, was given {params!r}", self.here("params"))
-        if not isinstance(steps, list | tuple | None):
-            hint = "such as steps: [standardise]"
-            yield Problem(f"'steps' takes a list, was given {steps!r}", self.here("steps"), hint)
-        else:
-            yield from (problem for step in self.steps or () for problem in step.problems())
+        yield from self.problems_with_form()
+        yield from self.problems_with_values()
 
-    def _problems_of_values(self) -> Iterator[Problem]:
+    def problems_with_form(self) -> Iterator[Problem]:
+        """What is wrong with it whatever the values of its parameters are."""
+        wrong = self._problem_with_use()
+        if wrong is not None:
+            yield wrong
+        else:
+            yield from self._problems_with_id_and_keys()
+        steps = self.written.get("steps", ())
+        if not isinstance(steps, list | tuple):
+            what = f"'steps' takes a list, was given {quoted(steps)}"
+            yield Problem(what, self.here("steps"), "such as steps: [standardise]")
+        yield from (problem for step in self.steps or () for problem in step.problems())
+
+    def problems_with_values(self) -> list[Problem]:
+        """What is wrong with the values of its parameters; nothing where it has no class."""
+        cls = self.cls_or_none
+        if cls is None:
+            return []
+        return [*self._given_twice(), *problems_with(cls, self.values, self._place_of)]
+
+    def _problem_with_use(self) -> Problem | None:
+        """What is wrong with how it is named, whatever there is of that name."""
+        noun, example = self.catalogue.noun, self.catalogue.names()[0]
+        if not isinstance(self.value, str | Mapping | Model):
+            what = f"a {noun} is an id or a mapping with 'use'; this is {quoted(self.value)}"
+            return Problem(what, self.here(), f"such as {example} or {{use: {example}}}")
+        if self.use or isinstance(self.value, str):
+            return None
+        if "use" in self.written:
+            what = f"'use' takes the id of a {noun}, was given {quoted(self.written['use'])}"
+            return Problem(what, self.here("use"))
+        ids = [key for key in self.written if key in self.catalogue]
+        if len(ids) != 1:
+            return Problem(f"which {noun}? The key 'use' is missing", self.here(), f"such as {{use: {example}}}")
+        params = self.written[ids[0]]
+        right = f"{{use: {ids[0]}{f', params: {params}' if params else ''}}}".replace("'", "")
+        return Problem(f"the id of a {noun} stands behind 'use'", self.here(ids[0]), f"write {right}")
+
+    def _problems_with_id_and_keys(self) -> Iterator[Problem]:
+        noun = self.catalogue.noun
         try:
             cls = self.cls
-        except UsageError as error:
-            yield from (replace(problem, where=self.here("use")) for problem in error.problems)
+        except MlcliError as error:
+            yield from placed(error.problems, self.here("use"))
             return
-        found = [*self._given_twice(), *problems_with(cls, self.values, self._place_of)]
-        if not found:
-            try:
-                build(cls, self.values)
-            except UsageError as error:
-                found = [replace(problem, where=self.here()) for problem in error.problems]
-        yield from found
+        keys = (*KEYS[noun], *self.further_keys)
+        for key in (key for key in self.written if key not in keys):
+            yield Problem(f"a {noun} has no key '{key}'", self.here(key), self._hint_for_key(cls, key, keys))
+        params = self.written.get("params", {})
+        if not isinstance(params, Mapping):
+            what = f"'params' takes a mapping, was given {quoted(params)}"
+            yield Problem(what, self.here("params"), "such as params: {k: ...}")
+
+    def _hint_for_key(self, cls: type, key: str, keys: Sequence[str]) -> str:
+        """Often the key is a parameter, or an id, in the wrong place."""
+        if key in by_name(cls):
+            return f"it is a parameter: write params: {{{key}: {self.written[key]}}}"
+        if key in self.catalogue:
+            return f"write {{use: {key}}}, with its parameters under 'params'"
+        return did_you_mean(key, keys, "keys")
 
     def _given_twice(self) -> Iterator[Problem]:
-        for path in self.inside:
-            if path in (self.written.get("params") or {}):
-                yield Problem(f"{self.use}: '{path}' is given twice", self.at(path), "leave out one of them")
+        for path in (path for path in self.inside if path in self._params):
+            yield Problem(f"{self.use}: '{path}' is given twice", self.at(path), "leave out one of them")
 
-    def _place_of(self, name: str, *keys: str | int) -> str:
-        return self.at(name, *keys) if name in self.inside else self.here("params", name, *keys)
+    def _place_of(self, *keys: str | int) -> str:
+        """Where the value of a parameter stands, or without a key all of it."""
+        if keys and keys[0] in self.inside:
+            return self.at(*keys)
+        return self.here("params", *keys) if keys else self.here()
 
 
 def described_as(model: Model) -> dict[str, Any]:
@@ -138,15 +201,15 @@ def parts_of(model: Model) -> Iterator[tuple[str, type]]:
             yield from parts_of(inside)
 
 
-def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:
+def ready_for(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
     """The same configuration, each model inside it behind the steps that it needs before these columns.
 
-    ``given`` are the steps that are named before the model; None: nothing was said of steps, so that numbers are
+    ``own_steps`` are those that are named before the model; None: nothing was said of steps, so that numbers are
     scaled inside where a nested model prefers it, unless the wrapper has them scaled for it. Columns of context
     stay with the wrapper that looks at them.
     """
     columns = tuple(column for column in columns if not (column.context and model.accepts.context))
-    steps = None if given is None and not model.accepts.prefers_scaled else ()
+    steps = None if own_steps is None and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
         nested = declared.models(declared.value_in(model))
@@ -155,9 +218,9 @@ def ready_for(model: Model, columns: tuple[Column, ...], given: Sequence[Step] |
     return replace(model, **changes) if changes else model
 
 
-def behind_steps(model: Model, columns: tuple[Column, ...], given: Sequence[Step] | None = None) -> Model:
+def behind_steps(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
     """A configured model behind its own steps and those that it still needs before these columns."""
-    own = model.steps if isinstance(model, Pipeline) else given
+    own = model.steps if isinstance(model, Pipeline) else own_steps
     steps = tuple(missing_steps(model.final.accepts, columns, own, own_level=model.final.supervised))
     final = ready_for(model.final, after(steps, columns), own)
     return final if own is None and not steps else Pipeline(steps=steps, model=final)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+
+LINE = re.compile(r":\d+(:\d+)?$")
+"""How a place ends that is more than a file."""
 
 
 class ExitCode(IntEnum):
@@ -108,6 +112,19 @@ def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
     found = tuple(problems)
     if found:
         raise error(*found)
+
+
+def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
+    """The same problems; those that do not say in which line they are stand at ``where``."""
+    return [_placed(problem, where) for problem in problems]
+
+
+def _placed(problem: Problem, where: str) -> Problem:
+    """A file without a line goes into the words: what stands here asks for it."""
+    if not where or LINE.search(problem.where):
+        return problem
+    what = f"{problem.where}: {problem.what}" if problem.where else problem.what
+    return replace(problem, what=what, where=where)
 
 
 def warn(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any
 
 Entry = str | float | int | None
@@ -129,6 +130,12 @@ class Confusions(Picture):
     counts: tuple[tuple[float, ...], ...]
     """A row for each true class."""
 
+    def taken_for(self, true: int) -> list[tuple[str, float]]:
+        """What rows of a class were taken for, with how many, the most first."""
+        wrong = [place for place, count in enumerate(self.counts[true]) if count and place != true]
+        order = sorted(wrong, key=lambda place: -self.counts[true][place])
+        return [(self.labels[place], self.counts[true][place]) for place in order]
+
 
 @dataclass(frozen=True)
 class Dendrogram(Picture):
@@ -163,6 +170,10 @@ class Tree(Picture):
     """How sure each answer is: 1 where it is certain."""
     rows: tuple[float, ...]
     """The weight of the training rows at each node."""
+
+    def leaves(self) -> list[bool]:
+        """Which nodes have none below them."""
+        return [depth >= below for depth, below in pairwise([*self.depths, 0])]
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class Issue:
 
 
 class Check(Protocol[Subject]):
-    """A function that looks at a dataset, or at a model on trial, and has issues to name or none.
+    """A function that looks at a dataset, or at a model under diagnosis, and has issues to name or none.
 
     The first line of its docstring says what it looks for.
     """

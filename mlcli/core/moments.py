@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.blocks import SIDE_BY_SIDE, less_row, row_blocks
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
+SIDE_BY_SIDE = 64
+"""With so many rows side by side NumPy is several times as fast."""
+FEW_ROWS = 256
+"""Fewer are not worth laying side by side."""
 ROUNDING = 4 * np.finfo(np.float64).eps
 SAME = 1e-12
 """Sums of weights that differ by no more than this share are the same."""
@@ -106,13 +109,13 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
     weights = weights[rows]
     if not len(weights):
         return Spread(*np.zeros((3, numbers.shape[1])))
-    near = _first_known(numbers, rows)
-    weight, first, second = _sums_about(near, numbers, weights, rows)
+    origin = _first_known(numbers, rows)
+    weight, first, second = _sums_about(origin, numbers, weights, rows)
     if (first**2 > FAR * weight * (second - first * quotient(first, weight))).any():
-        near = near + quotient(first, weight)
-        weight, first, second = _sums_about(near, numbers, weights, rows)
+        origin = origin + quotient(first, weight)
+        weight, first, second = _sums_about(origin, numbers, weights, rows)
     away = quotient(first, weight)
-    mean, squares = np.where(weight > 0, near + away, 0.0), np.maximum(second - first * away, 0.0)
+    mean, squares = np.where(weight > 0, origin + away, 0.0), np.maximum(second - first * away, 0.0)
     squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
     return Spread(weight, mean, squares)
 
@@ -126,12 +129,12 @@ def _first_known(numbers: Array, rows: Rows | slice) -> Array:
     return _known(first)
 
 
-def _sums_about(near: Array, numbers: Array, weights: Array, rows: Rows | slice) -> tuple[Array, Array, Array]:
+def _sums_about(origin: Array, numbers: Array, weights: Array, rows: Rows | slice) -> tuple[Array, Array, Array]:
     """The weight of the cells of some rows, the weighted sums of them less a row, and those of their squares."""
-    total, first, second = np.zeros((3, len(near)))
-    for block in row_blocks(len(weights), len(near), CELLS):
+    total, first, second = np.zeros((3, len(origin)))
+    for block in blocks_of(len(weights), len(origin), CELLS):
         weight, taken = weights[block], numbers[block if isinstance(rows, slice) else rows[block]]
-        cells = less_row(taken, near, None if isinstance(rows, slice) else taken)
+        cells = less_row(taken, origin, None if isinstance(rows, slice) else taken)
         sums = weight @ cells
         if np.isnan(sums).any():
             gaps = np.isnan(cells)
@@ -162,8 +165,21 @@ def _known(row: Array) -> Array:
     return np.where(np.isnan(row), 0.0, row)
 
 
+def less_row(numbers: Array, row: Array, out: Array | None = None) -> Array:
+    """Every row less one, many of them side by side."""
+    whole, width = len(numbers) - len(numbers) % SIDE_BY_SIDE, SIDE_BY_SIDE * numbers.shape[1]
+    if len(numbers) < FEW_ROWS or not (width and numbers.flags.c_contiguous):
+        return np.asarray(np.subtract(numbers, row, out=out))
+    left = np.empty_like(numbers) if out is None else out
+    np.subtract(
+        numbers[:whole].reshape(-1, width), np.tile(row, SIDE_BY_SIDE), out=left[:whole].reshape(-1, width)
+    )
+    np.subtract(numbers[whole:], row, out=left[whole:])
+    return left
+
+
 def over_rows(extreme: np.ufunc, numbers: Array) -> Array:
-    """The least or the largest of each column; with many rows side by side NumPy is several times as fast."""
+    """The least or the largest of each column, many rows side by side."""
     whole = len(numbers) - len(numbers) % SIDE_BY_SIDE
     if whole:
         folded = extreme.reduce(numbers[:whole].reshape(-1, SIDE_BY_SIDE * numbers.shape[1]), axis=0)
@@ -190,3 +206,15 @@ def quantiles(values: Array, weights: Array, shares: Array | float) -> Array:
     high = np.searchsorted(below, wanted * (1 + SAME), side="right").clip(0, last)
     low, high = values[order[low]], values[order[high]]
     return np.asarray(low / 2 + high / 2)
+
+
+def summed_from_the_top(scores: Array | Rows, *weights: Array) -> tuple[Array, list[Array]]:
+    """The different scores, the largest first; and of each weighting, the sum of the rows that reach each of them.
+
+    The last axis of a weighting is that of the rows.
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    last_of_equals = np.flatnonzero(np.append(falling[1:] < falling[:-1], True)[: len(falling)])
+    sums = [np.cumsum(of_rows[..., order], axis=-1)[..., last_of_equals] for of_rows in weights]
+    return np.asarray(falling[last_of_equals]), sums

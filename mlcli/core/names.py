@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mlcli.core.aliases import other_names, setting_for, without_ending
 
@@ -14,10 +14,10 @@ MOST = 3
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """The valid name that is meant, if there is one."""
-    return next(iter(meant(name, valid)), None)
+    return next(iter(likely_names(name, valid)), None)
 
 
-def meant(name: str, valid: Iterable[str]) -> list[str]:
+def likely_names(name: str, valid: Iterable[str]) -> list[str]:
     """The valid names that may be meant: what another program calls so, or those with the fewest other letters."""
     known = {_plain(candidate): candidate for candidate in valid}
     wanted = _plain(name)
@@ -36,7 +36,7 @@ def meant(name: str, valid: Iterable[str]) -> list[str]:
 def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> str:
     """Advice for an unknown name: the nearest ones, or the list of all."""
     names = sorted(valid)
-    close = meant(name, names)
+    close = likely_names(name, names)
     if close:
         setting = setting_for(name) if close == list(other_names(name)) else ""
         meant_by = " or ".join(f"'{one}'" for one in close)
@@ -77,6 +77,14 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """Some names in a sentence, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name, or where it is taken one such as "component 1 (2)" that is not."""
+    free, count = name, 2
+    while free in taken:
+        free, count = f"{name} ({count})", count + 1
+    return free
 
 
 def module_of(name: str) -> str:

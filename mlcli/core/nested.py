@@ -22,12 +22,12 @@ from mlcli.core.registry import MODELS
 
 def model_param(default: Any, help: str, *, of: Sequence[type[Model]]) -> Any:
     """Declare a parameter that is a model of one of some bases; without a default it may be left out."""
-    return _field(ModelParameter("", (), default, help, optional=default is None, of=tuple(of)))
+    return _field(ModelParameter(help, name="", default=default, optional=default is None, of=tuple(of)))
 
 
 def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:
     """Declare a parameter that is a list of models, each of one of some bases."""
-    return _field(ModelParameter("", (), tuple(default), help, many=True, of=tuple(of)))
+    return _field(ModelParameter(help, name="", default=tuple(default), many=True, of=tuple(of)))
 
 
 def _field(declared: ModelParameter) -> Any:

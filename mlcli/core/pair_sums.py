@@ -1,6 +1,6 @@
 """Sums over the pairs of a group that never lists them: rows × log₂(levels) instead of rows².
 
-A pair is two rows of one group that differ in a value, as in ``core.pairs``. What a row adds up over its partners
+A pair is two rows of one group that differ in a value. What a row adds up over its partners
 depends on two orders only, that of the value and that of a score, so that one sweep along the score for each
 binary digit of the value is enough. (Joachims 2006 and Lee & Lin 2014 sweep as well, with a count for each level
 or with a tree.)
@@ -18,12 +18,12 @@ EVERY = np.inf
 
 def of_lower(value: Array, group: Codes, score: Array, margin: float, summed: Array) -> Array:
     """For each row a, the sum over the rows b below it in value whose score is above that of a less the margin."""
-    return _swept(levels(value), group, -score, margin - score, summed)
+    return _swept(dense_ranks(value), group, -score, margin - score, summed)
 
 
 def of_higher(value: Array, group: Codes, score: Array, margin: float, summed: Array) -> Array:
     """For each row b, the sum over the rows a of the same pairs."""
-    level = levels(value)
+    level = dense_ranks(value)
     return _swept(level.max(initial=0) - level, group, score - margin, score, summed)
 
 
@@ -45,7 +45,7 @@ def share_in_order(value: Array, group: Codes, score: Array, weights: Array) -> 
     return float((balance / pair_weight(value, group, weights).sum() + 1) / 2)
 
 
-def levels(value: Array) -> Rows:
+def dense_ranks(value: Array) -> Rows:
     """The rank of each value among the different ones."""
     found: Rows = np.unique(value, return_inverse=True)[1]
     return found

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import operator
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,39 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from mlcli.core.errors import Problem, UsageError, raise_all
-from mlcli.core.names import did_you_mean, nearest
+from mlcli.core.errors import Problem, UsageError, placed, raise_all
+from mlcli.core.names import did_you_mean
 from mlcli.core.ranges import Number, Search, as_search
+from mlcli.core.values import Value, items_of
 
 Place = Callable[..., str]
 """Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
-TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a mapping"}
-SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", dict: "object"}
-BOUNDS: dict[str, tuple[str, str, str, Callable[[Number, Number], bool]]] = {
-    "ge": ("at least", "≥", "minimum", operator.ge),
-    "gt": ("above", ">", "exclusiveMinimum", operator.gt),
-    "le": ("at most", "≤", "maximum", operator.le),
-    "lt": ("below", "<", "exclusiveMaximum", operator.lt),
-}
-"""Each kind of bound in words, as a sign, in a JSON Schema, and what holds within it."""
 _parameters: dict[type, tuple[Parameter, ...]] = {}
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One declared hyperparameter: its type, default, bounds or choices, and a line of help."""
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Value):
+    """One declared hyperparameter: its name, default, and what its value has to be."""
 
     name: str
-    types: tuple[type, ...]
     default: Any
-    help: str
-    optional: bool = False
-    many: bool = False
-    ge: Number | None = None
-    gt: Number | None = None
-    le: Number | None = None
-    lt: Number | None = None
-    choices: tuple[Any, ...] | None = None
     tune: Search | None = None
     """What is worth trying where it is tuned."""
     if_given: bool = False
@@ -66,34 +47,9 @@ class Parameter:
             what = f"{whose}: {self.name} is no model, so it has no parameter '{path}'"
             yield Problem(what, where=place(f"{self.name}.{path}"), hint=self.help)
 
-    def problem_with(self, value: Any) -> str | None:
-        """What is wrong with a value, or None when it is legal."""
-        if value is None and self.optional:
-            return None
-        items = _items(value) if self.many else (value,)
-        return next(filter(None, map(self._problem_with_one, items)), None)
-
-    def _problem_with_one(self, value: Any) -> str | None:
-        if not any(_has_type(value, kind) for kind in self.types):
-            null = "; YAML writes none as null" if self.optional and value == "none" else ""
-            return f"takes {self.words()}, was given {value!r}{null}"
-        if self.choices is not None and not isinstance(value, dict) and value not in self.choices:
-            given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
-            close = nearest(value, self.choices) if isinstance(value, str) else None
-            return f"{given} (did you mean '{close}'?)" if close else given
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            return None
-        broken = [f"{words} {end}" for words, _, _, holds, end in self._bounds() if not holds(value, end)]
-        broken = broken if math.isfinite(value) else ["finite"]
-        return f"must be {broken[0]}, was given {value!r}" if broken else None
-
-    def _bounds(self) -> list[tuple[str, str, str, Callable[[Number, Number], bool], Number]]:
-        ends = ((said, getattr(self, name)) for name, said in BOUNDS.items())
-        return [(*said, end) for said, end in ends if end is not None]
-
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
         """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
-        items = tuple(map(self._converted_one, _items(value)))
+        items = tuple(map(self._converted_one, items_of(value)))
         return items if self.many and value is not None else items[0]
 
     def _converted_one(self, value: Any) -> Any:
@@ -129,32 +85,9 @@ class Parameter:
                 return kind(text)
         return text
 
-    def words(self) -> str:
-        """The type in words, such as "a whole number or none"."""
-        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")
-        return f"{kinds} or none" if self.optional else kinds
-
-    @property
-    def whole(self) -> bool:
-        """Whether its numbers are whole."""
-        return int in self.types and float not in self.types
-
-    def range_text(self) -> str:
-        """The legal values in short form, such as "≥ 1" or "a | b"."""
-        bounds = ", ".join(f"{sign} {end}" for _, sign, _, _, end in self._bounds())
-        return bounds if self.choices is None else " | ".join(map(str, self.choices))
-
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of this parameter."""
-        one: dict[str, Any] = {"type": [SCHEMA_TYPES[kind] for kind in self.types]}
-        if self.choices is not None:
-            one = {"enum": list(self.choices)}
-            one = {"anyOf": [one, {"type": "object"}]} if dict in self.types else one
-        one |= {key: end for _, _, key, _, end in self._bounds()}
-        whole: dict[str, Any] = {"anyOf": [one, {"type": "array", "items": one}]} if self.many else one
-        if self.optional:
-            whole = {"anyOf": [whole, {"type": "null"}]}
-        return {**whole, "description": self.help, "default": self.default}
+        return {**super().schema(), "default": self.default}
 
 
 def param(
@@ -175,8 +108,22 @@ def param(
     def declared(field: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
         among = None if choices is None else tuple(choices)
-        rest = ge, gt, le, lt, among, as_search(tune, among), if_given, field
-        return Parameter(name or field, kinds, default, help, optional, many, *rest)
+        return Parameter(
+            help,
+            kinds,
+            optional,
+            many,
+            ge=ge,
+            gt=gt,
+            le=le,
+            lt=lt,
+            choices=among,
+            name=name or field,
+            default=default,
+            tune=as_search(tune, among),
+            if_given=if_given,
+            field=field,
+        )
 
     return dataclasses.field(default=default, metadata={"param": declared})
 
@@ -244,7 +191,20 @@ def nowhere(*keys: str | int) -> str:
 
 
 def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
-    """Everything that is wrong with values for the parameters of a class; ``base.k`` is one of a model inside."""
+    """Everything that is wrong with values for the parameters of a class, each by itself or else all together.
+
+    ``base.k`` is a parameter of a model inside.
+    """
+    found = _problems_one_by_one(cls, values, place)
+    if not found:
+        try:
+            build(cls, values)
+        except UsageError as error:
+            found = placed(error.problems, place())
+    return found
+
+
+def _problems_one_by_one(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
     known, found, label = by_name(cls), list[Problem](), getattr(cls, "id", cls.__name__)
     for name, (given, inside) in _grouped(values).items():
         if name in known:
@@ -259,7 +219,7 @@ def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) 
 
 def build(cls: type, values: Mapping[str, Any]) -> Any:
     """An instance from checked values; every illegal one is named at once."""
-    raise_all(UsageError, problems_with(cls, values))
+    raise_all(UsageError, _problems_one_by_one(cls, values))
     known = by_name(cls)
     legal = {
         known[name].field or name: known[name].converted(given.get(name, known[name].default), inside)
@@ -288,13 +248,3 @@ def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
     many = typing.get_origin(kinds[0]) in (list, tuple)
     kinds = [kind for kind in typing.get_args(kinds[0]) if kind is not Ellipsis] if many else kinds
     return tuple(typing.get_origin(kind) or kind for kind in kinds), type(None) in options, many
-
-
-def _items(value: Any) -> list[Any] | tuple[Any, ...]:
-    """The items of a list; one alone is short for a list of it."""
-    return value if isinstance(value, list | tuple) else (value,)
-
-
-def _has_type(value: Any, kind: type) -> bool:
-    """Whether a value is of a type: a whole number is a number, and neither is a truth value."""
-    return kind is bool if isinstance(value, bool) else isinstance(value, (int, float) if kind is float else kind)

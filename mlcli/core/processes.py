@@ -17,7 +17,7 @@ FORGET_THE_PEAK = "5"
 
 
 @dataclass
-class Taken:
+class PeakMemory:
     """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
 
     bytes: int | None = None
@@ -68,9 +68,9 @@ def own_bytes(process: int) -> int | None:
 
 
 @contextmanager
-def peak_of() -> Iterator[Taken]:
+def peak_of() -> Iterator[PeakMemory]:
     """Measure what the body takes at its peak."""
-    taken = Taken()
+    taken = PeakMemory()
     try:
         _in_proc("self", "clear_refs").write_text(FORGET_THE_PEAK)
         before = _status("VmRSS")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean, id_of, meant, module_of
+from mlcli.core.names import did_you_mean, id_of, likely_names, module_of
 from mlcli.core.plugins import imported_module, module_name, plugin_files, registered_in
 
 T = TypeVar("T", bound=type)
@@ -64,7 +64,7 @@ class Entry:
         raise UsageError(f"{self.module} registers nothing named '{self.name}'")
 
 
-def _written_apart(name: str, parts: list[str], ids: list[str]) -> str:
+def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
     """Several models, or a model with its parameters, that were typed as one word."""
     if len(ids) > 1:
         return f"several models are named one by one: {' '.join(f'-m {one}' for one in ids)}"
@@ -182,14 +182,14 @@ class Catalogue:
         parts = [part for part in re.split(r"[\s,;:({=]+", name.strip(" ,;:=")) if part]
         begins = parts[0] if parts and self.noun == "model" else ""
         if begins != name and begins in self:
-            return _written_apart(name, parts, [part for part in parts if part in self])
+            return _typed_in_one(name, parts, [part for part in parts if part in self])
         other = next((one for one in ALL if one is not self and name in one), None)
         if other is not None:
             return f"'{name}' is a {other.noun}: {HOW_TO_NAME[other.noun].replace('ID', name)}"
         if self.noun == "model" and name.lower() in ANY_MODEL:
             return "leave it out, and the methods of a panel are compared"
         names = self.names()
-        if len(names) > MOST_LISTED and not meant(name, names):
+        if len(names) > MOST_LISTED and not likely_names(name, names):
             return f"mlcli {self.noun}s lists all {len(names)}"
         return did_you_mean(name, names, f"{self.noun}s")
 

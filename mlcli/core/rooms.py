@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-import re
 import shutil
 import tempfile
 import weakref
@@ -22,14 +21,16 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import UsageError
 from mlcli.core.processes import on_linux
+from mlcli.core.quantities import bytes_in, number_in
 
 Cell = TypeVar("Cell", bound=np.generic)
 
 VARIABLE = "MLCLI_MEMORY"
-SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]i?B|B)?", re.IGNORECASE)
 SHARE = 16
 """A table that takes more than such a part of memory is not copied in it."""
-CELLS_AT_ONCE = 1 << 20
+CELLS_AT_ONCE, LEAST_ROWS = 1 << 20, 16
+CELLS_OF_A_CACHE = 1 << 14
+"""What is done to so many cells step by step is read from memory once."""
 BLOCKS_UNTIL_PAGES_GO = 16
 CELLS_TO_MIX, RUN = 1 << 25, 1 << 8
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
@@ -41,12 +42,10 @@ def memory() -> int:
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 33
-    found = SIZE.fullmatch(stated)
+    found = bytes_in(f"{stated}B" if number_in(stated) else stated)
     if found is None:
         raise UsageError(f"{VARIABLE} is no amount of memory: '{stated}'", hint="such as 4GiB or 800 MB")
-    unit = (found[2] or "B").upper()
-    base = 1024 if "I" in unit or unit == "B" else 1000
-    return int(float(found[1]) * base ** "BKMGT".index(unit[0]))
+    return found
 
 
 def is_large(size: int) -> bool:
@@ -131,7 +130,7 @@ def give_pages_back() -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def blocks_of(rows: int, columns: int = 1) -> list[slice]:
-    """Some rows at a time, of so many cells that nobody notices."""
-    size = max(1, CELLS_AT_ONCE // max(1, columns))
+def blocks_of(rows: int, columns: int = 1, cells: int | None = None) -> list[slice]:
+    """Some rows at a time, of about so many cells; if not said otherwise, so many that nobody notices."""
+    size = max(LEAST_ROWS, (cells or CELLS_AT_ONCE) // max(1, columns))
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Field:
+class SchemaField:
     """A column of a dataset in its role; ``source`` says who decided: declared, inferred or guessed."""
 
     column: Column
@@ -56,12 +56,12 @@ class Field:
 class Schema:
     """All columns of a dataset, in the order of the file."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[SchemaField, ...]
 
-    def __iter__(self) -> Iterator[Field]:
+    def __iter__(self) -> Iterator[SchemaField]:
         return iter(self.fields)
 
-    def with_role(self, role: str) -> tuple[Field, ...]:
+    def with_role(self, role: str) -> tuple[SchemaField, ...]:
         """The fields of one role, in order."""
         return tuple(field for field in self.fields if field.role == role)
 

@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, Problem, UsageError
 from mlcli.core.findings import Explanation
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, models_inside, param
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Table, by_rows
@@ -223,17 +223,9 @@ def put_back(parts: Iterable[Part], seen: Sequence[Column], made: Iterable[Part]
     for column, cells in made:
         if column.name in names:
             last = column.name
-        runs.setdefault(last, []).append((_with_free_name(column, taken), cells))
+        runs.setdefault(last, []).append((replace(column, name=free_name(column.name, taken)), cells))
     for column, cells in parts:
         if column.name in names:
             yield from (*runs.pop(None, ()), *runs.pop(column.name, ()))
         else:
             yield column, cells
-
-
-def _with_free_name(column: Column, taken: set[str]) -> Column:
-    """A new column under a name that no column outside has, such as "component 1 (2)"."""
-    name, count = column.name, 2
-    while name in taken:
-        name, count = f"{column.name} ({count})", count + 1
-    return replace(column, name=name)

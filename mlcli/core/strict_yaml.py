@@ -74,7 +74,7 @@ def parse(text: str, name: str, error: type[MlcliError]) -> Document:
     """The one document of a text; ``name`` stands in places, ``error`` is raised with every problem in it."""
     import yaml
 
-    reader = _Reader(name, text)
+    reader = _YamlReader(name, text)
     try:
         document = reader.document()
     except yaml.MarkedYAMLError as problem:
@@ -102,7 +102,7 @@ class _Stop(Exception):  # noqa: N818
     """The rest of the document is not worth reading."""
 
 
-class _Reader:
+class _YamlReader:
     """Builds plain values from parser events, so that nothing is expanded or constructed on the way."""
 
     def __init__(self, name: str, text: str) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE
+from mlcli.core.tables import MISSING_CODE, empty_cells
 from mlcli.data.number_text import (
     as_numbers,
     code_among,
@@ -44,7 +44,7 @@ WRITE_PLAINLY = "write numbers plainly, such as 1234.5, to have them as numbers"
 
 
 @dataclass(frozen=True, eq=False)
-class Typed:
+class TypedColumn:
     """A column with its cells: numbers, or codes of levels."""
 
     column: Column
@@ -56,14 +56,14 @@ class Typed:
     """How its cells were written, if they are numbers."""
 
 
-def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Typed:
+def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> TypedColumn:
     """A column typed by its cells alone."""
     if (plain := plain_numbers(text, declaration)) is not None:
         return of_plain(text.name, plain, False, ALL_NUMBERS)
     values = present(text, declaration)
     if not values:
         nothing = np.full(len(text.which), np.nan)
-        return Typed(Column(text.name, missing=True), nothing, False, "every cell is empty")
+        return TypedColumn(Column(text.name, missing=True), nothing, False, "every cell is empty")
     found = None if text.in_words else read_as_numbers(values, delimiter)
     if found is None:
         return _inferred_levels(text, values)
@@ -77,7 +77,7 @@ def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Type
 
 def coded_by(
     text: TextColumn, column: Column, declaration: Declaration, *, keep_new: bool
-) -> tuple[Typed, dict[str, int]]:
+) -> tuple[TypedColumn, dict[str, int]]:
     """Cells as codes of levels that are settled already, and how often each value stands that is none of them.
 
     These may be kept, as further levels behind the settled ones.
@@ -93,9 +93,7 @@ def coded_by(
 
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:
     """The cells of a column that a file lacks, and that says by this: no, or nothing where it is not boolean."""
-    if not column.coded:
-        return np.full(rows, np.nan)
-    return np.full(rows, 0 if column.kind == "boolean" else MISSING_CODE, np.int32)
+    return np.zeros(rows, np.int32) if column.kind == "boolean" else empty_cells(column, rows)
 
 
 def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
@@ -122,11 +120,11 @@ def plain_numbers(text: TextColumn, declaration: Declaration) -> Numbers | None:
     return None if np.isin(numbers.cells, words).any() else numbers
 
 
-def of_plain(name: str, numbers: Numbers, declared: bool, why: str, notes: tuple[str, ...] = ()) -> Typed:
+def of_plain(name: str, numbers: Numbers, declared: bool, why: str, notes: tuple[str, ...] = ()) -> TypedColumn:
     """A column of numbers that are read already."""
     if numbers.with_comma and not declared:
         notes = (f"column '{name}' was read with a decimal comma, as in '{numbers.with_comma}'", *notes)
-    return Typed(Column(name, "numeric", (), numbers.missing), numbers.cells, declared, why, notes, numbers)
+    return TypedColumn(Column(name, "numeric", (), numbers.missing), numbers.cells, declared, why, notes, numbers)
 
 
 def read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float64], str] | None:
@@ -138,7 +136,7 @@ def read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float
     return None
 
 
-def _inferred_levels(text: TextColumn, values: list[str]) -> Typed:
+def _inferred_levels(text: TextColumn, values: list[str]) -> TypedColumn:
     pair = boolean_levels(values)
     if pair is not None:
         return replace(as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
@@ -201,7 +199,7 @@ def as_typed_numbers(
     declared: bool,
     why: str,
     decimal: str = ".",
-) -> Typed:
+) -> TypedColumn:
     """A column of numbers, with what is to be said of how they are written."""
     notes = _rounded(text.name, values, numbers)
     missing = len(values) < len(text.values)
@@ -228,7 +226,7 @@ def _rounded(name: str, values: Sequence[str], numbers: NDArray[np.float64]) -> 
     )
 
 
-def notes_of_columns(columns: Iterable[Typed]) -> Iterator[str]:
+def notes_of_columns(columns: Iterable[TypedColumn]) -> Iterator[str]:
     """What is said of each column, and of points that may group thousands, since others have decimal commas."""
     columns = list(columns)
     yield from (note for column in columns for note in column.notes)
@@ -245,7 +243,7 @@ def notes_of_columns(columns: Iterable[Typed]) -> Iterator[str]:
 
 def as_levels(
     text: TextColumn, kind: str, levels: tuple[str, ...], declared: bool, empty: str | None = None
-) -> Typed:
+) -> TypedColumn:
     """Cells as codes of levels; those that are none of them are missing."""
     code_of = {level: code for code, level in enumerate(levels)}
     if empty is not None:
@@ -254,4 +252,4 @@ def as_levels(
     cells = codes[text.which] if len(codes) else np.empty(0, np.int32)
     missing = bool((codes == MISSING_CODE).any())
     often = missing and len(cells) >= ROWS_FOR_A_LEVEL and float((cells == MISSING_CODE).mean()) >= OFTEN
-    return Typed(Column(text.name, kind, levels, missing, often), cells, declared, "")
+    return TypedColumn(Column(text.name, kind, levels, missing, often), cells, declared, "")

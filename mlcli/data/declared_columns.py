@@ -16,7 +16,7 @@ from mlcli.core.tables import Flags
 from mlcli.data.columns import (
     SEEMS_MISSING,
     SHOWN_VALUES,
-    Typed,
+    TypedColumn,
     as_levels,
     as_typed_numbers,
     boolean_levels,
@@ -30,19 +30,19 @@ from mlcli.data.number_text import GROUPING, NUMBER, is_number
 from mlcli.data.records import Records, TextColumn
 from mlcli.data.sidecar import DISCRETE, Declaration
 
+Checked = tuple[TypedColumn, list[Problem]]
+"""A column, and every cell that does not fit."""
 AS_DECLARED = "in the sidecar"
 SEPARATORS = re.compile(f"[,{GROUPING}]")
 NO_NUMBER = "correct the cell, or declare the column nominal"
 
 
-def declared(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+def declared(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
     """A column typed as its sidecar says, and every cell that does not fit."""
     return DECLARED[declaration.kind or "nominal"](text, declaration, records)
 
 
-def retyped(
-    text: TextColumn, declaration: Declaration, kind: str, records: Records
-) -> tuple[Typed, list[Problem]]:
+def retyped(text: TextColumn, declaration: Declaration, kind: str, records: Records) -> Checked:
     """A column typed as a kind that nobody declared but a task needs."""
     typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
     return replace(typed, declared=False), [
@@ -50,7 +50,7 @@ def retyped(
     ]
 
 
-def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
     plain = plain_numbers(text, declaration)
     if plain is not None and not any(some.any() for some in _misfits(plain.cells, declaration)):
         return of_plain(text.name, plain, True, AS_DECLARED), []
@@ -98,7 +98,7 @@ def _number_hint(value: str) -> str:
     return NO_NUMBER
 
 
-def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
     values = present(text, declaration)
     meant = [declaration.empty] if declaration.empty is not None else []
     levels = declaration.levels or sorted_levels(list({*values, *meant}))
@@ -115,7 +115,7 @@ def _level_hint(levels: Sequence[str], value: str) -> str:
     return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
 
 
-def _declared_boolean(text: TextColumn, declaration: Declaration, records: Records) -> tuple[Typed, list[Problem]]:
+def _declared_boolean(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
     values = present(text, declaration)
     if declaration.levels or declaration.empty is not None:
         return _declared_levels(text, declaration, records)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.names import did_you_mean, listed
+from mlcli.core.names import did_you_mean, free_name, listed
 from mlcli.data.records import Records
 
 Key = tuple[str, ...]
@@ -21,7 +21,7 @@ EXAMPLES = 5
 
 
 @dataclass(frozen=True)
-class Keys:
+class JoinKeys:
     """The keys of one file."""
 
     rows: int
@@ -36,12 +36,12 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTable:
     """The joined columns, and how it went."""
 
     columns: Mapping[str, list[str]]
-    a: Keys
-    b: Keys
+    a: JoinKeys
+    b: JoinKeys
     matched: int
     """Rows of A with a match."""
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +59,9 @@ def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def join(a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False) -> Joined:
+def join(
+    a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False
+) -> JoinedTable:
     """The rows of A, each with what B says of its key."""
     keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
     places = _places(keys_b)
@@ -74,7 +76,7 @@ def join(a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "lef
         alone = [row for row in range(len(b)) if row not in taken]
         rows_a, rows_b = rows_a + [-1] * len(alone), rows_b + alone
     columns, renamed = _columns(a, b, on, rows_a, rows_b)
-    return Joined(
+    return JoinedTable(
         columns=columns,
         a=_described(keys_a, places),
         b=_described(keys_b, _places(keys_a)),
@@ -106,14 +108,14 @@ def _doubled(keys: Sequence[Key]) -> dict[Key, int]:
     return {key: len(rows) for key, rows in _places(keys).items() if len(rows) > 1}
 
 
-def _described(keys: Sequence[Key], others: Places) -> Keys:
-    lacking = [key for key in keys if key and key not in others]
-    return Keys(
+def _described(keys: Sequence[Key], others: Places) -> JoinKeys:
+    unmatched = [key for key in keys if key and key not in others]
+    return JoinKeys(
         rows=len(keys),
         empty=sum(not key for key in keys),
         doubled=_doubled(keys),
-        unmatched=len(lacking),
-        examples=tuple(dict.fromkeys(lacking))[:EXAMPLES],
+        unmatched=len(unmatched),
+        examples=tuple(dict.fromkeys(unmatched))[:EXAMPLES],
     )
 
 
@@ -140,17 +142,9 @@ def _columns(
     for column in b.columns:
         if column.name in key_of.values():
             continue
-        name, cells = _free_name(column.name, (*columns, *b.header)), column.cells()
+        others_of_b = (other for other in b.header if other != column.name)
+        name, cells = free_name(column.name, {*columns, *others_of_b}), column.cells()
         if name != column.name:
             renamed[column.name] = name
         columns[name] = [cells[row] if row >= 0 else "" for row in rows_b]
     return columns, renamed
-
-
-def _free_name(name: str, taken: Sequence[str]) -> str:
-    if taken.count(name) < 2:
-        return name
-    number, free = 2, f"{name} (2)"
-    while free in taken:
-        number, free = number + 1, f"{name} ({number + 1})"
-    return free

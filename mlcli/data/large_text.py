@@ -15,10 +15,18 @@ import numpy as np
 
 from mlcli.core.rooms import Room, filled, give_pages_back
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.data.content import Content
 from mlcli.data.distinct_texts import no_texts, with_room, without_blanks
-from mlcli.data.records import Distinct, Layout, Numbers, Records, TextColumn
-from mlcli.data.split_text import BLANK, SNIFFED_TEXT, blanks_note, checked_header, doubts, sniffed, split
+from mlcli.data.records import Distinct, FileLayout, Numbers, Records, TextColumn
+from mlcli.data.source import Content
+from mlcli.data.split_text import (
+    BLANK,
+    SNIFFED_TEXT,
+    blanks_note,
+    checked_header,
+    delimiter_notes,
+    sniffed_delimiter,
+    split,
+)
 from mlcli.kernels.text import cells as kernels
 from mlcli.kernels.text.numbering import Texts
 
@@ -77,10 +85,10 @@ class PlainText:
         return int(self.starts[first]), last
 
 
-def read_large(source: Content, name: str, layout: Layout) -> Records:
+def read_large(source: Content, name: str, layout: FileLayout) -> Records:
     """The records of a large file, or ``NotPlainError``."""
     head, begin = _head(source, layout)
-    delimiter = layout.delimiter or sniffed(head)
+    delimiter = layout.delimiter or sniffed_delimiter(head)
     if delimiter == BLANK or not delimiter.isascii() or "\0" in head:
         raise NotPlainError
     first = next(split(head, delimiter))
@@ -88,7 +96,7 @@ def read_large(source: Content, name: str, layout: Layout) -> Records:
     header = checked_header(first, name, 1, layout.header)
     if len(header) == 1:
         raise NotPlainError
-    notes = () if layout.delimiter else tuple(doubts(head, delimiter))
+    notes = () if layout.delimiter else tuple(delimiter_notes(head, delimiter))
     plain = _read(source, end, delimiter, len(header))
     numeric = [place for place in range(len(header)) if not plain.is_text(place)]
     texts, stripped = read_texts(plain, [place for place in range(len(header)) if plain.is_text(place)])
@@ -147,7 +155,7 @@ def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColum
     return TextColumn(name, lambda: read_texts(plain, [place])[0][place], numbers)
 
 
-def _head(source: Content, layout: Layout) -> tuple[str, int]:
+def _head(source: Content, layout: FileLayout) -> tuple[str, int]:
     """The beginning of the text, and where it begins."""
     if layout.encoding not in (None, "utf-8"):
         raise NotPlainError
@@ -174,7 +182,7 @@ def _end_of_line(source: Content, begin: int, header: Sequence[str], delimiter: 
 
 def _read(source: Content, begin: int, delimiter: str, width: int) -> PlainText:
     """All rows, from a place of the file on."""
-    room = _Room.for_rows(_rows_expected(source, begin), width)
+    room = _RowBuffer.for_rows(_rows_expected(source, begin), width)
     position, kept = begin, b""
     while position < source.size:
         piece = source.piece(position, position + BLOCK)
@@ -198,7 +206,7 @@ def _rows_expected(source: Content, begin: int) -> int:
 
 
 @dataclass(eq=False)
-class _Room:
+class _RowBuffer:
     """What is read, with room for more rows than there are yet."""
 
     numbers: Room
@@ -210,11 +218,11 @@ class _Room:
     texts: Texts
 
     @staticmethod
-    def for_rows(rows: int, width: int) -> _Room:
+    def for_rows(rows: int, width: int) -> _RowBuffer:
         room = int(SPARE * rows) + 16
         starts, lines = (np.empty(room, np.intp) for _ in range(2))
         firsts, cursor = np.full((kernels.TRAITS, width), -1, np.intp), np.array([0, 0, 2], np.intp)
-        return _Room(Room(room, width), starts, lines, firsts, cursor, no_texts(width))
+        return _RowBuffer(Room(room, width), starts, lines, firsts, cursor, no_texts(width))
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
         """Read the rows of a block; what is left is the beginning of a row whose quotes are not closed yet."""

@@ -12,22 +12,21 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed
-from mlcli.core.schema import Field, Schema
+from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import Document
 from mlcli.core.tables import Array, Table
-from mlcli.data.checks import column_warnings
-from mlcli.data.columns import Typed, inferred, notes_of_columns
-from mlcli.data.dataset import Dataset
+from mlcli.data.columns import TypedColumn, inferred, notes_of_columns
+from mlcli.data.dataset import Dataset, column_warnings
 from mlcli.data.declared_columns import declared
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Layout, Records
-from mlcli.data.roles import AskedRoles, Role, assigned_roles, refuse_unusable
+from mlcli.data.records import FileLayout, Records
+from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, stem_of
 from mlcli.data.source import Source, source_of_file
 from mlcli.data.split_text import DELIMITER_WORDS
-from mlcli.data.task import choose_target, has_no_target, marked_task, needs_target, wanted_task
+from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 
 MOST_ROWS = 20_000_000
@@ -59,17 +58,8 @@ def load(
     if positive is not None:  # the class that is looked for; among anomalies it is that one
         sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
-    learnt = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
-    asked = AskedRoles(target, tuple(sensitive), tuple(drop))
-    kinds = kind_named(task).target_kinds if task is not None else ()
-    roles = assigned_roles(typed, sidecar, records, asked, guess_target=learnt, kinds=kinds)
-    refuse_unusable(typed, roles, records)
-    named = _target_name(roles)
-    marked = marked_task((given.role for given in roles.values()), typed[named] if named else None)
-    wanted = wanted_task(named, task, sidecar, records) or marked
-    if named and has_no_target(wanted):
-        note = f"{wanted} has no target: '{named}' is a column like the others"
-        roles[named] = Role("feature", note=note if target else "")
+    requested = RequestedRoles(target, tuple(sensitive), tuple(drop))
+    roles, wanted = _roles_and_task(typed, sidecar, records, requested, task)
     typed = {name: _marked(column, roles[name], sidecar) for name, column in typed.items()}
     dataset = _counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):
@@ -82,12 +72,33 @@ def load(
     return replace(dataset, path=source.path, name=name, notes=notes)
 
 
-def layout_of(document: Document | None) -> Layout:
+def _roles_and_task(
+    typed: Mapping[str, TypedColumn],
+    sidecar: Sidecar,
+    records: Records,
+    requested: RequestedRoles,
+    task: str | None,
+) -> tuple[dict[str, AssignedRole], str | None]:
+    """The role of each column, and the task that is asked for, stated, or marked by roles."""
+    guess_target = needs_target(task or sidecar.task or marked_task(sidecar.roles, None))
+    kinds = kind_named(task).target_kinds if task is not None else ()
+    roles = assigned_roles(typed, sidecar, records, requested, guess_target=guess_target, kinds=kinds)
+    refuse_unusable(typed, roles, records)
+    target = _target_name(roles)
+    marked = marked_task((given.role for given in roles.values()), typed[target] if target else None)
+    wanted = wanted_task(target, task, sidecar, records) or marked
+    if target and has_no_target(wanted):
+        note = f"{wanted} has no target: '{target}' is a column like the others"
+        roles[target] = AssignedRole("feature", note=note if requested.target else "")
+    return roles, wanted
+
+
+def layout_of(document: Document | None) -> FileLayout:
     """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read."""
     given = document.value or {} if document is not None else {}
     delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
-    return Layout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
+    return FileLayout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
 
 
 def known_encoding(given: Mapping[str, Any]) -> str | None:
@@ -98,9 +109,9 @@ def known_encoding(given: Mapping[str, Any]) -> str | None:
         return None
 
 
-def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
+def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, TypedColumn]:
     """Every column typed, as declared or by the rules; all cells that do not fit are named at once."""
-    typed: dict[str, Typed] = {}
+    typed: dict[str, TypedColumn] = {}
     problems: list[Problem] = []
     for text in records.columns:
         declaration = sidecar.of(text.name)
@@ -116,8 +127,8 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, Typed]:
 def _dataset(
     records: Records,
     sidecar: Sidecar,
-    typed: dict[str, Typed],
-    roles: Mapping[str, Role],
+    typed: dict[str, TypedColumn],
+    roles: Mapping[str, AssignedRole],
     task: str | None,
 ) -> Dataset:
     """The columns in their roles as one table, the target as its task needs it."""
@@ -164,13 +175,13 @@ def _counted_out(dataset: Dataset) -> Dataset:
     return replace(dataset, table=dataset.table.take(rows), notes=(*dataset.notes, note))
 
 
-def _doubt_of(target: str, given: Role) -> str:
+def _doubt_of(target: str, given: AssignedRole) -> str:
     """That the target was guessed, and may as well be another column."""
     others = " or ".join(f"'{other}'" for other in given.others)
     return f"the target was guessed: '{target}', {given.guessed}; {others} may be meant" if others else ""
 
 
-def _marked(typed: Typed, given: Role, sidecar: Sidecar) -> Typed:
+def _marked(typed: TypedColumn, given: AssignedRole, sidecar: Sidecar) -> TypedColumn:
     """What few models see is marked: columns of context, and sensitive ones that the sidecar calls no feature."""
     column = typed.column
     hidden = given.role == "sensitive" and not sidecar.of(column.name).feature
@@ -187,7 +198,7 @@ def _quarters(cells: Array) -> tuple[float, ...]:
     return tuple(float(one) for one in begins if one > known.min())
 
 
-def _notes_on_bands(typed: Mapping[str, Typed]) -> Iterator[str]:
+def _notes_on_bands(typed: Mapping[str, TypedColumn]) -> Iterator[str]:
     """Which groups sensitive numbers make."""
     for name, one in typed.items():
         if one.column.bands:
@@ -195,10 +206,10 @@ def _notes_on_bands(typed: Mapping[str, Typed]) -> Iterator[str]:
             yield f"'{name}' holds numbers: its groups are quarters of the rows ({groups}); levels make others"
 
 
-def _target_name(roles: Mapping[str, Role]) -> str | None:
+def _target_name(roles: Mapping[str, AssignedRole]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 
-def _field(typed: Typed, role: str, guessed: str) -> Field:
+def _field(typed: TypedColumn, role: str, guessed: str) -> SchemaField:
     source = "guessed" if guessed else "declared" if typed.declared else "inferred"
-    return Field(typed.column, role, source, "; ".join(filter(None, (typed.why, guessed))))
+    return SchemaField(typed.column, role, source, "; ".join(filter(None, (typed.why, guessed))))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Codes, Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.records import Records, TextColumn
@@ -49,7 +49,7 @@ def in_wide_form(dataset: Dataset, records: Records) -> Dataset:
     return replace(
         dataset,
         table=Table(columns, np.empty((transactions, 0)), codes),
-        schema=Schema(tuple(Field(column, why=f"an item of '{thing.name}'") for column in columns)),
+        schema=Schema(tuple(SchemaField(column, why=f"an item of '{thing.name}'") for column in columns)),
         notes=(*dataset.notes, *_notes(dataset, unit, thing, codes)),
         in_file=dataset,
     )

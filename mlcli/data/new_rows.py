@@ -17,8 +17,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.data.columns import Typed, absent_cells, coded_by
-from mlcli.data.content import InMemory
+from mlcli.data.columns import TypedColumn, absent_cells, coded_by
 from mlcli.data.declared_columns import NO_NUMBER, declared
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
@@ -26,7 +25,7 @@ from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Declaration
-from mlcli.data.source import Source, source_of_file
+from mlcli.data.source import InMemory, Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
@@ -38,7 +37,7 @@ Reference = str | Mapping[str, str] | Source
 
 
 @dataclass(frozen=True)
-class Unseen:
+class UnseenLevel:
     """A value that is none of the levels that the model knows; its cells count as missing."""
 
     column: str
@@ -47,7 +46,7 @@ class Unseen:
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutsideRange:
     """Numbers beyond those that the model has met."""
 
     column: str
@@ -66,8 +65,8 @@ class NewRows:
     records: Records
     extra: tuple[str, ...]
     """Columns that the model does not look at."""
-    unseen: tuple[Unseen, ...]
-    outside: tuple[Outside, ...]
+    unseen: tuple[UnseenLevel, ...]
+    outside: tuple[OutsideRange, ...]
     letters: bool = False
     """Whether the model looks at the letters of values that were not there in training."""
     absent_features: tuple[str, ...] = ()
@@ -144,19 +143,19 @@ def _typed_columns(
     declarations: Mapping[str, Declaration],
     missing: Mapping[str, Sequence[str]],
     letters: bool,
-) -> tuple[dict[str, Typed], list[Unseen]]:
+) -> tuple[dict[str, TypedColumn], list[UnseenLevel]]:
     """Columns as the model knows them, absent ones included, and levels that it does not know."""
-    typed, unseen, problems = dict[str, Typed](), list[Unseen](), list[Problem]()
+    typed, unseen, problems = dict[str, TypedColumn](), list[UnseenLevel](), list[Problem]()
     for column in columns:
         if column.name not in records.header:
-            typed[column.name] = Typed(column, absent_cells(column, len(records)), declared=False, why="")
+            typed[column.name] = TypedColumn(column, absent_cells(column, len(records)), declared=False, why="")
             continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         words = (*declaration.missing, *missing.get(column.name, ()))
         declaration = replace(declaration, missing=words)
         if column.coded:
             one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
-            unseen += [Unseen(column.name, value, count) for value, count in unknown_levels.items()]
+            unseen += [UnseenLevel(column.name, value, count) for value, count in unknown_levels.items()]
         else:
             known, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
             one = replace(known, column=column)
@@ -187,7 +186,7 @@ def _widened(
     columns: Sequence[Column],
     declarations: Mapping[str, Declaration],
     long_form: Mapping[str, str],
-) -> tuple[Records, list[Unseen]]:
+) -> tuple[Records, list[UnseenLevel]]:
     """Rows in long form as one row for each unit; others as they are."""
     roles = {declaration.role: name for name, declaration in declarations.items()}
     names = [roles.get(role, name) for role, name in long_form.items()]
@@ -195,7 +194,7 @@ def _widened(
         return records, []
     unit, thing = names
     wide, unknown_levels = wide_records(records, unit, thing, columns)
-    return wide, [Unseen(thing, value, count) for value, count in unknown_levels.items()]
+    return wide, [UnseenLevel(thing, value, count) for value, count in unknown_levels.items()]
 
 
 def _records(reference: Reference) -> tuple[Records, dict[str, Declaration]]:
@@ -227,12 +226,12 @@ def _one_line(cells: Mapping[str, str]) -> bytes:
     return text.getvalue().encode()
 
 
-def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> Iterator[Outside]:
+def _outside(cells: Mapping[str, NDArray[Any]], ranges: Ranges) -> Iterator[OutsideRange]:
     for name, (low, high) in ranges.items():
         numbers = cells.get(name, np.empty(0))
         beyond = numbers[(numbers < low) | (numbers > high)]
         if len(beyond):
-            yield Outside(name, len(beyond), low, high, float(beyond.min()), float(beyond.max()))
+            yield OutsideRange(name, len(beyond), low, high, float(beyond.min()), float(beyond.max()))
 
 
 def absent_features(needed: Sequence[str], names: Sequence[str], where: str) -> Iterator[Problem]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mlcli.core.schema import Field
+from mlcli.core.schema import SchemaField
 from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import DISCRETE
@@ -91,11 +90,6 @@ class Profile:
     """What looks odd in the cells."""
     about: Mapping[str, Any]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; a number that is not finite becomes null."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
-
 
 def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
     """The profile of a dataset; ``warnings`` are what checks have found in its cells."""
@@ -118,7 +112,7 @@ def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
     )
 
 
-def _column(dataset: Dataset, described: Field) -> ColumnProfile:
+def _column(dataset: Dataset, described: SchemaField) -> ColumnProfile:
     column, rows = described.column, len(dataset)
     numbers, levels = None, None
     if column.coded:
@@ -187,11 +181,3 @@ def _level_summary(levels: tuple[str, ...], codes: Codes) -> LevelSummary:
     ordered = sorted(counts, key=lambda counted: -counted.count)
     others = sum(counted.count for counted in ordered[TOP_LEVELS:])
     return LevelSummary(len(levels), len(counts), tuple(ordered[:TOP_LEVELS]), others)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

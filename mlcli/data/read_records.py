@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlcli.core.errors import DataError
-from mlcli.data.content import Content, InMemory, content_of, unpacked, unreadable
-from mlcli.data.records import Layout, Records
+from mlcli.data.records import FileLayout, Records
+from mlcli.data.source import Content, InMemory, content_of, unpacked, unreadable
 from mlcli.data.split_text import split_text
 
 MARK = "\ufeff"
@@ -42,16 +42,16 @@ def read_file(path: Path) -> Records:
     return read_records(content_of(path), str(path))
 
 
-def read_records(content: Content | bytes, name: str, layout: Layout | None = None) -> Records:
+def read_records(content: Content | bytes, name: str, layout: FileLayout | None = None) -> Records:
     """The records of some bytes, be they packed or not."""
     held = InMemory(content) if isinstance(content, bytes) else content
     try:
-        return _read(held, name, layout or Layout())
+        return _read(held, name, layout or FileLayout())
     except OSError as problem:
         raise unreadable(problem, name) from None
 
 
-def _read(source: Content, name: str, layout: Layout) -> Records:
+def _read(source: Content, name: str, layout: FileLayout) -> Records:
     beginning = source.piece(0, BEGINNING)
     if beginning.startswith(GZIP):
         source = unpacked(source, name)
@@ -66,7 +66,7 @@ def _read(source: Content, name: str, layout: Layout) -> Records:
     return _plain(source, name, layout) or _with_care(source, name, layout)
 
 
-def _with_care(source: Content, name: str, layout: Layout) -> Records:
+def _with_care(source: Content, name: str, layout: FileLayout) -> Records:
     """A large file that is not plain, or not as UTF-8."""
     text, notes = decoded(source.piece(0, source.size), name, layout.encoding)
     if notes or layout.encoding:
@@ -76,7 +76,7 @@ def _with_care(source: Content, name: str, layout: Layout) -> Records:
     return split_text(text, notes, name, layout)
 
 
-def _plain(source: Content, name: str, layout: Layout) -> Records | None:
+def _plain(source: Content, name: str, layout: FileLayout) -> Records | None:
     from mlcli.data.large_text import NotPlainError, read_large
 
     with suppress(NotPlainError):

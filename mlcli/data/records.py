@@ -15,7 +15,7 @@ from mlcli.core.tables import Array, Codes, Rows
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """What a sidecar says of the file itself; what is None is found out."""
 
     delimiter: str | None = None

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.split_columns import looks_like_parts
-from mlcli.data.columns import Typed
+from mlcli.core.rows import looks_like_parts
+from mlcli.data.columns import TypedColumn
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.target_guess import guessed_target
@@ -27,7 +27,7 @@ KEEP = "to keep it, give it the role feature in the sidecar"
 
 
 @dataclass(frozen=True)
-class Role:
+class AssignedRole:
     """The role of a column, and why where it was guessed."""
 
     role: str
@@ -38,7 +38,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class AskedRoles:
+class RequestedRoles:
     """What the user asks columns to be; it goes before the sidecar."""
 
     target: str | None = None
@@ -47,14 +47,14 @@ class AskedRoles:
 
 
 def assigned_roles(
-    typed: Mapping[str, Typed],
+    typed: Mapping[str, TypedColumn],
     sidecar: Sidecar,
     records: Records,
-    asked: AskedRoles,
+    asked: RequestedRoles,
     *,
     guess_target: bool,
     kinds: Collection[str] = (),
-) -> dict[str, Role]:
+) -> dict[str, AssignedRole]:
     """The role of every column; a target that is guessed is of one of the ``kinds``, if there is such a column."""
     _refuse_absent((asked.target,) if asked.target is not None else (), typed, records, "the target")
     wanted = asked.target if asked.target is not None else sidecar.target
@@ -63,16 +63,16 @@ def assigned_roles(
     for names, role, word in ((asked.sensitive, "sensitive", "sensitive"), (asked.drop, "ignore", "dropped")):
         _refuse_absent(names, typed, records, word)
         _refuse_target(names, roles, records, word)
-        roles |= {name: Role(role) for name in names}
+        roles |= {name: AssignedRole(role) for name in names}
     if guess_target and wanted is None and not sidecar.target_is_settled:
         guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
         unwanted = (*asked.sensitive, *asked.drop)
-        _refuse_target(unwanted, {guess.name: Role("target")}, records, "dropped or sensitive")
-        roles[guess.name] = Role("target", guess.why, guess.note, guess.others)
+        _refuse_target(unwanted, {guess.name: AssignedRole("target")}, records, "dropped or sensitive")
+        roles[guess.name] = AssignedRole("target", guess.why, guess.note, guess.others)
     return roles
 
 
-def _refuse_absent(names: Iterable[str], typed: Mapping[str, Typed], records: Records, word: str) -> None:
+def _refuse_absent(names: Iterable[str], typed: Mapping[str, TypedColumn], records: Records, word: str) -> None:
     for name in names:
         if name not in typed:
             several = all(part.strip() in typed for part in name.split(","))
@@ -80,14 +80,14 @@ def _refuse_absent(names: Iterable[str], typed: Mapping[str, Typed], records: Re
             raise DataError(f"there is no column '{name}' to be {word}", where=records.name, hint=hint)
 
 
-def _refuse_target(names: Iterable[str], roles: Mapping[str, Role], records: Records, word: str) -> None:
+def _refuse_target(names: Iterable[str], roles: Mapping[str, AssignedRole], records: Records, word: str) -> None:
     for name in names:
         if name in roles and roles[name].role == "target":
             hint = "name another column, or choose another target with --target COLUMN"
             raise DataError(f"'{name}' is the target, so it cannot be {word}", where=records.name, hint=hint)
 
 
-def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], records: Records) -> None:
+def refuse_unusable(typed: Mapping[str, TypedColumn], roles: Mapping[str, AssignedRole], records: Records) -> None:
     """Refuse weights that are not weights, and groups or sequences that are not said."""
     problems: list[Problem] = []
     for name, given in roles.items():
@@ -96,28 +96,28 @@ def refuse_unusable(typed: Mapping[str, Typed], roles: Mapping[str, Role], recor
     raise_all(DataError, problems)
 
 
-def _given(name: str, column: Typed, sidecar: Sidecar, wanted: str | None) -> Role:
+def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None) -> AssignedRole:
     if name == wanted:
-        return Role("target")
+        return AssignedRole("target")
     declaration = sidecar.of(name).role
     if declaration == "target":
-        return Role("feature", note=f"'{name}', the target in the sidecar, is a feature here")
+        return AssignedRole("feature", note=f"'{name}', the target in the sidecar, is a feature here")
     if declaration is not None:
-        return Role(declaration)
+        return AssignedRole(declaration)
     numeric_gaps = column.column.missing and not column.column.coded and not column.declared
     if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
         why = "every cell is empty"
-        return Role("ignore", why, f"column '{name}' is left out: {why}")
+        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}")
     if not column.declared and looks_like_parts(column.column, column.cells):
         why = "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
-        return Role("part", why, note)
+        return AssignedRole("part", why, note)
     why = "" if column.declared else _why_an_id(name, column)
     note = f"column '{name}' is taken as an identifier ({why}); {KEEP}"
-    return Role("id", why, note) if why else Role("feature")
+    return AssignedRole("id", why, note) if why else AssignedRole("feature")
 
 
-def _why_an_id(name: str, column: Typed) -> str:
+def _why_an_id(name: str, column: TypedColumn) -> str:
     """Why a column looks like an identifier, or nothing."""
     rows, coded = len(column.cells), column.column.coded
     if column.column.missing or column.notes or not (coded or ID_NAME.fullmatch(name)):
@@ -162,7 +162,7 @@ CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
 """What the cells of a role must not be."""
 
 
-def _refused(column: Typed, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
+def _refused(column: TypedColumn, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
     rows = np.flatnonzero(wrong(column.cells))
     if not len(rows):
         return []

@@ -12,18 +12,18 @@ from mlcli.data.read_records import read_file
 from mlcli.data.records import Records
 
 DATASET, MODEL, SCORE = "dataset", "model", "score"
-FORM = "such as dataset,model,score on its first line"
+EXAMPLE = "such as dataset,model,score on its first line"
 
 
 def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str, float]]]:
     """The name of the score, and (dataset, model, score) of each row; ``metric`` names the column of scores."""
     if not path.is_file():
-        hint = f"a CSV file with a row for each dataset and model, {FORM}"
+        hint = f"a CSV file with a row for each dataset and model, {EXAMPLE}"
         raise DataError(f"there is no file '{path}'", hint=hint)
     records = read_file(path)
     for needed in (DATASET, MODEL):
         if needed not in records.header:
-            raise DataError(f"has no column '{needed}'", where=records.name, hint=FORM)
+            raise DataError(f"has no column '{needed}'", where=records.name, hint=EXAMPLE)
     name = _score_column(records, metric)
     cells = {column: records.column(column).cells() for column in (DATASET, MODEL, name)}
     rows, problems = [], []
@@ -48,4 +48,4 @@ def _score_column(records: Records, metric: str) -> str:
     if SCORE in others or len(others) == 1:
         return SCORE if SCORE in others else others[0]
     what = f"which of its columns are the scores? {', '.join(others)}" if others else "has no column of scores"
-    raise DataError(what, where=records.name, hint="name it with --metric COLUMN" if others else FORM)
+    raise DataError(what, where=records.name, hint="name it with --metric COLUMN" if others else EXAMPLE)

@@ -15,7 +15,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import listed
 from mlcli.data.number_text import is_number
-from mlcli.data.records import Layout, Records, TextColumn, distinct
+from mlcli.data.records import FileLayout, Records, TextColumn, distinct
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -44,21 +44,21 @@ FOR_EXCEL = "sep="
 ABOVE_THE_NAMES = "the first line holds the names of all columns; remove what stands above it"
 
 
-def split_text(text: str, notes: tuple[str, ...], name: str, layout: Layout) -> Records:
+def split_text(text: str, notes: tuple[str, ...], name: str, layout: FileLayout) -> Records:
     """The records of a whole text, column by column."""
     body = text.lstrip(LINE_ENDS).rstrip(LINE_ENDS)
     if not body.strip():
         raise DataError("is empty", where=name, hint="a CSV file has a line of column names, then rows")
-    delimiter = layout.delimiter or sniffed(body)
+    delimiter = layout.delimiter or sniffed_delimiter(body)
     if not layout.delimiter:
-        notes += tuple(doubts(body, delimiter))
+        notes += tuple(delimiter_notes(body, delimiter))
     before = text[: len(text) - len(text.lstrip(LINE_ENDS))]
     first_line = 1 + before.replace("\r\n", "\n").replace("\r", "\n").count("\n")
     records = _numbered(body, delimiter, name, first_line)
     header = checked_header(next(records)[1], name, first_line, layout.header)
     lines, rows = _fitting(records, header, name)
     cells = _columns(rows, len(header))
-    columns = [bare_column(heading, column) for heading, column in zip(header, cells, strict=True)]
+    columns = [stripped_column(heading, column) for heading, column in zip(header, cells, strict=True)]
     notes += blanks_note([column.name for column, stripped in columns if stripped])
     return Records(name, delimiter, tuple(column for column, _ in columns), np.array(lines, dtype=np.intp), notes)
 
@@ -70,7 +70,7 @@ def checked_header(record: Sequence[str], name: str, line: int, declared: bool |
     return header
 
 
-def bare_column(name: str, cells: Sequence[str]) -> tuple[TextColumn, bool]:
+def stripped_column(name: str, cells: Sequence[str]) -> tuple[TextColumn, bool]:
     """A column of cells without the blanks around them, and whether there were such blanks."""
     texts, which = distinct(cells)
     bare = [text.strip() for text in texts]
@@ -167,7 +167,7 @@ def _check_names(header: list[str], name: str, line: int, declared: bool | None)
         raise DataError(*empty, *doubled)
 
 
-def sniffed(body: str) -> str:
+def sniffed_delimiter(body: str) -> str:
     """The delimiter that gives every record of the beginning the same number of cells, and most of them."""
     widths = {delimiter: _widths(body, delimiter) for delimiter in DELIMITERS}
     several = [delimiter for delimiter in DELIMITERS if widths[delimiter][0] > 1]
@@ -177,7 +177,7 @@ def sniffed(body: str) -> str:
     return max(even or several, key=lambda delimiter: widths[delimiter][0])
 
 
-def doubts(body: str, delimiter: str) -> Iterator[str]:
+def delimiter_notes(body: str, delimiter: str) -> Iterator[str]:
     """What is said of a delimiter that was found: that it is a rare one, or that there may be one."""
     if delimiter in RARER:
         yield f"cells were split at '{delimiter}'; if they should not be, say delimiter: comma in the sidecar"

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mlcli.data.columns import Typed
+from mlcli.data.columns import TypedColumn
 
 
 def _words(text: str) -> frozenset[str]:
@@ -71,7 +71,7 @@ WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 @dataclass(frozen=True)
-class Guess:
+class TargetGuess:
     """The column that is taken as the target, why, and which others may be meant."""
 
     name: str
@@ -89,7 +89,9 @@ class Guess:
         return f"{taken}, which is in doubt: {others} may be meant; to choose, say --target COLUMN"
 
 
-def guessed_target(columns: Mapping[str, Typed], free: Sequence[str], kinds: Collection[str] = ()) -> Guess:
+def guessed_target(
+    columns: Mapping[str, TypedColumn], free: Sequence[str], kinds: Collection[str] = ()
+) -> TargetGuess:
     """The likeliest of the columns that are ``free``; ``kinds`` can be learned, where that is known."""
     names = [name for name in free if not _is_never(name, columns)] or list(free) or list(columns)
     few = [name for name in names if _has_few_classes(columns[name])]
@@ -111,7 +113,7 @@ def guessed_target(columns: Mapping[str, Typed], free: Sequence[str], kinds: Col
     clear = worth[best] >= CLEAR and by_name[best] >= rivals
     clear = clear and (not others or worth[best] - worth[others[0]] >= AHEAD)
     why = _why(best, by_name[best], best == alone, names, columns)
-    return Guess(best, why, () if clear else tuple(others))
+    return TargetGuess(best, why, () if clear else tuple(others))
 
 
 def words_of(name: str) -> list[str]:
@@ -119,12 +121,12 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in WORDS.findall(BRACKETS.sub("", name))]
 
 
-def _is_never(name: str, columns: Mapping[str, Typed]) -> bool:
+def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     words = words_of(name)
     return _is_coordinate(name, columns) or "_".join(words) in NEVER or bool(NEVER_AT_THE_END & set(words[-1:]))
 
 
-def _is_coordinate(name: str, columns: Mapping[str, Typed]) -> bool:
+def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     """Whether a column is x or y (or z) of a place, in numbers, of which further columns say something."""
     known = [other.lower() for other in columns]
     levels = {other.lower() for other, typed in columns.items() if typed.column.coded}
@@ -136,7 +138,7 @@ def _is_coordinate(name: str, columns: Mapping[str, Typed]) -> bool:
     return len(known) > 3 if is_last else len(known) > 2
 
 
-def _worth_of_name(name: str, columns: Mapping[str, Typed]) -> float:
+def _worth_of_name(name: str, columns: Mapping[str, TypedColumn]) -> float:
     words = words_of(name)
     words = [word for word in words if word not in ROUND_A_NAME] or words
     if not words:
@@ -153,7 +155,7 @@ def _worth_of_name(name: str, columns: Mapping[str, Typed]) -> float:
     return 0.0
 
 
-def _has_few_classes(typed: Typed) -> bool:
+def _has_few_classes(typed: TypedColumn) -> bool:
     """Whether a column holds levels, each of which stands in several rows."""
     if not typed.column.coded or len(typed.column.levels) not in CLASSES:
         return False
@@ -161,7 +163,7 @@ def _has_few_classes(typed: Typed) -> bool:
     return bool((counts >= ROWS_PER_CLASS).all())
 
 
-def _alone(name: str, alone: str, names: Sequence[str], columns: Mapping[str, Typed]) -> float:
+def _alone(name: str, alone: str, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> float:
     """What the only column of classes is worth at an end, where the last is a number like the others."""
     if name != alone:
         return 0.0
@@ -169,12 +171,12 @@ def _alone(name: str, alone: str, names: Sequence[str], columns: Mapping[str, Ty
     return LAST + ALONE if name == next(iter(columns)) and len(rest) == 1 and len(names) > MANY_ALIKE else 0.0
 
 
-def _whole(typed: Typed) -> bool:
+def _whole(typed: TypedColumn) -> bool:
     cells = typed.cells[~np.isnan(typed.cells)] if not typed.column.coded else typed.cells
     return bool((cells == np.floor(cells)).all())
 
 
-def _why(name: str, by_name: float, alone: bool, names: Sequence[str], columns: Mapping[str, Typed]) -> str:
+def _why(name: str, by_name: float, alone: bool, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> str:
     if by_name >= LAST:
         return "by its name"
     if name == list(columns)[-1]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.files import write
-from mlcli.core.schema import Field
+from mlcli.core.schema import SchemaField
 from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
@@ -89,7 +89,7 @@ def _about_the_file(dataset: Dataset) -> Iterator[str]:
         yield f"header: {str(sidecar.header).lower()}"
 
 
-def _declaration(dataset: Dataset, described: Field) -> str:
+def _declaration(dataset: Dataset, described: SchemaField) -> str:
     """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
     column = described.column
     declaration = dataset.sidecar.columns.get(column.name, Declaration())
@@ -113,7 +113,7 @@ def _declaration(dataset: Dataset, described: Field) -> str:
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
 
 
-def _found_again(dataset: Dataset, described: Field) -> bool:
+def _found_again(dataset: Dataset, described: SchemaField) -> bool:
     """Whether the levels are many, all in use, and in the order that the rules give them."""
     column = described.column
     if column.kind != "nominal" or len(column.levels) <= LEVELS_WRITTEN:

@@ -27,6 +27,11 @@ def of_all_classes(shares: Array, totals: Array) -> Array:
     return found
 
 
+def of_present_classes(outputs: Array, slope: float, totals: Array) -> Array:
+    """softmax(slope × outputs) of the classes that had rows, and 0 for those without."""
+    return of_all_classes(softmax(slope * outputs[:, totals > 0]), totals)
+
+
 def two_sided(score: Array) -> Array:
     """One score for or against the second of two classes as a score of each."""
     return np.column_stack([-score / 2, score / 2])
@@ -53,6 +58,12 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
         return float(weights @ mean), float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
 
     return _where_mean_is(target, float(weights @ columns.max(axis=0)), moments, unit)
+
+
+def slope_of_present(outputs: Array, y: Codes, weights: Array) -> float:
+    """The same for outputs of all classes, of which some may have no rows; 1 where fewer than two have."""
+    present, place = np.unique(y, return_inverse=True)
+    return slope(outputs[:, present], place.astype(np.int32), weights) if len(present) > 1 else 1.0
 
 
 def _where_mean_is(

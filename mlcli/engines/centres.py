@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.draws import draws
-from mlcli.tasks.groups import centres as means_of
+from mlcli.tasks.grouping import centres as means_of
 
 TIE = 64 * np.finfo(np.float64).eps
 """Squared distances that differ by less than this share of the largest squared length are equal."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.linear_objective import Point
+from mlcli.engines.linear_objective import Iterate
 from mlcli.kernels.sequences.linear_chain import add_by_feature, expect_chains, expect_steps, score_rows
 from mlcli.tasks.sequence_labelling import lengths
 
@@ -202,7 +202,7 @@ class ChainObjective:
         cut = self.features * self.count
         return w[:cut].reshape(self.features, self.count), w[cut:].reshape(self.count, self.count)
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective and its gradient at some weights."""
         weights, follows = self.parted(w)
         rows, numbers = self.rows, np.arange(len(self.tags))
@@ -212,15 +212,15 @@ class ChainObjective:
         by_feature, by_pair = self.parted(slope)
         normaliser = self.expect(scores, follows, self.starts, self.tags, shares, by_pair)
         if not np.isfinite(normaliser):
-            return Point(w, np.inf, slope, scores, np.inf)
+            return Iterate(w, np.inf, slope, scores, np.inf)
         value = normaliser - scores[numbers, self.tags].sum() - float(np.vdot(self.true_pairs, follows))
         shares[numbers, self.tags] -= 1.0
         add_by_feature(rows.begins, rows.features, rows.values, shares, by_feature)
         by_pair -= self.true_pairs
         slope += self.l2 * w
         steepness = float(np.abs(slope).max(initial=0.0))
-        return Point(w, float(value) + self.l2 / 2 * float(w @ w), slope, scores, steepness)
+        return Iterate(w, float(value) + self.l2 / 2 * float(w @ w), slope, scores, steepness)
 
-    def own_bends(self) -> Array:
+    def own_curvatures(self) -> Array:
         """Alike: what rare features bend by themselves would mislead, as the others of their rows share it."""
         return np.ones((self.features + self.count) * self.count)

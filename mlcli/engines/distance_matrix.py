@@ -20,7 +20,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.draws import draws, places_of
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.configuration import described_as
-from mlcli.core.learning import learn
 from mlcli.core.model import Model
+from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.draws import Counts
 from mlcli.tasks.supervised import SupervisedRows
 
-Says = Callable[[Model, Table, Any], Array]
+OutputsOf = Callable[[Model, Table, Any], Array]
 """What a member says of rows, asked in the way of a base of a kind of task."""
 
 
@@ -30,21 +30,17 @@ def fitted(model: Model, data: Any, rng: np.random.Generator) -> Model:
     return copy
 
 
-def sample(data: SupervisedRows, repeats: Counts, columns: Iterable[str] | None = None) -> SupervisedRows:
-    """Each row as often as it is drawn, in some of the columns; no row weighs more than another."""
-    drawn = replace(data.take(np.repeat(np.arange(len(data)), repeats)), weight=None)
-    return drawn if columns is None else drawn.with_table(drawn.table.select(columns))
+def sample_for(model: Model, data: SupervisedRows, repeats: Counts, columns: Iterable[str]) -> SupervisedRows:
+    """Each row as often as it is drawn, in some columns.
 
-
-def sample_for(
-    model: Model, data: SupervisedRows, repeats: Counts, columns: Iterable[str] | None = None
-) -> SupervisedRows:
-    """The same for a model: where it takes weights, a row that is drawn twice weighs twice, which is quicker."""
-    if not model.accepts.weights or repeats.max(initial=0) < 2:
-        return sample(data, repeats, columns)
-    used = np.flatnonzero(repeats)
-    drawn = replace(data.take(used), weight=repeats[used].astype(np.float64))
-    return drawn if columns is None else drawn.with_table(drawn.table.select(columns))
+    Where the model takes weights, a row that is drawn twice weighs twice, which is quicker.
+    """
+    if model.accepts.weights and repeats.max(initial=0) > 1:
+        used = np.flatnonzero(repeats)
+        drawn = replace(data.take(used), weight=repeats[used].astype(np.float64))
+    else:
+        drawn = replace(data.take(np.repeat(np.arange(len(data)), repeats)), weight=None)
+    return drawn.with_table(drawn.table.select(columns))
 
 
 def outputs(member: Model, table: Table, base: Any) -> Array:
@@ -73,12 +69,16 @@ def votes(member: Model, table: Table, base: Any) -> Array:
 
 
 def mean_of(
-    members: Sequence[Model], table: Table, base: Any, says: Says = outputs, weights: Array | None = None
+    members: Sequence[Model],
+    table: Table,
+    base: Any,
+    outputs_of: OutputsOf = outputs,
+    weights: Array | None = None,
 ) -> Array:
     """The mean of what members say, each with its weight."""
     if weights is None:
-        return np.asarray(sum(says(member, table, base) for member in members) / len(members))
-    total = sum(weight * says(member, table, base) for member, weight in zip(members, weights, strict=True))
+        return np.asarray(sum(outputs_of(member, table, base) for member in members) / len(members))
+    total = sum(weight * outputs_of(member, table, base) for member, weight in zip(members, weights, strict=True))
     return np.asarray(total / weights.sum())
 
 
@@ -87,20 +87,20 @@ def means_after(
     at: Sequence[int],
     table: Table,
     base: Any,
-    says: Says = outputs,
+    outputs_of: OutputsOf = outputs,
     weights: Array | None = None,
 ) -> Iterator[Array]:
     """The weighted mean of what the first members say, after each of some numbers of them."""
     counts = np.ones(len(members)) if weights is None else weights
     total = np.zeros(1)
     for count, member in enumerate(members[: max(at, default=0)], start=1):
-        total = total + counts[count - 1] * says(member, table, base)
+        total = total + counts[count - 1] * outputs_of(member, table, base)
         if count in at:
             yield total / counts[:count].sum()
 
 
 @dataclass(frozen=True, eq=False)
-class OutOfBag:
+class OutOfBagAnswers:
     """What members say of training rows that they did not learn from, summed up."""
 
     data: SupervisedRows
@@ -109,14 +109,16 @@ class OutOfBag:
     """How many have been asked about each row."""
 
     @staticmethod
-    def of(data: SupervisedRows) -> OutOfBag:
+    def of(data: SupervisedRows) -> OutOfBagAnswers:
         """Nothing said yet."""
-        return OutOfBag(data, np.zeros(data.outputs.shape), np.zeros(len(data)))
+        return OutOfBagAnswers(data, np.zeros(data.outputs.shape), np.zeros(len(data)))
 
-    def add(self, member: Model, outside: Flags, says: Says = outputs) -> None:
+    def add(self, member: Model, outside: Flags, outputs_of: OutputsOf = outputs) -> None:
         """Ask one more member about the rows outside its bag."""
         if outside.any():
-            self.total[outside] += says(member, self.data.table.take(np.flatnonzero(outside)), self.data.base)
+            self.total[outside] += outputs_of(
+                member, self.data.table.take(np.flatnonzero(outside)), self.data.base
+            )
             self.members[outside] += 1
 
     @property

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.blocks import less_row
-from mlcli.core.moments import Spread, quotient, spreads
+from mlcli.core.moments import Spread, less_row, quotient, spreads
 from mlcli.core.rooms import Room, filled
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table

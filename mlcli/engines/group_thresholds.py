@@ -18,7 +18,7 @@ from mlcli.metrics.threshold_curves import ThresholdCounts, between
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class GroupThresholds:
     """One group: its thresholds with the rates that they give, and the weight of right answers."""
 
     thresholds: Array
@@ -27,7 +27,7 @@ class Choice:
     right: Array
 
     @classmethod
-    def of(cls, counts: ThresholdCounts, criterion: str) -> Choice:
+    def of(cls, counts: ThresholdCounts, criterion: str) -> GroupThresholds:
         """What the thresholds of a group give."""
         total = counts.positives + counts.negatives
         known = {
@@ -65,7 +65,7 @@ class Lots:
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class RateCurve:
     """What the thresholds of a group reach: a rate ``x``, and ``y``, the higher the better."""
 
     thresholds: Array
@@ -106,15 +106,15 @@ class Reached:
         return Lots(float(self.thresholds[left]), float(self.thresholds[right]), share, blind, wanted)
 
 
-def alike(groups: Sequence[Reached], grid: Array) -> tuple[tuple[float, ...], list[Lots]]:
+def equal_rates(groups: Sequence[RateCurve], grid: Array) -> tuple[tuple[float, ...], list[Lots]]:
     """The rate at which all groups together reach most, and the lots that bring each to it."""
     total = np.sum([group.best_at(grid) for group in groups], axis=0)
     wanted = float(grid[np.nanargmax(total)])
     return (wanted,), [group.lots_at(wanted) for group in groups]
 
 
-def alike_in_both(
-    groups: Sequence[Reached], positives: float, negatives: float, grid: Array
+def equalised_odds(
+    groups: Sequence[RateCurve], positives: float, negatives: float, grid: Array
 ) -> tuple[tuple[float, ...], list[Lots]]:
     """The same where x and y are the false and the true positive rate, and both are to be the same."""
     lowest = np.min([group.best_at(grid) for group in groups], axis=0)

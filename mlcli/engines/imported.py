@@ -61,10 +61,6 @@ class AnyValue(Parameter):
         """Anything."""
         return {"description": self.help, "default": self.default}
 
-    def illegal_values(self) -> list[Any]:
-        """None that could be known."""
-        return []
-
 
 @lru_cache(maxsize=256)
 def estimator_class(path: str) -> Any:
@@ -114,7 +110,12 @@ def _field(name: str, value: Any) -> Any:
     """A value that no file can hold is shown as none; it is the default nevertheless."""
     default = value if isinstance(value, PLAIN) and value == value else None
     declared = AnyValue(
-        name, (), default, "see its own documentation", optional=True, if_given=True, field=FIELD + name
+        "see its own documentation",
+        optional=True,
+        name=name,
+        default=default,
+        if_given=True,
+        field=FIELD + name,
     )
     return field(default=default, metadata={"param": lambda _, hint: replace(declared)})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Codes, Flags
-from mlcli.protocols._base import Units, all_alike, by_class
+from mlcli.protocols._base import by_class_if_any
 from mlcli.protocols.holdout import held_out
 from mlcli.protocols.k_fold import dealt
 from mlcli.tasks.supervised import SupervisedRows
@@ -16,18 +16,13 @@ from mlcli.tasks.supervised import SupervisedRows
 
 def inner_folds(data: SupervisedRows, folds: int, rng: np.random.Generator) -> Codes:
     """The fold of each row; as many folds as there are rows, or groups, where these are fewer."""
-    units = _units(data)
+    units = by_class_if_any(data.strata())
     return dealt(units, min(folds, len(units)), rng)[units.of_row]
 
 
 def inner_holdout(data: SupervisedRows, share: float, rng: np.random.Generator) -> Flags:
     """Which rows are held out; none where there is a single row, or group."""
-    units = _units(data)
+    units = by_class_if_any(data.strata())
     if len(units) < 2:
         return np.zeros(len(data), bool)
     return np.asarray(held_out(units, share, rng)[units.of_row] == 0)
-
-
-def _units(data: SupervisedRows) -> Units:
-    strata = data.strata()
-    return all_alike(strata) if strata.strata is None else by_class(strata)

@@ -1,21 +1,13 @@
 """Kernel functions: how alike two rows are, as the inner product of what some map makes of them.
 
-    linear x·z,  polynomial (γ x·z + offset)^degree,  gaussian exp(−γ‖x − z‖²) with γ = 1/(2σ²),
-    precomputed: a matrix that the table itself holds.
-
-The matrix of all training rows is kept for a while by what it depends on, the cells and the parameters, once it is
-asked for again, so that fits to the same rows (other costs, other methods) share it; all pairs of classes share it
-within a fit.
+linear x·z,  polynomial (γ x·z + offset)^degree,  gaussian exp(−γ‖x − z‖²) with γ = 1/(2σ²),
+precomputed: a matrix that the table itself holds.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +19,6 @@ PRECISE_ROWS = 3_000
 """Matrices of more rows are kept in single precision, as LIBSVM's are."""
 MOST_BYTES = 2_500_000_000
 """Larger matrices are refused."""
-KEPT_BYTES = 400_000_000
 GRID_BITS = 30
 BLOCK_CELLS = 64_000
 """Kernel values that are worked out at once, so that they stay in the cache of the processor."""
@@ -54,11 +45,26 @@ class KernelFunction:
         return self.towards(Z)(X)
 
     def matrix(self, X: Array, *, precise: bool = False) -> Array:
-        """The kernel of every two of some rows; other fits may hold the same one, so that nobody changes it.
+        """The kernel of every two of some rows, block by block.
 
         In double precision where that is asked for, or where there are few rows.
         """
-        return _kept.get(self, X, np.dtype(np.float64 if precise or len(X) <= PRECISE_ROWS else np.float32))
+        rows, precision = len(X), np.dtype(np.float64 if precise or len(X) <= PRECISE_ROWS else np.float32)
+        if rows**2 * precision.itemsize > MOST_BYTES:
+            size = f"{rows**2 * precision.itemsize / 1e9:.1f} GB"
+            most = int((MOST_BYTES / precision.itemsize) ** 0.5)
+            raise FitError(
+                f"the kernel matrix of {rows:,} different rows would take {size}",
+                hint=f"at most {most:,} rows can be learned from: take a sample of them",
+            )
+        K: Array = np.empty((rows, rows), precision)
+        towards = self.towards(X)
+        with np.errstate(over="ignore"):
+            for block in _blocks(X, X):
+                K[block] = towards(X[block])
+        if not np.isfinite(np.diagonal(K)).all():
+            raise FitError(f"the {self.name} kernel of these rows is too large a number", hint="scale the columns")
+        return K
 
     def weighted(self, X: Array, Z: Array, coefficients: Array) -> Array:
         """Σ coefficients of each row of Z times its kernel with each row of X."""
@@ -155,61 +161,3 @@ def symmetric_matrix(K: Array) -> Array:
         text = f"the precomputed kernel has a negative eigenvalue ({least:.3g})"
         raise FitError(text, hint="no map of rows has such inner products: it is not a kernel")
     return np.asarray((K + K.T) / 2)
-
-
-class _Matrices:
-    """The matrices that were asked for last, as far as memory allows, of those that were asked for twice.
-
-    New memory costs more than the numbers in it; what is not kept leaves its own to the next matrix.
-    """
-
-    def __init__(self) -> None:
-        self.by_key: OrderedDict[Any, Array] = OrderedDict()
-        self.asked: set[Any] = set()
-        self.lock = Lock()
-
-    def get(self, kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
-        """The matrix of a kernel and rows, worked out where it is not kept."""
-        key = (kernel, precision, X.shape, hashlib.blake2b(X.tobytes(), digest_size=16).digest())
-        with self.lock:
-            if key in self.by_key:
-                self.by_key.move_to_end(key)
-                return self.by_key[key]
-        found = _matrix(kernel, X, precision)
-        with self.lock:
-            if key not in self.asked:
-                self.asked.add(key)
-                return found
-            self.by_key[key] = found
-            while sum(matrix.nbytes for matrix in self.by_key.values()) > KEPT_BYTES:
-                self.by_key.popitem(last=False)
-        return found
-
-
-_kept = _Matrices()
-
-
-def forget_matrices() -> None:
-    """Keep none of the matrices any longer."""
-    with _kept.lock:
-        _kept.by_key.clear()
-        _kept.asked.clear()
-
-
-def _matrix(kernel: KernelFunction, X: Array, precision: np.dtype[Any]) -> Array:
-    """The kernel of every two rows, block by block."""
-    rows = len(X)
-    if rows**2 * precision.itemsize > MOST_BYTES:
-        text = (
-            f"the kernel matrix of {rows:,} different rows would take {rows**2 * precision.itemsize / 1e9:.1f} GB"
-        )
-        most = int((MOST_BYTES / precision.itemsize) ** 0.5)
-        raise FitError(text, hint=f"at most {most:,} rows can be learned from: take a sample of them")
-    K: Array = np.empty((rows, rows), precision)
-    towards = kernel.towards(X)
-    with np.errstate(over="ignore"):
-        for block in _blocks(X, X):
-            K[block] = towards(X[block])
-    if not np.isfinite(np.diagonal(K)).all():
-        raise FitError(f"the {kernel.name} kernel of these rows is too large a number", hint="scale the columns")
-    return K

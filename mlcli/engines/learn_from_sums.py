@@ -14,15 +14,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.moments import Spread, quotient
-from mlcli.core.rooms import filled
+from mlcli.core.rooms import blocks_of, filled
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.entries import Entries, entries_of, with_shares
 from mlcli.engines.linear_columns import LinearColumns
-from mlcli.engines.sums import Layout, Sums, TrainingSums, all_but_one
+from mlcli.engines.sums import ColumnLayout, Sums, TrainingSums, all_but_one
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -60,7 +59,7 @@ class Batch(NamedTuple):
             weight=known.total,
             cells=known.by_class.at(features),
             origin=rows.entries.origin_of(features) * known.scale[:, features],
-            layout=Layout.of(known.places),
+            layout=ColumnLayout.of(known.places),
             scatter_of=partial(self.scatter_of, known, features),
             constant=known.constant(features),
         )
@@ -157,7 +156,7 @@ def _scatter_outside(rows: SplitRows, parts: Rows, known: LinearColumns, feature
 def one_by_one(rows: SplitRows) -> Iterator[Batch]:
     """A set for each row: all others, by what is left of the sums of all rows."""
     width = rows.entries.width
-    for block in row_blocks(len(rows.y), width * (width + rows.classes), AT_ONCE):
+    for block in blocks_of(len(rows.y), width * (width + rows.classes), AT_ONCE):
         asked = np.arange(*block.indices(len(rows.y)))
         own, lost = _without_each(rows, asked)
         total = _less(rows.total[rows.y[asked]], rows.entries.weights[asked])
@@ -226,7 +225,7 @@ ROUTES: dict[bool, tuple[str, Callable[[SplitRows], Iterator[Batch]]]] = {
 """By whether every row is a part of its own."""
 
 
-class Learned(Protocol):
+class LearnedFromSums(Protocol):
     """What a method has learned from each of some sets of rows."""
 
     def answers(self, rows: Array) -> Array:
@@ -236,7 +235,7 @@ class Learned(Protocol):
 class LearnsFromSums(Protocol):
     """A method that needs to know nothing of its training rows but sums."""
 
-    def learn_from(self, sums: TrainingSums) -> Learned:
+    def learn_from(self, sums: TrainingSums) -> LearnedFromSums:
         """What follows from the sums of each set of rows."""
 
 
@@ -277,7 +276,7 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
 def _answer(method: LearnsFromSums, rows: SplitRows, batch: Batch, answers: Array) -> None:
     sums = batch.sums(rows)
     learned, features = method.learn_from(sums), entries_of(batch.known.places)
-    for some in row_blocks(batch.asked.shape[1], sums.cells.mean.size, ASKED_AT_ONCE):
+    for some in blocks_of(batch.asked.shape[1], sums.cells.mean.size, ASKED_AT_ONCE):
         asked = batch.asked[:, some]
         entries = rows.entries.rows(asked.ravel()).reshape(*asked.shape, -1)
         answers[asked] = learned.answers(batch.known.rows(features, entries))

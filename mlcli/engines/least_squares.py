@@ -1,13 +1,14 @@
-"""Least squares, ridged or not: from sums where columns are far from collinear, else by singular values."""
+"""Least squares, ridged or not: normal equations, or the pseudo-inverse where columns are nearly collinear."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
-from mlcli.core.tables import Array
+from mlcli.core.moments import less_row
+from mlcli.core.rooms import blocks_of
+from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
 from mlcli.engines.sums import TrainingSums, sums_of_values
 from mlcli.engines.symmetric import made_regular, solved
@@ -20,12 +21,14 @@ ENOUGH_TO_CORRECT = 1e-7
 """With so much, they do after one correction by the residuals of the rows."""
 ROUNDED = 1e-14
 """So small a variance, as a share of the square of its column's size, may be rounding."""
+INVOLVED = 1e-6
+"""The part a column plays in a direction of collinearity from which it is named."""
 CELLS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
-    """A linear function, by each set of rows that it was learned from; at the centre its value is the level."""
+class LinearFunctions:
+    """A linear function for each set of rows that it was learned from; at the centre its value is the level."""
 
     slopes: Array
     centre: Array
@@ -34,8 +37,6 @@ class Plane:
     """XᵀX + l2·I of the centred columns X."""
     left: Array
     """What is left of the variance of the column that others explain most, as a share."""
-    inverse: Array | None = None
-    """That of the gram, where a correction has needed it."""
 
     def answers(self, rows: Array) -> Array:
         """Its values (sets × rows); NaN where columns are too nearly collinear for sums."""
@@ -43,57 +44,71 @@ class Plane:
         return np.asarray(np.where((self.left >= ENOUGH)[:, None], values, np.nan))
 
 
-def plane_from(sums: TrainingSums, l2: float) -> Plane:
-    """The plane nearest to rows after its slopes are paid for; of equals, the one of least slopes."""
+def normal_equations(sums: TrainingSums, l2: float) -> LinearFunctions:
+    """The solution of (XᵀX + l2·I) w = Xᵀy; of several, the one of least slopes."""
     gram, toward, mean = sums.within[..., :-1, :-1], sums.within[..., -1:, :-1], sums.overall.mean
     gram = gram + l2 * np.eye(gram.shape[-1]) if l2 else made_regular(gram, sums.constant[..., :-1])
     found = solved(gram, toward)
-    return Plane(found.solution[..., 0, :], mean[..., :-1], mean[..., -1], gram, found.least)
-
-
-def plane_by_sums(data: ValuedRows, l2: float) -> Plane | None:
-    """The plane nearest to rows, with an intercept; None where sums do not tell it."""
-    sums = sums_of_values(data)
-    plane, overall = plane_from(sums, l2), sums.overall
-    centre = plane.centre + sums.origin[:-1]
-    rounded = overall.squares[:-1] <= ROUNDED * overall.weight[:-1] * (centre**2 + overall.squares[:-1])
-    if rounded.any() or plane.left < ENOUGH_TO_CORRECT:
-        return None
-    plane = replace(plane, centre=centre)
-    return plane if l2 and plane.left >= ENOUGH else _corrected(plane, data, l2)
-
-
-def _corrected(plane: Plane, data: ValuedRows, l2: float) -> Plane:
-    """The plane after one correction by what it leaves of the target of each row."""
-    left, toward = data.y - plane.level, -l2 * plane.slopes
-    for rows in row_blocks(len(data), len(toward), CELLS):
-        cells = less_row(data.table.numbers[rows], plane.centre)
-        left[rows] -= cells @ plane.slopes
-        left[rows] *= 1.0 if data.weight is None else data.weight[rows]
-        toward += left[rows] @ cells
-    inverse = solved(plane.gram, np.eye(len(toward))).solution
-    level = plane.level + left.sum() / data.weights.sum()
-    return replace(plane, slopes=plane.slopes + inverse @ toward, level=level, inverse=inverse)
+    return LinearFunctions(found.solution[..., 0, :], mean[..., :-1], mean[..., -1], gram, found.least)
 
 
 @dataclass(frozen=True, eq=False)
-class CarefulPlane:
-    """The linear function nearest to training rows, where columns may be collinear or constant."""
+class LeastSquares:
+    """The linear function that minimises ‖y − Xw‖² + l2‖w‖² over training rows, and what determines it."""
 
-    design: Design
-    slopes: Array
+    coefficients: Array
+    """Of all columns of the table; 0 for one that is constant."""
+    centre: Array
     level: float
-    """Its value at the centre of the rows."""
-    inverse: Array
-    """The inverse of XᵀX + l2·I, of what is determined where it has none."""
-    undetermined: Array
-    """Orthonormal directions, in columns of unit norm, along which the rows say nothing (d × missing rank)."""
+    """Its value at the centre."""
+    constant: Flags
+    collinear: Flags
+    """The columns that take part in a direction which the rows do not determine."""
+    rank: int
+    """How many parameters the rows determine, the intercept included."""
+    squares: Array
+    """The sum of squares of each column that varies, about its mean."""
+    inverse: Array | None = None
+    """That of XᵀX + l2·I for the columns that vary; none where there are more of them than rows."""
 
 
-def careful_plane(data: ValuedRows, l2: float, intercept: bool) -> CarefulPlane:
-    """The slopes that minimise ‖y − Xw‖² + l2‖w‖² by the pseudo-inverse; of equals, those of least norm.
+def least_squares(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:
+    """By the normal equations where sums tell enough, else by the pseudo-inverse."""
+    by_sums = _by_normal_equations(data, l2) if intercept else None
+    return by_sums or by_pseudo_inverse(data, l2, intercept)
 
-    A ridge is as many more rows √l2·I whose target is 0. At the centre the plane passes through the mean.
+
+def _by_normal_equations(data: ValuedRows, l2: float) -> LeastSquares | None:
+    """With an intercept; None where columns are too nearly collinear, or vary by what may be rounding."""
+    sums = sums_of_values(data)
+    found, overall = normal_equations(sums, l2), sums.overall
+    centre = found.centre + sums.origin[:-1]
+    rounded = overall.squares[:-1] <= ROUNDED * overall.weight[:-1] * (centre**2 + overall.squares[:-1])
+    if rounded.any() or found.left < ENOUGH_TO_CORRECT:
+        return None
+    slopes, level, inverse = found.slopes, float(found.level), None
+    if not l2 or found.left < ENOUGH:
+        slopes, level, inverse = _corrected(found, centre, data, l2)
+    none, rank = np.zeros(len(slopes), bool), len(slopes) + 1
+    return LeastSquares(slopes, centre, level, none, none, rank, found.gram.diagonal(), inverse)
+
+
+def _corrected(found: LinearFunctions, centre: Array, data: ValuedRows, l2: float) -> tuple[Array, float, Array]:
+    """Slopes and level after one correction by what they leave of each row's target; the inverse of the gram."""
+    left, toward = data.y - found.level, -l2 * found.slopes
+    for rows in blocks_of(len(data), len(toward), CELLS):
+        cells = less_row(data.table.numbers[rows], centre)
+        left[rows] -= cells @ found.slopes
+        left[rows] *= 1.0 if data.weight is None else data.weight[rows]
+        toward += left[rows] @ cells
+    inverse = solved(found.gram, np.eye(len(toward))).solution
+    return found.slopes + inverse @ toward, float(found.level + left.sum() / data.weights.sum()), inverse
+
+
+def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:
+    """The slopes that minimise ‖y − Xw‖² + l2‖w‖², whatever the columns; of equals, those of least norm.
+
+    A ridge is as many more rows √l2·I whose target is 0. At the centre the function passes through the mean.
     """
     design = Design.of(data, intercept)
     level = design.mean(data.y) if intercept else 0.0
@@ -113,11 +128,23 @@ def careful_plane(data: ValuedRows, l2: float, intercept: bool) -> CarefulPlane:
         slopes = slopes - undetermined @ (undetermined.T @ slopes)
     residuals = y - X @ slopes
     by_rounding = root_weighted(residuals, design.weight).sum() / design.total if intercept else 0.0
-    inverse = (directions / singular[kept] ** 2) @ directions.T
-    return CarefulPlane(design, slopes, level + float(by_rounding), inverse, right[~kept].T)
+    return LeastSquares(
+        design.coefficients(slopes), design.centre, level + float(by_rounding), ~design.varying,
+        collinear=_collinear(design, right[~kept]), rank=int(kept.sum()) + int(intercept),
+        squares=design.scale**2 * design.total,
+        inverse=(directions / singular[kept] ** 2) @ directions.T if design.basis is None else None,
+    )  # fmt: skip
 
 
-def plane_of_side(data: LabelledRows, side: Array, l2: float) -> CarefulPlane:
+def _collinear(design: Design, undetermined: Array) -> Flags:
+    """The columns of the table that take part in directions (of columns of unit norm) without a singular value."""
+    collinear = np.zeros(len(design.varying), bool)
+    share = np.abs(undetermined).max(axis=0, initial=0.0)
+    collinear[design.varying] = True if design.basis is not None else share > INVOLVED
+    return collinear
+
+
+def least_squares_to_side(data: LabelledRows, side: Array, l2: float) -> LeastSquares:
     """Least squares to ±1."""
     valued = ValuedRows(table=data.table, rows=data.rows, target=data.target, y=side, weight=data.weight)
-    return careful_plane(valued, l2, intercept=True)
+    return by_pseudo_inverse(valued, l2, intercept=True)

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import less_row
+from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.rooms import blocks_of, filled
 from mlcli.core.tables import Array, Flags, Table, of_columns

@@ -9,9 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Rows
 from mlcli.engines.losses import Loss
 
 
@@ -37,8 +36,8 @@ class Penalty:
 
     def smooth(self, w: Array) -> tuple[float, Array]:
         """The squared part and its gradient."""
-        slope = self.l2 * w
-        return float(np.vdot(slope, w)) / 2, slope
+        gradient = self.l2 * w
+        return float(np.vdot(gradient, w)) / 2, gradient
 
     def corners(self, w: Array) -> float:
         """The absolute part."""
@@ -48,12 +47,12 @@ class Penalty:
         """argmin_v of Σ (v − w)² / (2 step) + the absolute part: each moves towards 0 and stops there."""
         return np.asarray(np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0))
 
-    def steepness(self, w: Array, slope: Array) -> float:
-        """The largest entry of the least subgradient, where the rest of the objective has a slope."""
+    def steepness(self, w: Array, gradient: Array) -> float:
+        """The largest entry of the least subgradient, where the rest of the objective has such a gradient."""
         if not self.has_corners:
-            return float(np.abs(slope).max(initial=0.0))
-        at_corner = np.maximum(np.abs(slope) - self.l1, 0.0)
-        return float(np.where(w == 0, at_corner, np.abs(slope + self.l1 * np.sign(w))).max(initial=0.0))
+            return float(np.abs(gradient).max(initial=0.0))
+        at_corner = np.maximum(np.abs(gradient) - self.l1, 0.0)
+        return float(np.where(w == 0, at_corner, np.abs(gradient + self.l1 * np.sign(w))).max(initial=0.0))
 
 
 CELLS = 2**17
@@ -61,13 +60,13 @@ CELLS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Iterate:
     """An objective near some coefficients."""
 
     w: Array
     value: float
-    slope: Array
-    """The gradient; of a penalty with corners only the part that has none."""
+    gradient: Array
+    """Of a penalty with corners only the part that has none."""
     scores: Array
     steepness: float
     """The largest entry of the (least sub-)gradient, by size."""
@@ -80,24 +79,24 @@ class Objective(Protocol):
     def penalty(self) -> Penalty:
         """What coefficients cost by themselves."""
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients (outputs × columns)."""
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """The second derivative (all coefficients squared), but for corners."""
 
-    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """Whether this is the minimum; Newton's step promises to fall by half of ``fall``."""
 
 
 class Smooth(Protocol):
     """What is minimised by gradients alone."""
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective and its gradient at some coefficients."""
 
-    def own_bends(self) -> Array:
-        """About what it bends along each coefficient by itself; never 0."""
+    def own_curvatures(self) -> Array:
+        """About its curvature along each coefficient by itself; never 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,81 +124,40 @@ class LinearObjective:
         mixed = self.mixing @ w
         return np.asarray(mixed[:, :-1] @ self.X.T + mixed[:, -1:])
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients."""
         scores = self.scores(w)
         cost, in_scores = self.loss.at(scores)
-        fixed, slope = self.penalty.smooth(w)
-        slope[:, :-1] += self.mixing.T @ (in_scores @ self.X)
-        slope[:, -1] += self.mixing.T @ in_scores.sum(axis=1) * self.intercept
+        fixed, gradient = self.penalty.smooth(w)
+        gradient[:, :-1] += self.mixing.T @ (in_scores @ self.X)
+        gradient[:, -1] += self.mixing.T @ in_scores.sum(axis=1) * self.intercept
         value = cost + fixed + self.penalty.corners(w)
-        return Point(w, value, slope, scores, self.penalty.steepness(w, slope))
+        return Iterate(w, value, gradient, scores, self.penalty.steepness(w, gradient))
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """Σ over rows of what their scores bend by, times the products of their columns."""
         by_row = self.mixing.T @ np.tensordot(self.mixing.T, self.loss.curvature(here.scores), axes=1)
         made = weighted_gram(by_row, self.X, float(self.intercept))
         made[np.diag_indices_from(made)] += np.tile(self.penalty.l2, len(here.w))
         return made
 
-    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """No entry of the gradient above the tolerance; with a penalty, no way down left either."""
         penalised = self.penalty.has_corners or self.penalty.l2.any()
         return here.steepness <= tolerance and (fall <= tolerance**2 or not penalised)
 
-    def own_bends(self) -> Array:
-        """About what the objective bends along each column by itself; never 0."""
+    def own_curvatures(self) -> Array:
+        """About the curvature along each coefficient by itself; never 0."""
         bound = self.loss.bound if np.isfinite(self.loss.bound) else 1.0
         weights = self.loss.weights
         by_block = (weights[some] @ self.X[some] ** 2 for some in blocks_of(*self.X.shape))
         squares = np.append(sum(by_block, np.zeros(self.X.shape[1])), weights.sum())
-        bends = bound * squares + self.penalty.l2
-        return np.asarray(np.where(bends > 0, bends, 1.0))
-
-    def step_bounds(self) -> Array:
-        """A step for each column down which no gradient step can rise.
-
-        1 / (its own curvature × the largest curvature once each is divided by its own).
-        """
-        gram = weighted_gram(self.loss.weights[None, None], self.X, float(self.intercept))
-        inside = self.mixing.T @ self.loss.most_curved() @ self.mixing
-        largest = float(np.linalg.eigvalsh(inside).max(initial=0.0))
-        bound = largest * gram + np.diag(self.penalty.l2)
-        own = np.where(bound.diagonal() > 0, bound.diagonal(), 1.0)
-        alike = bound / np.sqrt(np.outer(own, own))
-        return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
+        curvatures = bound * squares + self.penalty.l2
+        return np.asarray(np.where(curvatures > 0, curvatures, 1.0))
 
     def take(self, rows: Rows | slice) -> LinearObjective:
         """The same of some of the rows."""
         return replace(self, X=np.ascontiguousarray(self.X[rows]), loss=self.loss.take(rows))
-
-
-@dataclass(frozen=True, eq=False)
-class Masked:
-    """An objective of which some coefficients stay 0."""
-
-    whole: LinearObjective
-    mask: Flags
-    """Outputs × columns, without the ones."""
-
-    @cached_property
-    def _kept(self) -> Array:
-        return np.hstack([self.mask, np.zeros((len(self.mask), 1))])
-
-    @property
-    def penalty(self) -> Penalty:
-        """That of the whole."""
-        return self.whole.penalty
-
-    def at(self, w: Array) -> Point:
-        """The objective at some coefficients, with no slope along those that stay."""
-        here = self.whole.at(w * self._kept)
-        slope = here.slope * self._kept
-        return replace(here, w=w, slope=slope, steepness=self.penalty.steepness(w, slope))
-
-    def own_bends(self) -> Array:
-        """About what the objective bends along each column by itself."""
-        return self.whole.own_bends()
 
 
 def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
@@ -209,7 +167,7 @@ def weighted_gram(by_row: Array, X: Array, *last: float) -> Array:
     """
     outputs, width = len(by_row), X.shape[1] + len(last)
     total = np.zeros((outputs, width, outputs, width))
-    for rows in row_blocks(len(X), width, CELLS):
+    for rows in blocks_of(len(X), width, CELLS):
         block = np.hstack([X[rows], np.full((len(X[rows]), len(last)), last)]) if last else X[rows]
         for j in range(outputs):
             rooted = block * np.sqrt(np.maximum(by_row[j, j, rows, None], 0.0))
@@ -231,7 +189,7 @@ ROUNDING = 1e-14
 class Minimum:
     """The coefficients a solver stopped at, and the objective there."""
 
-    at: Point
+    at: Iterate
     iterations: int
     converged: bool
 
@@ -243,15 +201,3 @@ def complaint(minima: Sequence[Minimum], tolerance: float) -> str:
     reached = max(minimum.at.steepness for minimum in minima)
     iterations = max(minimum.iterations for minimum in minima)
     return f"stopped after {iterations} steps with a gradient of {reached:.1e}, above the tolerance {tolerance:g}"
-
-
-def without_rising(objective: Objective, here: Point, step: Array) -> Point | None:
-    """The longest of the step, its half, its quarter, ... that does not raise the objective."""
-    length = 1.0
-    while length >= SHORTEST_STEP:
-        there = objective.at(here.w + length * step)
-        within_rounding = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
-        if there.value < here.value or (within_rounding and there.steepness < here.steepness):
-            return there
-        length /= 2
-    return None

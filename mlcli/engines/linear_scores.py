@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import less_row
+from mlcli.core.moments import less_row
 from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table
@@ -77,13 +77,6 @@ def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
     size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
     kept = set(sorted(range(len(terms)), key=lambda place: -size[place])[:MOST_TERMS])
     return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
-
-
-def known_cells(row: Table) -> Iterator[tuple[str, str]]:
-    """The name of each column that has a cell in the one row, and what is in it."""
-    for column, cells in row.parts():
-        if not (cells[0] == MISSING_CODE if column.coded else np.isnan(cells[0])):
-            yield column.name, f"{column.name} = {in_words(column, float(cells[0]))}"
 
 
 def in_words(column: Column, cell: float) -> str:

@@ -36,7 +36,7 @@ class Loss:
         """What each score costs by itself, and the slope there."""
         raise NotImplementedError
 
-    def bend(self, scores: Array) -> Array:
+    def second_derivative(self, scores: Array) -> Array:
         """The second derivative of each score's cost by itself."""
         raise NotImplementedError
 
@@ -48,7 +48,7 @@ class Loss:
         """The second derivative in the scores of each row (outputs × outputs × rows)."""
         outputs = len(scores)
         curved = np.zeros((outputs, outputs, scores.shape[1]))
-        curved[np.arange(outputs), np.arange(outputs)] = self.bend(scores) * self.weights
+        curved[np.arange(outputs), np.arange(outputs)] = self.second_derivative(scores) * self.weights
         return curved
 
     def start(self) -> Array:
@@ -126,7 +126,7 @@ class Squared(Loss):
         error = scores - self.truth
         return 0.5 * error**2, error
 
-    def bend(self, scores: Array) -> Array:
+    def second_derivative(self, scores: Array) -> Array:
         """1 everywhere."""
         return np.ones_like(scores)
 
@@ -145,7 +145,7 @@ class SquaredHinge(Loss):
         lack = np.maximum(1 - self.truth * scores, 0)
         return lack**2, -2 * self.truth * lack
 
-    def bend(self, scores: Array) -> Array:
+    def second_derivative(self, scores: Array) -> Array:
         """2 where the margin is lacking."""
         return np.asarray(2.0 * (self.truth * scores < 1))
 
@@ -223,7 +223,7 @@ class LinkLoss(Loss):
         slope = np.where(self.truth == 1, -np.exp(density - share), np.exp(density - rest))
         return cost, slope
 
-    def bend(self, scores: Array) -> Array:
+    def second_derivative(self, scores: Array) -> Array:
         """What it bends by on average over classes (Fisher's scoring), which is never negative."""
         both = self.link.log_share(scores) + self.link.log_rest(scores)
         return np.exp(2 * self.link.log_density(scores) - both)

@@ -30,7 +30,7 @@ FARTHEST = 1e100
 """In deviations; the square of what is farther is no number."""
 
 
-def log_density(numbers: Array, means: Array, variances: Array, kept: Flags) -> Array:
+def log_normal_density(numbers: Array, means: Array, variances: Array, kept: Flags) -> Array:
     """The normal log-density (... × n × classes) of rows (... × n × p), over the columns kept (... × p).
 
     Means and variances are ... × classes × p; an empty cell adds nothing.

@@ -16,20 +16,18 @@ from mlcli.core import findings
 from mlcli.core.tables import Array
 from mlcli.metrics.distributions import incomplete_beta
 
-CHECKS = ("linearity", "independence", "one variance", "normal residuals")
 DOUBTFUL = 0.05
-TESTS = {
-    "linearity": "RESET (Ramsey)",
-    "independence": "Durbin-Watson",
-    "one variance": "Breusch-Pagan (Koenker)",
-    "normal residuals": "Jarque-Bera",
-}
-READINGS = {
-    "linearity": ("no sign of a curve", "powers of the answers explain more: a curve is missed"),
-    "independence": ("rows err independently", "rows that follow each other err alike, or in turns"),
-    "one variance": ("no sign of another", "the spread depends on the columns: intervals are off"),
-    "normal residuals": ("no sign against it", "not normal: intervals of few rows are off"),
-}
+CHECKS = {
+    "linearity": ("RESET (Ramsey)", "no sign of a curve", "powers of the answers explain more: a curve is missed"),
+    "independence": (
+        "Durbin-Watson", "rows err independently", "rows that follow each other err alike, or in turns"
+    ),
+    "one variance": (
+        "Breusch-Pagan (Koenker)", "no sign of another", "the spread depends on the columns: intervals are off"
+    ),
+    "normal residuals": ("Jarque-Bera", "no sign against it", "not normal: intervals of few rows are off"),
+}  # fmt: skip
+"""What is assumed: its test, and how to read a p that is not small, or small."""
 OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."
 NOTHING = 1e-12
 """Squares of so small a share are rounding."""
@@ -114,8 +112,8 @@ def _f_test(explained: float, left: float, first: float, second: float) -> tuple
 def table_of_checks(checks: Array) -> findings.Table:
     """Each check that says something, and how to read it."""
     rows = tuple(
-        (name, TESTS[name], statistic, p, READINGS[name][int(p < DOUBTFUL)])
-        for name, (statistic, p) in zip(CHECKS, checks.tolist(), strict=True)
+        (name, test, statistic, p, doubtful if p < DOUBTFUL else fine)
+        for (name, (test, fine, doubtful)), (statistic, p) in zip(CHECKS.items(), checks.tolist(), strict=True)
         if not math.isnan(p)
     )
     return findings.Table("Assumptions", ("assumption", "test", "statistic", "p", "reading"), rows, note=OF_CHECKS)

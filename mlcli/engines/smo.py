@@ -35,6 +35,7 @@ FEW_FREE = 200
 class Solution:
     """The coefficients of the training rows, and what follows from them."""
 
+    target: Array
     beta: Array
     lower: Array
     upper: Array
@@ -44,6 +45,21 @@ class Solution:
     converged: bool
     stopped: bool
     """Whether any coefficient was at a bound on the way; else wider bounds would have changed nothing."""
+
+    @property
+    def products(self) -> Array:
+        """Kβ."""
+        return self.target - self.residual
+
+    @property
+    def scores(self) -> Array:
+        """The f of the training rows."""
+        return self.products + self.offset
+
+    @property
+    def norm(self) -> float:
+        """‖w‖ = √(βᵀKβ)."""
+        return float(np.sqrt(max(float(self.beta @ self.products), 0.0)))
 
     @cached_property
     def free(self) -> Flags:
@@ -59,13 +75,13 @@ class Solution:
         """The same for targets of the other sign, where that is negative."""
         if sign > 0:
             return self
-        turned = replace(self, beta=-self.beta, lower=-self.upper, upper=-self.lower)
+        turned = replace(self, target=-self.target, beta=-self.beta, lower=-self.upper, upper=-self.lower)
         return replace(turned, offset=-self.offset, residual=-self.residual)
 
 
 @dataclass(eq=False)
-class Climb:
-    """A way up: the coefficients so far, and what their rows lack of their targets."""
+class DualAscent:
+    """The coefficients so far, and what their rows lack of their targets."""
 
     K: Array
     lower: Array
@@ -77,14 +93,14 @@ class Climb:
     offset: float = 0.0
     stopped: bool = False
 
-    def climb(self, most: int) -> int:
+    def ascend(self, most: int) -> int:
         """Move pairs until none gains more, at most so often; how often that was."""
-        from mlcli.kernels.svm.climbing import LANES, climb
+        from mlcli.kernels.svm.smo import LANES, move_pairs
 
         limits = float(self.epsilon), float(self.tolerance), most
         self.room = np.empty((4, len(self.beta)))
         problem = self.K, self.lower, self.upper, *limits, self.beta, self.residual
-        moves, stopped, self.offset = climb(*problem, self.room, np.empty(LANES))
+        moves, stopped, self.offset = move_pairs(*problem, self.room, np.empty(LANES))
         self.stopped |= stopped
         return moves
 
@@ -93,12 +109,12 @@ class Climb:
         gain, cost = self.residual + self.room[:2]
         return np.flatnonzero((gain > cost.min()) | (cost < gain.max()))
 
-    def climb_among(self, rows: Rows, most: int) -> int:
+    def ascend_among(self, rows: Rows, most: int) -> int:
         """The same with all coefficients but a few where they are (shrinking)."""
         bounds = self.lower[rows], self.upper[rows]
         limits = *bounds, self.epsilon, self.tolerance
-        few = Climb(self.K[np.ix_(rows, rows)], *limits, self.beta[rows], self.residual[rows])
-        moves = few.climb(most)
+        few = DualAscent(self.K[np.ix_(rows, rows)], *limits, self.beta[rows], self.residual[rows])
+        moves = few.ascend(most)
         self.stopped |= few.stopped
         change = few.beta - self.beta[rows]
         moved = np.flatnonzero(change)
@@ -121,20 +137,20 @@ def solve(
     """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit."""
     beta = np.zeros(len(target)) if start is None else start.astype(np.float64)
     residual = target.astype(np.float64) if start is None else target - K @ beta
-    way = Climb(K, lower, upper, epsilon, tolerance, beta, residual)
+    ascent = DualAscent(K, lower, upper, epsilon, tolerance, beta, residual)
     most, made, round_ = moves + 1000 * len(target), 0, max(ROUND, len(target))
     while True:
-        last = way.climb(min(round_, most - made))
+        last = ascent.ascend(min(round_, most - made))
         made += last
         if last < round_ or made >= most:
             break
-        rows = way.movable()
+        rows = ascent.movable()
         if len(rows) < FEW * len(target):
-            made += way.climb_among(rows, most - made)
+            made += ascent.ascend_among(rows, most - made)
     if made >= most:
         text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
-    return Solution(beta, lower, upper, way.offset, residual, made < most, way.stopped)
+    return Solution(target, beta, lower, upper, ascent.offset, residual, made < most, ascent.stopped)
 
 
 def among(K: Array, spans: Sequence[slice], room: Array) -> Array:

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from mlcli.core.blocks import less_row, row_blocks
-from mlcli.core.moments import Spread
+from mlcli.core.moments import Spread, less_row
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.entries import ColumnEntries, Entries, entries_of, from_origin
 from mlcli.tasks.classification import LabelledRows
@@ -94,7 +94,7 @@ def _about(
     """Weight, sums and sums of products of rows less one near their mean, which costs products no digits."""
     width, total, first, products = columns.shape[1], 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
     size = max(CELLS // max(1, len(near)), PER_COLUMN * len(near))
-    for block in row_blocks(len(columns if rows is None else rows), 1, size):
+    for block in blocks_of(len(columns if rows is None else rows), 1, size):
         here = block if rows is None else rows[block]
         cells = less_row(columns[here], near[:width])
         weight = np.ones(len(cells)) if weights is None else weights[here]
@@ -112,7 +112,7 @@ def _about(
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """What the columns of a model are."""
 
     numbers: Rows
@@ -121,7 +121,7 @@ class Layout:
     """For each column of levels, those that indicate them."""
 
     @classmethod
-    def of(cls, places: Sequence[ColumnEntries]) -> Layout:
+    def of(cls, places: Sequence[ColumnEntries]) -> ColumnLayout:
         """Of columns, an entry of which is one of the model's."""
         numbers = [not place.column.coded for place in places for _ in place.entries]
         starts = np.cumsum([0, *(len(place.entries) for place in places)])
@@ -143,7 +143,7 @@ class ColumnSums:
     """Of what is not empty (... × classes × columns)."""
     origin: Array
     """Columns are measured from here (... × columns), to keep their digits."""
-    layout: Layout
+    layout: ColumnLayout
 
     @cached_property
     def overall(self) -> Spread:
@@ -181,7 +181,7 @@ def column_sums(data: LabelledRows) -> ColumnSums:
     entries = Entries.of(data.table, data.weights)
     features = entries_of(entries.places)
     cells = entries.spreads(data.y.astype(np.intp), len(data.classes)).at(features)
-    return ColumnSums(data.class_totals, cells, entries.origin_of(features), Layout.of(entries.places))
+    return ColumnSums(data.class_totals, cells, entries.origin_of(features), ColumnLayout.of(entries.places))
 
 
 def sums_of_classes(data: LabelledRows) -> TrainingSums:
@@ -200,5 +200,5 @@ def sums_of_values(data: ValuedRows) -> TrainingSums:
 def _training_sums(by_class: Sequence[Sums], origin: Array) -> TrainingSums:
     sums = Sums.stacked(by_class)
     cells = Spread(np.broadcast_to(sums.weight[:, None], sums.mean.shape), sums.mean, sums.squares)
-    layout, constant = Layout(np.arange(len(origin))), np.empty((0, len(origin)))
+    layout, constant = ColumnLayout(np.arange(len(origin))), np.empty((0, len(origin)))
     return TrainingSums(sums.weight, cells, origin, layout, lambda chosen: chosen(sums.scatter), constant)

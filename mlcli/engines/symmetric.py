@@ -117,7 +117,7 @@ def _inverse_triangle(lower: Array) -> Array:
     return inverse
 
 
-def coupled(pairwise: Array, pairs: Codes, classes: int) -> Array:
+def pairwise_coupling(pairwise: Array, pairs: Codes, classes: int) -> Array:
     """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
 
     ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.compiling import Compiling, compiling, loading
+from mlcli.core.progress import Compiling, compiling, loading
 
 with loading:
     from numba.core import dispatcher

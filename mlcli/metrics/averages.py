@@ -20,7 +20,7 @@ from mlcli.metrics.confusion import Tallies, ratio, tallies_of
 from mlcli.metrics.declaring import OF_ONE_CLASS, Precondition, declare, function_of_tallies, guarded
 from mlcli.tasks.classification import LabelAnswers
 
-Parts = Callable[[Tallies], tuple[Array, Array]]
+Quotient = Callable[[Tallies], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ClassRate:
     """A rate of each class against the rest: numerator and denominator from the tallies."""
 
     name: str
-    parts: Parts
+    quotient: Quotient
     better: Literal["high", "low"]
     empty: str
     """When a class is 0/0, with {} for its name."""
@@ -41,7 +41,7 @@ class ClassRate:
 
     def of_classes(self, tallies: Tallies) -> Array:
         """The rate of each class, NaN for 0/0."""
-        return ratio(*self.parts(tallies))
+        return ratio(*self.quotient(tallies))
 
     def when_empty(self, label: str) -> str:
         """Why the rate of a class is 0/0."""
@@ -60,16 +60,18 @@ class Average:
     marks: Callable[[ClassRate, Tallies, tuple[str, ...]], tuple[str, ...]]
 
 
-def class_rate(name: str, *, better: Literal["high", "low"], empty: str, hint: str) -> Callable[[Parts], Parts]:
+def class_rate(
+    name: str, *, better: Literal["high", "low"], empty: str, hint: str
+) -> Callable[[Quotient], Quotient]:
     """Declare a rate of one class, its averages (``-macro``, ``-micro``, ``-weighted``) and ``name[class]``."""
 
-    def mark(parts: Parts) -> Parts:
-        rate = ClassRate(name, parts, better, empty, hint)
+    def mark(quotient: Quotient) -> Quotient:
+        rate = ClassRate(name, quotient, better, empty, hint)
         declare(_averaged(rate, name, MACRO))
         for suffix, average in AVERAGES.items():
             declare(_averaged(rate, f"{name}-{suffix}", average))
         OF_ONE_CLASS[name] = partial(_of_one_class, rate)
-        return parts
+        return quotient
 
     return mark
 
@@ -86,7 +88,7 @@ def weighted(rate: ClassRate, tallies: Tallies) -> Array:
 
 def micro(rate: ClassRate, tallies: Tallies) -> Array:
     """Numerators and denominators are summed over the classes that occur."""
-    numerator, denominator = rate.parts(tallies)
+    numerator, denominator = rate.quotient(tallies)
     return ratio((numerator * tallies.occurring).sum(axis=-1), (denominator * tallies.occurring).sum(axis=-1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,6 +26,11 @@ Better = Literal["high", "low", "zero"]
 Aggregation = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
 Scale = Literal["plain", "rate", "log", "logit"]
 Pooling = Literal["never", "where classes are rare", "always"]
+
+
+def defined(scores: Iterable[Score]) -> list[float]:
+    """The scores that could be computed."""
+    return [score for score in scores if not isinstance(score, Undefined)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,9 +102,9 @@ def _units_of(answers: Answers) -> Rows:
     """The number of what each row is drawn with, by the order in which these first stand there."""
     if answers.units is None:
         return np.arange(len(answers))
-    from mlcli.tasks.stretches import numbered
+    from mlcli.tasks.stretches import numbered_by_appearance
 
-    return numbered(answers.units).astype(np.intp)
+    return numbered_by_appearance(answers.units).astype(np.intp)
 
 
 def _under(metric: Metric, answers: Answers, block: Array) -> Array:

@@ -14,7 +14,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.tables import Array
 
 COST = "cost"
-FORM = "such as {malignant: {benign: 5}, benign: {malignant: 1}}: by the true class, then by the answer"
+EXAMPLE = "such as {malignant: {benign: 5}, benign: {malignant: 1}}: by the true class, then by the answer"
 Costs = Mapping[str, Mapping[str, float]]
 
 
@@ -53,9 +53,9 @@ def costs_named(text: str) -> Costs:
     try:
         costs = json.loads(text)
     except ValueError:
-        raise UsageError(f"the costs '{text}' cannot be read", hint=FORM) from None
+        raise UsageError(f"the costs '{text}' cannot be read", hint=EXAMPLE) from None
     if problem := next(problems_with_costs(costs), ""):
-        raise UsageError(problem, hint=FORM)
+        raise UsageError(problem, hint=EXAMPLE)
     found: Costs = costs
     return found
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Better, Metric, Score, Undefined
+from mlcli.metrics.base import Better, Metric, Score, Undefined, defined
 from mlcli.metrics.confusion import Tallies, tallies_of, tallies_under
 from mlcli.tasks.classification import LabelAnswers
 
@@ -26,7 +26,10 @@ OF_ONE_CLASS: dict[str, Callable[[str], Metric]] = {}
 AT_K: dict[tuple[type[Answers], str], Callable[[int], Metric]] = {}
 """The metrics that may look at the first rows only, as ndcg@3, by their answers and the name before the sign."""
 
+F = TypeVar("F", bound=Callable[..., Any])
 Precondition = Callable[[Any], Undefined | None]
+Why = Undefined | Callable[[Any], Undefined]
+"""Why a value is none, or what says so of some answers."""
 Under = Callable[[Any, Array], Array]
 """From answers and weightings (B × n) of their rows to the B values of a metric."""
 OfTallies = Callable[[Tallies], Array]
@@ -62,12 +65,14 @@ def rows_judged(answers: Answers) -> Undefined | None:
     return None if total > 0 else Undefined("no row with weight was judged")
 
 
-def of_weightings(name: str, answers: type[Answers], under: Under, why: Undefined, **declared: Any) -> Metric:
+def of_weightings(name: str, answers: type[Answers], under: Under, why: Why, **declared: Any) -> Metric:
     """The metric of a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
 
     def compute(answers: Answers) -> Score:
         value = float(under(answers, answers.weights[None, :])[0])
-        return why if np.isnan(value) else value
+        if not np.isnan(value):
+            return value
+        return why if isinstance(why, Undefined) else why(answers)
 
     return Metric(name=name, answers=answers, compute=compute, under=under, **declared)
 
@@ -91,44 +96,45 @@ def function_of_tallies(
     return Metric(name=name, answers=LabelAnswers, compute=compute, under=under, of_tallies=values, **described)
 
 
+def mean_over_rows(name: str, answers: type[Answers], per_row: Callable[[Any], Array], **declared: Any) -> Metric:
+    """The metric that is the weighted mean of a value per row."""
+
+    def compute(answers: Answers) -> float:
+        return weighted_mean(per_row(answers), answers.weight)
+
+    described: dict[str, Any] = {"aggregation": "mean of rows"} | declared
+    return Metric(name=name, answers=answers, compute=compute, per_row=per_row, **described)
+
+
+def declaring(metric_of: Callable[[F], Metric], *needs: Precondition) -> Callable[[F], F]:
+    """A decorator that declares the metric of a function, which stays as it is."""
+
+    def mark(function: F) -> F:
+        declare(metric_of(function), *needs)
+        return function
+
+    return mark
+
+
 def score(
     name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), **declared: Any
 ) -> Callable[[Callable[[Any], Score]], Callable[[Any], Score]]:
     """Declare a function from answers to a value or ``Undefined``."""
-
-    def mark(function: Callable[[Any], Score]) -> Callable[[Any], Score]:
-        declare(Metric(name=name, answers=answers, compute=function, **declared), *needs)
-        return function
-
-    return mark
+    return declaring(lambda compute: Metric(name=name, answers=answers, compute=compute, **declared), *needs)
 
 
 def weighted_score(
-    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), why: Undefined, **declared: Any
+    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), why: Why, **declared: Any
 ) -> Callable[[Under], Under]:
     """Declare a function from answers and weightings (B × n) of their rows to B values; ``why`` of a NaN."""
-
-    def mark(function: Under) -> Under:
-        declare(of_weightings(name, answers, function, why, **declared), *needs)
-        return function
-
-    return mark
+    return declaring(lambda under: of_weightings(name, answers, under, why, **declared), *needs)
 
 
 def mean_of_rows(
-    name: str, answers: type[Answers], **declared: Any
+    name: str, answers: type[Answers], *, needs: Sequence[Precondition] = (), **declared: Any
 ) -> Callable[[Callable[[Any], Array]], Callable[[Any], Array]]:
     """Declare a function from answers to a value per row, whose weighted mean is the metric."""
-
-    def mark(function: Callable[[Any], Array]) -> Callable[[Any], Array]:
-        def mean(answers: Answers) -> float:
-            return weighted_mean(function(answers), answers.weight)
-
-        described: dict[str, Any] = {"aggregation": "mean of rows", "per_row": function} | declared
-        score(name, answers, **described)(mean)
-        return function
-
-    return mark
+    return declaring(lambda per_row: mean_over_rows(name, answers, per_row, **declared), *needs)
 
 
 def share_of_rows(
@@ -143,14 +149,12 @@ def of_tallies(
 ) -> Callable[[OfTallies], OfTallies]:
     """Declare a function from the tallies (..., K) of classes to values (...); ``why`` explains a NaN."""
 
-    def mark(function: OfTallies) -> OfTallies:
-        def why_not(answers: LabelAnswers) -> Undefined:
-            return why(tallies_of(answers))
+    def metric_of(function: OfTallies) -> Metric:
+        return function_of_tallies(
+            name, lambda tallies, _: function(tallies), lambda answers: why(tallies_of(answers)), **declared
+        )
 
-        declare(function_of_tallies(name, lambda tallies, _: function(tallies), why_not, **declared))
-        return function
-
-    return mark
+    return declaring(metric_of)
 
 
 def weighted_mean(values: Array, weight: Array | None) -> float:
@@ -163,9 +167,8 @@ def weighted_mean(values: Array, weight: Array | None) -> float:
 
 def defined_values(metric: Metric, splits: Sequence[Answers]) -> Array:
     """The value of a metric in each of some splits, where it is defined in all of them; else none."""
-    values = [metric.compute(answers) for answers in splits]
-    known = [value for value in values if isinstance(value, float)]
-    return np.array(known if len(known) == len(values) else [], np.float64)
+    known = defined(metric.compute(answers) for answers in splits)
+    return np.array(known if len(known) == len(splits) else [], np.float64)
 
 
 def means_under(values: Array, weightings: Array) -> Array:

@@ -16,8 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, TypeGuard
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -25,11 +24,12 @@ from mlcli.core.answers import Answers
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
-from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Estimate, Interval, over_splits
-from mlcli.metrics.over_units import OverUnits, over_units, parts_of, rounds_of_rows, scores_of
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, distinct, joined
-from mlcli.metrics.rules import FEWEST_GROUPS, by_others
+from mlcli.metrics.interval_rules import FEWEST_GROUPS
+from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, scores_of
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows
 
+T = TypeVar("T")
 DOUBT = 1.75
 """By how much differences vary more than their rows say, where fits change with their training rows."""
 DOUBT_OF_REPEATS = 1.4
@@ -80,36 +80,16 @@ def holm_corrected(family: Sequence[float]) -> list[float]:
     return found
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a test found."""
-
-    interval: Interval
-    p: float | None
-    """None when no test could be made."""
-
-
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """Two models with their answers to the same rows in the same splits."""
+class PairedModels:
+    """A metric of two models, judged on the same rows in the same splits."""
 
-    metric: Metric
-    a: Sequence[Answers]
-    b: Sequence[Answers]
-    train_rows: Sequence[int]
-    pooled: bool
-    rounds: Rounds | None
-    unsteady: bool = False
+    first: MetricOfSplits
+    second: MetricOfSplits
 
-    @cached_property
-    def parts(self) -> tuple[Sequence[Answers], Sequence[Answers]]:
-        """What the metric is taken over."""
-        return parts_of(self.metric, self.a, self.pooled), parts_of(self.metric, self.b, self.pooled)
-
-    @cached_property
-    def together(self) -> tuple[Any, Any]:
-        """All answers of each, those to one row once."""
-        return distinct(joined(self.a)), distinct(joined(self.b))
+    def each(self, found: Callable[[MetricOfSplits], T]) -> tuple[T, T]:
+        """Something of the first, and of the second."""
+        return found(self.first), found(self.second)
 
 
 def compare(
@@ -130,41 +110,39 @@ def compare(
     """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
-    pair = Pair(metric, a, b, train_rows, pooled, rounds, unsteady)
-    scores = [scores_of(metric, parts) for parts in pair.parts]
+    both = (
+        MetricOfSplits(metric, splits, train_rows, parts_of(metric, splits, pooled), rounds, unsteady)
+        for splits in (a, b)
+    )
+    pair = PairedModels(*both)
+    scores = pair.each(lambda one: scores_of(metric, one.parts))
     if not all(map(_comparable, (*scores[0], *scores[1]))):
         return Difference(None, why=_why_not([*scores[0], *scores[1]]))
-    mean = float(np.mean(np.array(scores[0], dtype=np.float64)) - np.mean(np.array(scores[1], dtype=np.float64)))
+    means = [np.mean(np.array(of_parts, dtype=np.float64)) for of_parts in scores]
+    mean = float(means[0] - means[1])
     return ON_REQUEST[test](pair, mean) if test else _by_units(pair, mean)
 
 
-def _by_units(pair: Pair, mean: float) -> Difference:
+def _by_units(pair: PairedModels, mean: float) -> Difference:
     """Over rows or groups where these tell the error, else over splits."""
-    several = len(pair.parts[0]) > 1
-    units = [over_units(pair.metric, parts) for parts in pair.parts] if _drawn_alike(pair) else [None]
-    first, *others = units
-    if first is None or others[0] is None:
+    several = len(pair.first.parts) > 1
+    first, second = pair.each(lambda one: one.over_units)
+    if first is None or second is None:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
         return _by_splits(pair, mean)
-    shares = first.shares - others[0].shares
+    shares = first.shares - second.shares
     differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
-    return _over_units(differing, _doubt(pair))
+    return _over_units(differing, _doubt(pair.first))
 
 
-def _doubt(pair: Pair) -> float:
+def _doubt(judged: MetricOfSplits) -> float:
     """By how much the variance is more than that of rows, since other training rows would give other models."""
-    if len(pair.a) == 1:
-        return DOUBT_OF_ONE_SPLIT if any(pair.train_rows) else 1.0
-    if pair.unsteady:
+    if len(judged.splits) == 1:
+        return DOUBT_OF_ONE_SPLIT if any(judged.train_rows) else 1.0
+    if judged.unsteady:
         return DOUBT_OF_UNSTEADY
-    repeated = len(pair.together[0]) < sum(map(len, pair.a))
-    return DOUBT_OF_REPEATS if repeated else DOUBT
-
-
-def _drawn_alike(pair: Pair) -> bool:
-    swept = pair.rounds is not None
-    return not swept and pair.metric.aggregation != "of the fit" and by_others(pair.a, pair.train_rows)
+    return DOUBT_OF_REPEATS if judged.repeated else DOUBT
 
 
 def _over_units(units: OverUnits, doubt: float) -> Difference:
@@ -174,69 +152,73 @@ def _over_units(units: OverUnits, doubt: float) -> Difference:
     if units.freedom <= 0:
         return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")
     if units.error > NO_SPREAD * scale:
-        estimate = Estimate(units.value, units.error * math.sqrt(doubt), units.freedom)
-        return _difference(units.value, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+        estimate = ScoreEstimate(units.value, units.error * math.sqrt(doubt), units.freedom)
+        return _difference(units.value, estimate.interval(test), estimate.p_of_zero(), test)
     if abs(units.value) <= NO_SPREAD * scale:
         return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
     p = fair_coin_two_sided(int(units.count), 0)
     return Difference(units.value, p=p, test="exact sign test", why=f"all {units.noun} differ by the same amount")
 
 
-def _by_splits(pair: Pair, mean: float) -> Difference:
-    scores = [scores_of(pair.metric, splits) for splits in (pair.a, pair.b)]
+def _by_splits(pair: PairedModels, mean: float) -> Difference:
+    scores = pair.each(_scores_of_splits)
     if not all(map(_comparable, (*scores[0], *scores[1]))):
         return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
-    values = np.array(scores, dtype=np.float64)
+    values, one = np.array(scores, dtype=np.float64), pair.first
     scale = float(np.abs(values).max())
-    differences = by_round(values[0] - values[1], pair.rounds)
-    found = over_splits(differences, pair.train_rows, [len(answers) for answers in pair.a], scale)
-    test = f"corrected resampled t over {counted_rounds(differences, pair.rounds)}"
-    estimate = Estimate(mean, found.error, found.freedom)
+    differences = by_round(values[0] - values[1], one.rounds)
+    found = over_splits(differences, one.train_rows, [len(answers) for answers in one.splits], scale)
+    test = f"corrected resampled t over {counted_rounds(differences, one.rounds)}"
+    estimate = ScoreEstimate(mean, found.error, found.freedom)
     if estimate.error > 0:
-        return _difference(mean, Verdict(estimate.interval(test), estimate.p_of_zero()), test)
+        return _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
     if abs(mean) <= NO_SPREAD * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
-    at_once = replace(pair, a=[pair.together[0]], b=[pair.together[1]], train_rows=[0], rounds=None)
+    at_once = PairedModels(*pair.each(MetricOfSplits.at_once))
     return replace(
         _by_units(at_once, mean), why="the splits all differ by the same amount, so the rows were tested"
     )
 
 
-def _by_resampling(pair: Pair, mean: float) -> Difference:
-    if pair.metric.aggregation == "of the fit":
+def _scores_of_splits(judged: MetricOfSplits) -> list[Score]:
+    return scores_of(judged.metric, judged.splits)
+
+
+def _by_resampling(pair: PairedModels, mean: float) -> Difference:
+    metric = pair.first.metric
+    if metric.aggregation == "of the fit":
         return Difference(mean, test="two fits", why="no test: one fit of each gives one value")
-    a, b = joined(pair.a), joined(pair.b)
-    return _difference(mean, paired_bootstrap(pair.metric, a, b), f"paired bootstrap over {drawn_from(a)}")
+    a, b = pair.each(lambda one: joined(one.splits))
+    return _difference(mean, *paired_bootstrap(metric, a, b), f"paired bootstrap over {drawn_from(a)}")
 
 
-def _difference(mean: float, verdict: Verdict, test: str) -> Difference:
-    low, high, how = verdict.interval.low, verdict.interval.high, verdict.interval.how
-    if verdict.p is None:
-        return Difference(mean, test=test, why=how)
-    return Difference(mean, low, high, verdict.p, test)
+def _difference(mean: float, interval: Interval, p: float | None, test: str) -> Difference:
+    if p is None:
+        return Difference(mean, test=test, why=interval.how)
+    return Difference(mean, interval.low, interval.high, p, test)
 
 
-def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> Verdict:
-    """How often resampled rows turn the difference round."""
+def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> tuple[Interval, float | None]:
+    """How often resampled rows turn the difference round; no p where it is mostly undefined."""
     differences = replicates(metric, a) - replicates(metric, b)
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
     enough = 2 * len(known) >= len(differences)
-    return Verdict(interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None)
+    return interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None
 
 
-def mcnemar(pair: Pair, mean: float) -> Difference:
+def mcnemar(pair: PairedModels, mean: float) -> Difference:
     """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
-    metric, (a, b) = pair.metric, pair.together
+    metric, (a, b) = pair.first.metric, pair.each(lambda one: one.one_round)
     if metric.aggregation != "share of rows" or metric.per_row is None or a.weight is not None:
         return Difference(mean, why="McNemar's test is of shares of rows without weights, such as accuracy")
-    if len(a) < sum(map(len, pair.a)):
+    if pair.first.repeated:
         return Difference(mean, why="McNemar's test is of one answer to each row, and repeats give several")
     differences = metric.per_row(a) - metric.per_row(b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
-    verdict = Verdict(wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less))
-    return _difference(mean, verdict, f"exact McNemar over {drawn_from(a)}")
+    interval, p = wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less)
+    return _difference(mean, interval, p, f"exact McNemar over {drawn_from(a)}")
 
 
 def wald_plus_two(more: int, less: int, rows: int) -> Interval:
@@ -246,23 +228,23 @@ def wald_plus_two(more: int, less: int, rows: int) -> Interval:
     return Interval(centre - reach, centre + reach, "Wald + 2").within(-1.0, 1.0)
 
 
-def five_by_two(pair: Pair, mean: float) -> Difference:
+def five_by_two(pair: PairedModels, mean: float) -> Difference:
     """Dietterich 1998: the first of ten differences by the spread within five rounds of two folds."""
-    if [len(round_) for round_ in rounds_of_rows(pair.a)] != [2] * 5:
+    if [len(round_) for round_ in rounds_of_rows(pair.first.splits)] != [2] * 5:
         return Difference(mean, why="the 5 × 2 test needs five repeats of two folds: --folds 2 --repeats 5")
-    scores = np.array([scores_of(pair.metric, splits) for splits in (pair.a, pair.b)], dtype=np.float64)
+    scores = np.array(pair.each(_scores_of_splits), dtype=np.float64)
     halves = (scores[0] - scores[1]).reshape(5, 2)
     error = math.sqrt(float(halves.var(axis=1, ddof=1).mean()))
     if not error > 0:
         return Difference(mean, why="the 5 × 2 test sees no spread")
-    estimate = Estimate(float(halves[0, 0]), error, 5)
+    estimate = ScoreEstimate(float(halves[0, 0]), error, 5)
     reach = estimate.interval("5 × 2 t").high
     assert reach is not None
     away = reach - estimate.mean
     return Difference(mean, mean - away, mean + away, estimate.p_of_zero(), "5 × 2 t of Dietterich")
 
 
-ON_REQUEST: dict[str, Callable[[Pair, float], Difference]] = {"mcnemar": mcnemar, "5x2": five_by_two}
+ON_REQUEST: dict[str, Callable[[PairedModels, float], Difference]] = {"mcnemar": mcnemar, "5x2": five_by_two}
 """The tests that are made only where they are asked for, by name."""
 
 

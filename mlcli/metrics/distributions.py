@@ -1,4 +1,4 @@
-"""Normal, Student t, F, χ² and fair-coin probabilities, most from the incomplete beta function, without scipy.
+"""Normal, Student t, F, χ², fair-coin and range probabilities, most by the incomplete beta function; no scipy.
 
 The continued fraction is DLMF 8.17.22, evaluated by Lentz's method. The gamma functions before it are taken
 together (Stirling's remainders), and x travels with its complement, so that no digits are lost when an argument is
@@ -11,6 +11,14 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
+import numpy as np
+
+from mlcli.core.tables import Array
+
+WIDEST = 9.0
+"""Normal numbers beyond this are left out of the integral of the range."""
+POINTS = 400
+HALVINGS = 60
 SMALLEST = 1e-300
 """Stands for a zero denominator in Lentz's method."""
 CLOSE_ENOUGH = 1e-15
@@ -70,6 +78,30 @@ def chi_square_tail(x: float, df: int) -> float:
         tail += term * math.exp(-x / 2)
         term *= x / (2 * power + 2 + odd)
     return min(1.0, tail)
+
+
+def range_tail(q: float, count: int) -> float:
+    """The probability that so many standard normal numbers, each divided by √2, span more than q / √2."""
+    z = np.linspace(-WIDEST, WIDEST, POINTS)
+    below, inside = _shares_below(z), _shares_below(z) - _shares_below(z - q)
+    density = np.exp(-(z**2) / 2) / math.sqrt(math.tau)
+    # 1 − k ∫ φ(z) (Φ(z) − Φ(z − q))^(k − 1) dz, written so that small probabilities keep their digits
+    beyond = density * (below ** (count - 1) - inside ** (count - 1))
+    return float(min(1.0, count * beyond.sum() * (z[1] - z[0])))
+
+
+@lru_cache(maxsize=64)
+def range_quantile(p: float, count: int) -> float:
+    """What so many standard normal numbers span with probability p at most."""
+    low, high = 0.0, 2 * WIDEST
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if range_tail(middle, count) > 1 - p else (low, middle)
+    return (low + high) / 2
+
+
+def _shares_below(z: Array) -> Array:
+    return np.array([_normal_tail(-one) for one in z])
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:

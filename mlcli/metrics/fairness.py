@@ -32,9 +32,8 @@ import numpy as np
 from mlcli.core.groups import Groups
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.intervals import UPPER, Estimate, Interval, effective_rows, scored_share, wilson
-from mlcli.metrics.over_units import OverUnits
-from mlcli.metrics.pooling import units_of
+from mlcli.metrics.intervals import UPPER, Interval, ScoreEstimate, scored_share, wilson
+from mlcli.metrics.over_units import OverUnits, mean_over_units
 from mlcli.tasks.classification import LabelAnswers
 
 FEW = 10
@@ -43,37 +42,37 @@ TOO_FEW = f"fewer than {FEW} rows"
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class ClassFlags:
     """Which rows are of the class that is looked for, and which are answered so."""
 
     truth: Flags
-    said: Flags
+    predicted: Flags
 
     @classmethod
-    def of(cls, answers: LabelAnswers, code: int) -> Sides:
+    def of(cls, answers: LabelAnswers, code: int) -> ClassFlags:
         """Those of one class against the rest."""
         return cls(answers.truth == code, answers.predicted == code)
 
 
-Rows = Callable[[Sides], Flags]
+Selection = Callable[[ClassFlags], Flags]
 
 
 @dataclass(frozen=True)
-class RateOf:
+class RateDefinition:
     """Which rows a rate is of, and which of them it counts."""
 
-    among: Rows
-    counted: Rows
+    among: Selection
+    counted: Selection
 
 
-RATES: dict[str, RateOf] = {
-    "base-rate": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth),
-    "selected": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.said),
-    "tpr": RateOf(lambda one: one.truth, lambda one: one.said),
-    "fpr": RateOf(lambda one: ~one.truth, lambda one: one.said),
-    "fnr": RateOf(lambda one: one.truth, lambda one: ~one.said),
-    "precision": RateOf(lambda one: one.said, lambda one: one.truth),
-    "accuracy": RateOf(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.said),
+RATES: dict[str, RateDefinition] = {
+    "base-rate": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth),
+    "selected": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.predicted),
+    "tpr": RateDefinition(lambda one: one.truth, lambda one: one.predicted),
+    "fpr": RateDefinition(lambda one: ~one.truth, lambda one: one.predicted),
+    "fnr": RateDefinition(lambda one: one.truth, lambda one: ~one.predicted),
+    "precision": RateDefinition(lambda one: one.predicted, lambda one: one.truth),
+    "accuracy": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.predicted),
 }
 CRITERIA: dict[str, tuple[str, ...]] = {
     "demographic-parity": ("selected",),
@@ -120,15 +119,15 @@ class Gap:
 
 def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[GroupRates]:
     """Every rate of every group, for one class against the rest; each row counts once."""
-    sides = Sides.of(answers, code)
-    said = None if answers.probabilities is None else answers.probabilities[:, code]
+    sides = ClassFlags.of(answers, code)
+    probability = None if answers.probabilities is None else answers.probabilities[:, code]
     found = []
     for place, label in enumerate(groups.labels):
         member = (groups.codes == place) & (answers.weights > 0)
         rates = {
             name: _rate(answers, one.counted(sides), member & one.among(sides)) for name, one in RATES.items()
         }
-        too_high = _calibration(answers, None if said is None else said - sides.truth, member)
+        too_high = _calibration(answers, None if probability is None else probability - sides.truth, member)
         found.append(GroupRates(label, int((groups.codes == place).sum()), rates, too_high))
     return found
 
@@ -136,7 +135,7 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
 def _rate(answers: LabelAnswers, counted: Flags, among: Flags) -> Rate:
     if (rows := int(among.sum())) < FEW:
         return Rate(None, None, None, rows, TOO_FEW)
-    drawn = _drawn(answers, counted, among)
+    drawn = mean_over_units(counted, answers, among)
     reach = _over_groups(drawn) if drawn.noun == "groups" else wilson(drawn.value, drawn.count)
     return Rate(drawn.value, reach.low, reach.high, rows)
 
@@ -156,19 +155,9 @@ def _calibration(answers: LabelAnswers, too_high: Array | None, member: Flags) -
     rows = int(member.sum())
     if too_high is None or rows < FEW:
         return Rate(None, None, None, rows, "no probabilities" if too_high is None else TOO_FEW)
-    drawn = _drawn(answers, too_high, member)
-    reach = Estimate(drawn.value, drawn.error, drawn.freedom).interval(f"t over {drawn.noun}")
+    drawn = mean_over_units(too_high, answers, member)
+    reach = ScoreEstimate(drawn.value, drawn.error, drawn.freedom).interval(f"t over {drawn.noun}")
     return Rate(drawn.value, reach.low, reach.high, rows)
-
-
-def _drawn(answers: LabelAnswers, values: Array | Flags, among: Flags) -> OverUnits:
-    """The mean of some rows over what is drawn: rows, or groups of them that hang together."""
-    weights, grouped = answers.weights[among], units_of(answers)
-    mean = float(np.average(values[among], weights=weights))
-    units = np.unique((answers.rows if grouped is None else grouped)[among], return_inverse=True)[1]
-    shares: Array = np.bincount(units, weights * (values[among] - mean) / weights.sum()).astype(np.float64)
-    count = effective_rows(np.bincount(units, weights).astype(np.float64))
-    return OverUnits(mean, shares, count, "rows" if grouped is None else "groups", float((shares**2).sum()))
 
 
 def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
@@ -205,7 +194,7 @@ def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: st
 
     Groups with too few rows are left out; NaN where no two are left.
     """
-    sides = Sides.of(answers, code)
+    sides = ClassFlags.of(answers, code)
     among = RATES[rate].among(sides)[:, None] & groups.members & (answers.weights > 0)[:, None]
     enough = among.sum(axis=0) >= FEW
     if enough.sum() < 2:
@@ -222,7 +211,7 @@ SIMILAR = 0.9
 
 
 @dataclass(frozen=True)
-class Alike:
+class IndividualFairness:
     """How alike similar rows are answered; None where there is nothing to compare."""
 
     consistency: float | None
@@ -251,28 +240,28 @@ def _add(total: Array, counted: Array, distance: Array, there: Flags) -> None:
     counted += both
 
 
-def answered_alike(distances: Array, said: Array, probability: Array | None) -> Alike:
-    """Consistency, and the pairs of similar rows; ``said`` is 1 where the class that is looked for is answered."""
+def individual_fairness(distances: Array, predicted: Array, probability: Array | None) -> IndividualFairness:
+    """Consistency, and the pairs of similar rows; ``predicted`` is 1 where the class that is looked for is."""
     apart = np.where(np.isnan(distances), np.inf, distances)
     np.fill_diagonal(apart, np.inf)
     first, second = np.nonzero(np.triu(apart < 1 - SIMILAR, 1))
-    differing = np.abs(said[first] - said[second])
+    differing = np.abs(predicted[first] - predicted[second])
     spread = None if probability is None else np.abs(probability[first] - probability[second])
-    return Alike(
-        _consistency(apart, said),
+    return IndividualFairness(
+        _consistency(apart, predicted),
         len(first),
         float(differing.mean()) if len(first) else None,
         float(spread.mean()) if spread is not None and len(first) else None,
     )
 
 
-def _consistency(apart: Array, said: Array) -> float | None:
-    if len(said) <= NEIGHBOURS:
+def _consistency(distances: Array, predicted: Array) -> float | None:
+    if len(predicted) <= NEIGHBOURS:
         return None
-    reach = np.partition(apart, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1]
-    near = (apart <= reach[:, None]) & np.isfinite(apart)
-    known = near.any(axis=1)
+    farthest = np.partition(distances, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1]
+    neighbours = (distances <= farthest[:, None]) & np.isfinite(distances)
+    known = neighbours.any(axis=1)
     if not known.any():
         return None
-    mean = (near[known] @ said) / near[known].sum(axis=1)
-    return float(1 - np.abs(said[known] - mean).mean())
+    mean = (neighbours[known] @ predicted) / neighbours[known].sum(axis=1)
+    return float(1 - np.abs(predicted[known] - mean).mean())

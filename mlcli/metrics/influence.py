@@ -19,14 +19,14 @@ from mlcli.core.tables import Array, Codes, Rows
 from mlcli.metrics.base import Metric, Ranking
 from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
 from mlcli.metrics.declaring import weighted_mean
-from mlcli.metrics.pooling import units_of
+from mlcli.metrics.pooling import units_by_class
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
 STEP = 1e-4
-"""The share of a tally by which it is moved for a derivative; central differences err by its square."""
+"""The share of a tally by which it is changed for a derivative; central differences err by its square."""
 AT_ONCE = 1 << 20
-"""How many numbers of moved tallies are looked at together."""
+"""How many numbers of changed tallies are looked at together."""
 PSEUDO_ROWS = 1.0
 """So many rows more of each class, half of them wrong, stand for errors that were not seen yet."""
 
@@ -36,7 +36,7 @@ def influence(metric: Metric, answers: Any) -> Array | None:
     if metric.influence is not None:
         return metric.influence(answers)
     if metric.rankings is not None:
-        placed = [found for one in metric.rankings(answers) if (found := _placed(one)) is not None]
+        placed = [found for one in metric.rankings(answers) if (found := _influence_on_area(one)) is not None]
         return np.asarray(answers.weights.sum() * np.mean(placed, axis=0)) if placed else None
     if metric.of_tallies is not None:
         return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
@@ -48,10 +48,10 @@ def influence(metric: Metric, answers: Any) -> Array | None:
 
 def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float, float]:
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
-    function, counts = _of_classes(metric, answers), smoothed(counts_of(answers))
+    function, counts = _of_classes(metric, answers), smoothed_counts(counts_of(answers))
     tallies = Tallies.of(counts)
-    moved = slopes(function, tallies).of_cells()
-    return float(function(tallies)), float((counts * moved**2).sum() / counts.sum())
+    influences = slopes(function, tallies).of_cells()
+    return float(function(tallies)), float((counts * influences**2).sum() / counts.sum())
 
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
@@ -63,9 +63,9 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     rows = units_by_class(answers)
     if metric.of_tallies is not None:
         rows = rows + PSEUDO_ROWS
-        counts = smoothed(counts_of(answers))
-        moved = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
-        spread = (counts * moved**2).sum(axis=1)
+        counts = smoothed_counts(counts_of(answers))
+        influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
+        spread = (counts * influences**2).sum(axis=1)
     else:
         of_rows = influence(metric, answers)
         if of_rows is None:
@@ -75,15 +75,6 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     return total**2 / float(by_class) if by_class > 0 else None
 
 
-def units_by_class(answers: LabelAnswers | ScoreAnswers) -> Array:
-    """How many rows that count each class has, or groups that hold such a row; unknown classes have none."""
-    grouped = units_of(answers)
-    units = answers.rows if grouped is None else grouped
-    counting, span = (answers.weights > 0) & (answers.truth >= 0), int(units.max(initial=0)) + 1
-    pairs = np.unique(answers.truth[counting].astype(np.int64) * span + units[counting])
-    return np.bincount(pairs // span, minlength=len(answers.classes)).astype(np.float64)
-
-
 def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
     """A metric as a function of the tallies of the classes of some answers."""
     of_tallies = metric.of_tallies
@@ -91,7 +82,7 @@ def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Ar
     return lambda tallies: of_tallies(tallies, answers.classes)
 
 
-def smoothed(counts: Array) -> Array:
+def smoothed_counts(counts: Array) -> Array:
     """Counts with some rows more of every class that has rows, half of them right."""
     classes = len(counts)
     right = PSEUDO_ROWS / 2 * np.eye(classes)
@@ -100,7 +91,7 @@ def smoothed(counts: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class TallySlopes:
     """By how much a score moves with one right row more of each class, one of it, and one answered with it."""
 
     right: Array
@@ -117,39 +108,39 @@ class Slopes:
         return np.asarray(self.actual[:, None] + self.answered + np.diag(self.right))
 
 
-def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> Slopes:
+def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlopes:
     """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
     point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
     places = np.argwhere(point > 0)
     steps = STEP * point[point > 0]
     found = np.zeros_like(point)
     for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // AT_ONCE)):
-        up, down = (function(_moved(point, places[some], sign * steps[some])) for sign in (1, -1))
+        up, down = (function(_changed(point, places[some], sign * steps[some])) for sign in (1, -1))
         found[tuple(places[some].T)] = tallies.support.sum() * (up - down) / (2 * steps[some])
-    return Slopes(*np.nan_to_num(found))
+    return TallySlopes(*np.nan_to_num(found))
 
 
-def _moved(point: Array, places: Rows, by: Array) -> Tallies:
-    """The tallies once for each place, with the number there moved."""
+def _changed(point: Array, places: Rows, by: Array) -> Tallies:
+    """The tallies once for each place, with another number there."""
     stacked = np.repeat(point[:, None], len(places), axis=1)
     stacked[places[:, 0], np.arange(len(places)), places[:, 1]] += by
     return Tallies(*stacked)
 
 
-def _placed(one: Ranking) -> Array | None:
+def _influence_on_area(one: Ranking) -> Array | None:
     """By how much the area would change, did each row weigh a little more; None where only one class counts."""
     positives, negatives = one.by_level
     of_positives, of_negatives = float(positives.sum()), float(negatives.sum())
     if of_positives <= 0 or of_negatives <= 0:
         return None
-    below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
-    above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
-    area = float(below[one.positive] @ one.weights[one.positive]) / of_positives
-    placed = np.where(one.positive, (below - area) / of_positives, (above - area) / of_negatives)
+    share_below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
+    share_above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
+    area = float(share_below[one.positive] @ one.weights[one.positive]) / of_positives
+    placed = np.where(one.positive, (share_below - area) / of_positives, (share_above - area) / of_negatives)
     return np.where(one.weights > 0, placed, 0.0)
 
 
-def tied(rankings: Sequence[Ranking]) -> float:
+def share_of_ties(rankings: Sequence[Ranking]) -> float:
     """The share of pairs of a row of the class and another that tie, the mean of rankings that have pairs."""
     sides = [one.by_level for one in rankings]
     ties, pairs = np.array([(of_class @ rest, of_class.sum() * rest.sum()) for of_class, rest in sides]).T

@@ -50,7 +50,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ScoreEstimate:
     """A score with its standard error, and the degrees of freedom that this error was estimated from."""
 
     mean: float
@@ -124,7 +124,7 @@ def effective_rows(weights: Array) -> float:
 
 def over_splits(
     values: Sequence[float] | Array, train_rows: Sequence[int], test_rows: Sequence[int], scale: float
-) -> Estimate:
+) -> ScoreEstimate:
     """The mean over J splits; (1/J + test/train) of the variance, since their training parts overlap.
 
     ``scale`` is the size of the numbers that the values were made from. Without training rows (a saved model) the
@@ -135,4 +135,4 @@ def over_splits(
     variance = float(found.var(ddof=1)) if len(found) > 1 else 0.0
     rounding = math.sqrt(variance) <= NO_SPREAD * scale
     error = 0.0 if rounding else math.sqrt(variance * (1 / len(found) + overlap))
-    return Estimate(float(found.mean()), error, len(found) - 1)
+    return ScoreEstimate(float(found.mean()), error, len(found) - 1)

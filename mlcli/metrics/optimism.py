@@ -18,7 +18,8 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.base import Metric, Summary, defined
+from mlcli.metrics.intervals import Interval
 from mlcli.metrics.pooling import joined
 
 OUT_OF_BAG = 0.632
@@ -27,13 +28,12 @@ MOST_SHIFTS = 200
 """Beside so many of the truths each prediction is put at most."""
 
 
-def corrected(
+def corrected_for_optimism(
     summary: Summary, metric: Metric, judged: Sequence[Answers], training: Sequence[Answers], estimate: str | float
 ) -> Summary:
     """A summary of scores out of the bag as one of the estimates; as it is where one of these is not defined."""
-    learned = [metric.compute(answers) for answers in training]
-    known = [score for score in learned if isinstance(score, float)]
-    if estimate == PLAIN or summary.mean is None or len(known) < len(learned) or metric.better == "zero":
+    known = defined(metric.compute(answers) for answers in training)
+    if estimate == PLAIN or summary.mean is None or len(known) < len(training) or metric.better == "zero":
         return summary
     apparent, outside = float(np.mean(known)), summary.mean
     weight = OUT_OF_BAG
@@ -51,7 +51,7 @@ def corrected(
         None if value is None else (1 - weight) * own + weight * value
         for value, own in zip(summary.splits, known, strict=True)
     )
-    return _moved(replace(summary, splits=values), metric, mean, estimate)
+    return _around(replace(summary, splits=values), metric, mean, estimate)
 
 
 def overfitting(metric: Metric, apparent: float, outside: float, none: float) -> float:
@@ -70,12 +70,11 @@ def no_information(metric: Metric, answers: Answers, most: int = MOST_SHIFTS) ->
         return None
     shifts = range(rows) if rows <= most else np.linspace(0, rows, most, endpoint=False).astype(int)
     truth = truth[order]
-    beside = [metric.compute(replace(shuffled, truth=np.roll(truth, shift))) for shift in shifts]  # type: ignore[call-arg]
-    known = [score for score in beside if isinstance(score, float)]
+    known = defined(metric.compute(replace(shuffled, truth=np.roll(truth, shift))) for shift in shifts)  # type: ignore[call-arg]
     return float(np.mean(known)) if known else None
 
 
-def _moved(summary: Summary, metric: Metric, mean: float, estimate: str | float) -> Summary:
+def _around(summary: Summary, metric: Metric, mean: float, estimate: str | float) -> Summary:
     """The interval around another mean, as wide as before: the training part is no surer than the other."""
     assert summary.mean is not None
     std = (
@@ -84,8 +83,5 @@ def _moved(summary: Summary, metric: Metric, mean: float, estimate: str | float)
     if summary.low is None or summary.high is None:
         return replace(summary, mean=mean, std=std)
     low, high = (mean + (end - summary.mean) for end in (summary.low, summary.high))
-    low = low if metric.low is None else max(low, metric.low)
-    high = high if metric.high is None else min(high, metric.high)
-    return replace(
-        summary, mean=mean, std=std, low=low, high=high, interval=f"{summary.interval}, moved by {estimate}"
-    )
+    made = Interval(low, high, f"{summary.interval}, moved by {estimate}").within(metric.low, metric.high)
+    return replace(summary, mean=mean, std=std, low=made.low, high=made.high, interval=made.how)

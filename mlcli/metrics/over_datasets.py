@@ -57,7 +57,7 @@ class ScoreTable:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairOverDatasets:
     """Two models over all datasets."""
 
     first: str
@@ -83,7 +83,7 @@ class OverDatasets:
     """The critical difference of mean ranks."""
     groups: tuple[tuple[int, ...], ...]
     """Models whose mean ranks cannot be told apart."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairOverDatasets, ...]
     why: str
     """Why there is no test, or nothing."""
 
@@ -123,7 +123,7 @@ def score_table(
     )
 
 
-def compared_over(table: ScoreTable, rope: float | None = None, against: str = "") -> OverDatasets:
+def compare_over_datasets(table: ScoreTable, rope: float | None = None, against: str = "") -> OverDatasets:
     """What can be said of the models of a table, without tests where it has fewer than five datasets.
 
     With a region of practical equivalence, ``rope``, it is also said what is to be believed of each pair.
@@ -154,7 +154,7 @@ def _why_untested(datasets: int) -> str:
     return f"no test over {datasets} datasets: at least {FEWEST_DATASETS} are needed"
 
 
-def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) -> list[Pair]:
+def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) -> list[PairOverDatasets]:
     """Every pair, the model of the better mean rank first; p-values corrected over all of them."""
     order = np.argsort(ranks, kind="stable").tolist()
     every = [
@@ -166,7 +166,7 @@ def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) ->
     enough = len(table.datasets) >= FEWEST_DATASETS
     tests = holm([_difference(one, enough) for one in differences])
     return [
-        Pair(
+        PairOverDatasets(
             table.models[first],
             table.models[second],
             test,

@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.tables import Array, Rows
-from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.influence import influence, units_by_class
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.metrics.base import Metric, Score, defined
+from mlcli.metrics.influence import influence
 from mlcli.metrics.intervals import counted, effective_rows
-from mlcli.metrics.pooling import joined, units_of
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.metrics.pooling import Rounds, by_others, distinct, first_rows, joined, rounds_of_rows, units_of
 
 WHOLE = 0.05
 """Units that are worth less than all of them by no more than this weigh the same."""
@@ -82,11 +82,50 @@ def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -
     wholes = [[joined(round_)] if metric.by_rounds else round_ for round_ in rounds]
     even = [part for whole in wholes for part in whole] if metric.scale != "logit" else parts
     scores = scores_of(metric, even)
-    known = [score for score in scores if not isinstance(score, Undefined)]
+    known = defined(scores)
     value = float(np.mean(known)) if len(known) == len(scores) else np.nan
-    shares = [_of_round(metric, round_, grouped) for round_ in wholes] if np.isfinite(value) else []
+    shares = [_shares_in_round(metric, round_, grouped) for round_ in wholes] if np.isfinite(value) else []
     found = [one for one in shares if one is not None]
     return _together(value, found) if found and len(found) == len(rounds) else None
+
+
+def mean_over_units(values: Array | Flags, answers: Answers, counted: Flags) -> OverUnits:
+    """The mean of the values of some rows, each of which is judged once, over their units."""
+    mean = float(np.average(values[counted], weights=answers.weights[counted]))
+    influences = np.asarray(values[counted] - mean, np.float64)
+    return _together(mean, [_shares_of_rows(influences, answers, counted, grouped=True).summed()])
+
+
+@dataclass(frozen=True, eq=False)
+class MetricOfSplits:
+    """A metric of one model over its splits, and the parts that it was taken over."""
+
+    metric: Metric
+    splits: Sequence[Answers]
+    train_rows: Sequence[int]
+    parts: Sequence[Any]
+    rounds: Rounds | None = None
+    unsteady: bool = False
+
+    @cached_property
+    def one_round(self) -> Any:
+        """One answer to each row."""
+        return distinct(joined(self.splits))
+
+    @property
+    def repeated(self) -> bool:
+        """Whether rows were judged more than once."""
+        return len(self.one_round) < sum(map(len, self.splits))
+
+    @cached_property
+    def over_units(self) -> OverUnits | None:
+        """The score over its units, if these tell its error."""
+        tells = self.rounds is None and by_others(self.splits, self.train_rows)
+        return over_units(self.metric, self.parts) if tells else None
+
+    def at_once(self) -> MetricOfSplits:
+        """The same of one answer to each row, as if one model had given them."""
+        return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,79 +159,43 @@ def _joined(several: Sequence[_Shares], factor: float) -> _Shares:
     return _Shares(units, shares, np.concatenate([one.weights for one in several]), several[0].noun)
 
 
-def _of_round(metric: Metric, parts: Sequence[Answers], grouped: bool) -> _Shares | None:
-    scores = scores_of(metric, parts)
-    known = [score for score in scores if not isinstance(score, Undefined)]
+def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) -> _Shares | None:
+    known = defined(scores_of(metric, parts))
     if len(known) < len(parts):
         return None
     mean = float(np.mean(known))
-    found = [_of_part(metric, part, score - mean, grouped) for part, score in zip(parts, known, strict=True)]
+    found = [
+        _shares_in_part(metric, part, score - mean, grouped) for part, score in zip(parts, known, strict=True)
+    ]
     shares = [one for one in found if one is not None]
     return _joined(shares, 1 / len(parts)).summed() if len(shares) == len(parts) else None
 
 
-def _of_part(metric: Metric, part: Any, above: float, grouped: bool) -> _Shares | None:
-    """The shares of the rows or groups of one part, whose score is so far above the mean."""
+def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) -> _Shares | None:
+    """The shares of the rows or groups of one part, whose score deviates so far from the mean."""
     if metric.per_unit is not None:
-        return _of_values(metric.per_unit(part), part, above)
-    moved = influence(metric, part)
-    if moved is None:
+        return _shares_of_values(metric.per_unit(part), part, deviation)
+    influences = influence(metric, part)
+    if influences is None:
         return None
-    counting = part.weights > 0
-    weights = part.weights[counting]
-    shares = weights * (moved[counting] + above) / weights.sum()
-    units = units_of(part) if grouped else None
+    counted = part.weights > 0
+    return _shares_of_rows(influences[counted] + deviation, part, counted, grouped)
+
+
+def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped: bool) -> _Shares:
+    """The shares of the rows that count, or of their groups."""
+    weights = answers.weights[counted]
+    shares = weights * influences / weights.sum()
+    units = units_of(answers) if grouped else None
     if units is None:
-        return _Shares(part.rows[counting], shares, weights, "rows")
-    groups, place = np.unique(units[counting], return_inverse=True)
+        return _Shares(answers.rows[counted], shares, weights, "rows")
+    groups, place = np.unique(units[counted], return_inverse=True)
     of_groups, weigh = (np.bincount(place, of_rows).astype(np.float64) for of_rows in (shares, weights))
     return _Shares(groups, of_groups, weigh, "groups")
 
 
-def _of_values(values: Array, part: Any, above: float) -> _Shares:
+def _shares_of_values(values: Array, part: Any, deviation: float) -> _Shares:
     """Of a metric that is the plain mean of units; these are known by the first of their rows."""
     known = ~np.isnan(values)
-    first = np.full(len(values), np.iinfo(np.int64).max)
-    np.minimum.at(first, part.group, part.rows)
-    shares = (values[known] - values[known].mean() + above) / known.sum()
-    return _Shares(first[known], shares, np.ones(len(shares)), "groups")
-
-
-def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequence[Any]:
-    """What a metric is taken over: the splits, or rounds of them where these are too small for it."""
-    if pooled or len(splits) == 1:
-        return [joined(splits)]
-    if metric.pooling == "always" or rare_class(metric, splits):
-        return [joined(round_) for round_ in rounds_of_rows(splits)]
-    return splits
-
-
-def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
-    """Consecutive splits as rounds in which no row is judged twice."""
-    rounds: list[list[Answers]] = [[]]
-    seen = np.zeros(1 + max(int(answers.rows.max(initial=0)) for answers in splits), bool)
-    for answers in splits:
-        if seen[answers.rows].any():
-            rounds.append([])
-            seen[:] = False
-        rounds[-1].append(answers)
-        seen[answers.rows] = True
-    return rounds
-
-
-def rare_class(metric: Metric, splits: Sequence[Answers]) -> str:
-    """The first class of which splits have too few rows for a metric, of all rounds the first; or nothing.
-
-    An area needs a row of each class; the mean rate of classes is up to 0.07 too low where a split has one or two.
-    """
-    first = rounds_of_rows(splits)[0]
-    if metric.pooling == "never" or len(first) == 1 or not isinstance(first[0], LabelAnswers):
-        return ""
-    judged = joined(first)
-    rows, least = units_by_class(judged), len(first) * fewest_of_a_class(metric)
-    return next((name for name, count in zip(judged.classes, rows, strict=True) if 0 < count < least), "")
-
-
-def fewest_of_a_class(metric: Metric) -> int:
-    """So many rows of each class a split needs for a metric to be the mean of splits."""
-    return 3 if metric.of_tallies is not None else 1
+    shares = (values[known] - values[known].mean() + deviation) / known.sum()
+    return _Shares(first_rows(part.group, part.rows, len(values))[known], shares, np.ones(len(shares)), "groups")

@@ -28,15 +28,14 @@ import numpy as np
 
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array
-from mlcli.metrics.distributions import chi_square_tail, f_tail
+from mlcli.metrics.distributions import chi_square_tail, f_tail, range_quantile
 
 SAME_SCORE = 1e-12
 """Scores that differ by less than this share of the largest are equal: the rest is rounding."""
 LEVEL = 0.05
-WIDEST = 9.0
-"""Normal numbers beyond this are left out of the integral of the range."""
-POINTS = 400
-HALVINGS = 60
+DRAWS = 50_000
+PRIOR = 0.5
+"""The weight of one more difference of 0, in the region of practical equivalence."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ class RankTest:
 
 def ranked(scores: Array) -> Array:
     """The ranks of the models on each dataset; 1 is the best, and equal scores share the mean of their ranks."""
-    near = SAME_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    rounding = SAME_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):  # two that are infinite are equal
         ahead = np.nan_to_num(scores[:, None, :] - scores[:, :, None], posinf=np.inf, neginf=-np.inf)
-    better, equal = (ahead > near).sum(axis=2), (np.abs(ahead) <= near).sum(axis=2)
+    better, equal = (ahead > rounding).sum(axis=2), (np.abs(ahead) <= rounding).sum(axis=2)
     return np.asarray(better + (equal + 1) / 2)
 
 
@@ -89,35 +88,6 @@ def groups_alike(ranks: Array, difference: float) -> list[tuple[int, ...]]:
         if len(group) > 1 and not (groups and set(group) <= set(groups[-1])):
             groups.append(group)
     return groups
-
-
-def range_tail(q: float, count: int) -> float:
-    """The probability that so many standard normal numbers, each divided by √2, span more than q / √2."""
-    z = np.linspace(-WIDEST, WIDEST, POINTS)
-    below, inside = _normal(z), _normal(z) - _normal(z - q)
-    density = np.exp(-(z**2) / 2) / math.sqrt(math.tau)
-    # 1 − k ∫ φ(z) (Φ(z) − Φ(z − q))^(k − 1) dz, written so that small probabilities keep their digits
-    beyond = density * (below ** (count - 1) - inside ** (count - 1))
-    return float(min(1.0, count * beyond.sum() * (z[1] - z[0])))
-
-
-@lru_cache(maxsize=64)
-def range_quantile(p: float, count: int) -> float:
-    """What so many standard normal numbers span with probability p at most."""
-    low, high = 0.0, 2 * WIDEST
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if range_tail(middle, count) > 1 - p else (low, middle)
-    return (low + high) / 2
-
-
-def _normal(z: Array) -> Array:
-    return np.array([math.erfc(-one / math.sqrt(2)) / 2 for one in z])
-
-
-DRAWS = 50_000
-PRIOR = 0.5
-"""The weight of one more difference of 0, in the region of practical equivalence."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +130,8 @@ def wins_ties_losses(differences: Array) -> tuple[int, int, int]:
 
 
 def _without_rounding(differences: Array) -> Array:
-    near = SAME_SCORE * max(1.0, float(np.abs(differences).max(initial=0.0)))
-    return np.where(np.abs(differences) <= near, 0.0, differences)
+    rounding = SAME_SCORE * max(1.0, float(np.abs(differences).max(initial=0.0)))
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _doubled_ranks(sizes: Array) -> Array:

@@ -1,8 +1,8 @@
 """One metric over the splits of a cell: the mean with its spread and interval, or why there is none.
 
 Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out) or
-the splits are too small for the metric, it is taken over all answers of a round at once. ``rules.py`` makes the
-interval.
+the splits are too small for the metric, it is taken over all answers of a round at once. The interval is made by
+``interval_rules.py``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Metric, Score, Summary, Undefined
+from mlcli.metrics.base import Metric, Score, Summary, Undefined, defined
+from mlcli.metrics.interval_rules import interval_of
 from mlcli.metrics.intervals import Interval
-from mlcli.metrics.over_units import fewest_of_a_class, parts_of, rare_class, scores_of
-from mlcli.metrics.pooling import Rounds, joined
-from mlcli.metrics.rules import Judged, interval_of
+from mlcli.metrics.over_units import MetricOfSplits, scores_of
+from mlcli.metrics.pooling import Rounds, fewest_of_a_class, joined, parts_of, rare_class
 
 Values = tuple[float | None, ...]
 
@@ -46,13 +46,13 @@ def summarise(
     undefined = [score for score in scores if isinstance(score, Undefined)]
     if undefined:
         return Summary(metric.name, None, splits=values, why=_why_no_mean(undefined, len(parts)))
-    mean = float(np.mean([score for score in scores if not isinstance(score, Undefined)]))
+    mean = float(np.mean(defined(scores)))
     known = [value for value in values if value is not None]
     has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
     marks = (*_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
-    judged = Judged(metric, splits, train_rows, parts, values, rounds, unsteady)
+    judged = MetricOfSplits(metric, splits, train_rows, parts, rounds, unsteady)
     spread = float(np.std(known, ddof=1)) if has_spread else None
-    return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean))
+    return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean, values))
 
 
 def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:

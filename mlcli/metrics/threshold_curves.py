@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.tables import Array, Flags
 from mlcli.metrics.confusion import ratio
 
@@ -90,12 +91,10 @@ def counts_by_threshold(scores: Array, positive: Flags, weights: Array) -> Thres
     """The counts at every distinct score; rows of weight 0 do not count."""
     counting = weights > 0
     scores, positive, weights = scores[counting], positive[counting], weights[counting]
-    order = np.argsort(-scores, kind="stable")
-    falling = scores[order]
-    last = np.flatnonzero(np.diff(falling, append=-np.inf))
-    own, others = (np.cumsum(np.where(one, weights, 0.0)[order])[last] for one in (positive, ~positive))
+    sides = (np.where(side, weights, 0.0) for side in (positive, ~positive))
+    falling, (own, others) = summed_from_the_top(scores, *sides)
     return ThresholdCounts(
-        np.concatenate([[np.inf], falling[last]]),
+        np.concatenate([[np.inf], falling]),
         np.concatenate([[0.0], own]),
         np.concatenate([[0.0], others]),
     )

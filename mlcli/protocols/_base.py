@@ -136,6 +136,11 @@ def by_class(strata: Strata) -> Units:
     return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
 
 
+def by_class_if_any(strata: Strata) -> Units:
+    """The units of some rows, each in its class where there are classes."""
+    return all_alike(strata) if strata.strata is None else by_class(strata)
+
+
 def drawn(units: Units, rng: np.random.Generator) -> Codes:
     """How often each unit is in a sample of as many as there are, drawn with replacement."""
     return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
@@ -160,7 +165,7 @@ def _noun(strata: Strata) -> str:
     return "rows" if strata.groups is None else "groups"
 
 
-class Parts(Sequence[Split]):
+class DealtSplits(Sequence[Split]):
     """The splits of some rounds: in each, every part is judged once by what is learned from all other rows.
 
     A split is made when it is asked for: leave-one-out of n rows would otherwise hold n × n row numbers.
@@ -189,7 +194,14 @@ class Parts(Sequence[Split]):
         return Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=self.labels[index])
 
 
-def numbered(noun: str, parts: int, repeats: int) -> list[str]:
+def problems_with_list(name: str, noun: str, values: Sequence[Any]) -> list[str]:
+    """What is wrong with a parameter that lists what is swept over: that it is empty, or has something twice."""
+    if not values:
+        return [f"{name} takes one {noun} or more"]
+    return [f"a {noun} stands in {name} twice"] if len(set(values)) < len(values) else []
+
+
+def split_labels(noun: str, parts: int, repeats: int) -> list[str]:
     """Labels such as "fold 3", or "repeat 2, fold 3" where there are repeats."""
     names = [f"{noun} {part + 1}" if parts > 1 else noun for part in range(parts)]
     if repeats == 1:
@@ -210,7 +222,7 @@ def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool)
 
 def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
     """The size of every test part, and the distinct rows in them; of parts without making each split."""
-    if not isinstance(splits, Parts):
+    if not isinstance(splits, DealtSplits):
         tests = [split.test for split in splits]
         return np.array([len(test) for test in tests], np.int32), np.unique(np.concatenate(tests))
     parts = len(splits.labels) // len(splits.rounds)

@@ -29,14 +29,13 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import Problem, warn
-from mlcli.core.learning import ask
 from mlcli.core.params import param
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
 from mlcli.protocols.holdout import Holdout
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
 from mlcli.tasks.classification import entropy
@@ -80,7 +79,7 @@ class Queries:
     """Of the committee."""
 
 
-def most_worth(worth: Array, count: int) -> Rows:
+def most_informative(worth: Array, count: int) -> Rows:
     """The places of so many rows that are most worth asking about; of equals, the first."""
     return np.argsort(-np.round(worth, 12), kind="stable")[:count]
 
@@ -109,10 +108,7 @@ class ActiveLearning(Protocol):
 
     def conflicts(self) -> list[str]:
         """No strategy, one twice, or a budget that is spent at the start."""
-        wanted = (RANDOM,) if self.strategies is None else self.strategies
-        found = [] if wanted else ["strategies takes one strategy or more"]
-        if len(set(wanted)) < len(wanted):
-            found.append("a strategy stands in strategies twice")
+        found = [] if self.strategies is None else problems_with_list("strategies", "strategy", self.strategies)
         if self.budget <= self.start:
             found.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
         return found
@@ -166,7 +162,7 @@ def _first_labels(train: Rows, strata: Strata, start: int, rng: np.random.Genera
     return np.sort(order[first]), np.delete(order, first)
 
 
-def queried(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple[Rows, Pipeline]]:
+def models_by_batch(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple[Rows, Pipeline]]:
     """The rows whose target is known, and the model that has learned from them, after each batch of labels."""
     queries, known, pool = split.queries, split.train, split.hidden
     assert queries is not None
@@ -176,11 +172,11 @@ def queried(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple
         count = min(queries.batch, queries.budget - len(known), len(pool))
         if count <= 0:
             return
-        chosen = most_worth(worth_by(queries, learner, pipeline, rows, known, pool, index), count)
+        chosen = most_informative(informativeness(queries, learner, pipeline, rows, known, pool, index), count)
         known, pool = np.sort(np.concatenate([known, pool[chosen]])), np.delete(pool, chosen)
 
 
-def worth_by(
+def informativeness(
     queries: Queries, learner: Fit, pipeline: Pipeline, rows: Any, known: Rows, pool: Rows, index: int
 ) -> Array:
     """How much each row of the pool is worth asking about."""
@@ -205,7 +201,7 @@ def judged_by_labels(
     """The last model, the rows that it has learned from, and what each model said of the judged rows."""
     assert split.coordinate is not None
     judged, stages = rows.take(split.test), []
-    for known, pipeline in queried(learner, rows, split, index):
+    for known, pipeline in models_by_batch(learner, rows, split, index):
         at = Coordinate(split.coordinate.name, float(len(known)), split.coordinate.line)
         stages.append((at, ask(pipeline, judged)))
     return pipeline, rows.take(known), stages

@@ -23,7 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, numbered
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, split_labels
 
 
 @register(
@@ -50,7 +50,7 @@ class Bootstrap(Protocol):
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         units = all_alike(strata)
-        return [_split(units, _times(units, rng), label) for label in numbered("bootstrap", 1, self.repeats)]
+        return [_split(units, _times(units, rng), label) for label in split_labels("bootstrap", 1, self.repeats)]
 
 
 def _times(units: Units, rng: np.random.Generator) -> Codes:

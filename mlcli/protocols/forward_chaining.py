@@ -23,7 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import Protocol, Split, numbered
+from mlcli.protocols._base import Protocol, Split, split_labels
 
 
 @register(
@@ -65,7 +65,7 @@ class ForwardChaining(Protocol):
         times = int(time.max()) + 1
         size = times // (self.folds + 1)
         starts = range(times - self.folds * size, times, size)
-        labels = numbered("fold", self.folds, 1)
+        labels = split_labels("fold", self.folds, 1)
         return [self._split(strata, time, start, size, label) for start, label in zip(starts, labels, strict=True)]
 
     def _split(self, strata: Strata, time: Codes, start: int, size: int, label: str) -> Split:

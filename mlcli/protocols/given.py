@@ -21,8 +21,7 @@ import numpy as np
 from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
-from mlcli.core.split_columns import PART_WORDS
+from mlcli.core.rows import PART_WORDS, Strata
 from mlcli.protocols._base import Protocol, Split
 
 ALWAYS_LEARNED = "-1"

@@ -21,9 +21,10 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, numbered
+from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, split_labels
+from mlcli.tasks.anomaly import ANOMALY, GOOD
+from mlcli.tasks.unsupervised import UNKNOWN
 
-GOOD, BAD, UNKNOWN = 0, 1, -1
 FEWEST_GOOD, FEWEST_BAD = 3, 2
 """One unit for each part that holds such rows."""
 FEW_BAD = 20
@@ -55,17 +56,19 @@ class GoodOnly(Protocol):
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         rows, units = _labelled(strata)
-        _warn_of_few_bad(strata.rows - len(rows), int((units.stratum == BAD).sum()))
-        labels = numbered(self.id, 1, self.repeats)
-        splits = [_split(rows, dealt(units, self.train_share, rng)[units.of_row], label) for label in labels]
+        _warn_of_few_bad(strata.rows - len(rows), int((units.stratum == ANOMALY).sum()))
+        labels = split_labels(self.id, 1, self.repeats)
+        splits = [
+            _split(rows, assigned_parts(units, self.train_share, rng)[units.of_row], label) for label in labels
+        ]
         _warn_of_more_bad_rows(strata.strata, rows, splits[0].test)
         return splits
 
 
-def dealt(units: Units, train_share: float, rng: np.random.Generator) -> Codes:
+def assigned_parts(units: Units, train_share: float, rng: np.random.Generator) -> Codes:
     """The part of each unit: a share of the good ones is learned from, all others are halved."""
     part = np.empty(len(units), np.int32)
-    good, bad = (rng.permutation(np.flatnonzero(units.stratum == stratum)) for stratum in (GOOD, BAD))
+    good, bad = (rng.permutation(np.flatnonzero(units.stratum == stratum)) for stratum in (GOOD, ANOMALY))
     learned = min(max(round(len(good) * train_share), 1), len(good) - 2)
     part[good[:learned]] = TRAIN
     for judged in (good[learned:], bad):
@@ -93,7 +96,7 @@ def _split(rows: Rows, part: Codes, label: str) -> Split:
 def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> None:
     """Good rows are learned from, so that bad ones are more frequent among the others than they are."""
     assert stratum is not None
-    everywhere, there = (100 * (stratum[rows] == BAD).mean() for rows in (known, judged))
+    everywhere, there = (100 * (stratum[rows] == ANOMALY).mean() for rows in (known, judged))
     message = f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, {BY_DESIGN}"
     warn(f"{message}: among rows such as all, precision and f1 are lower")
 

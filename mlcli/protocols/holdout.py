@@ -19,7 +19,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, numbered
+from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Units, all_alike, split_labels
 
 
 @register(
@@ -38,7 +38,7 @@ class Holdout(Protocol):
         """One split for each repeat."""
         units = type(self).units(strata)
         rounds = [held_out(units, self.test_share, rng)[units.of_row] for _ in range(self.repeats)]
-        return Parts(rounds, numbered("holdout", 1, self.repeats))
+        return DealtSplits(rounds, split_labels("holdout", 1, self.repeats))
 
 
 def held_out(units: Units, share: float, rng: np.random.Generator) -> Codes:

@@ -20,7 +20,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import MOST_REPEATS, Parts, Protocol, Split, Units, all_alike, numbered
+from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Units, all_alike, split_labels
 
 DIGITS = 12
 """Sums of shares that differ by less are equal."""
@@ -48,7 +48,7 @@ class KFold(Protocol):
         """The folds of every repeat."""
         units = type(self).units(strata)
         rounds = [dealt(units, self.folds, rng)[units.of_row] for _ in range(self.repeats)]
-        return Parts(rounds, numbered("fold", self.folds, self.repeats))
+        return DealtSplits(rounds, split_labels("fold", self.folds, self.repeats))
 
 
 def dealt(units: Units, folds: int, rng: np.random.Generator) -> Codes:

@@ -23,7 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.protocols._base import Split
+from mlcli.protocols._base import Split, problems_with_list
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
 
 SWEPT_OVER = "labelled share"
@@ -42,9 +42,7 @@ class LabelledShare(StratifiedKFold):
 
     def conflicts(self) -> list[str]:
         """No share at all, or one twice."""
-        if not self.shares:
-            return ["shares takes one share or more"]
-        return ["a share stands in shares twice"] if len(set(self.shares)) < len(self.shares) else []
+        return problems_with_list("shares", "share", self.shares)
 
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first share, then those of the next."""

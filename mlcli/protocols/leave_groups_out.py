@@ -23,7 +23,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes
-from mlcli.protocols._base import Parts, Protocol, Split, all_alike, numbered
+from mlcli.protocols._base import DealtSplits, Protocol, Split, all_alike, split_labels
 
 MOST_SPLITS = 2_000
 
@@ -62,7 +62,7 @@ class LeaveGroupsOut(Protocol):
         """One split for each choice, in order."""
         units = all_alike(strata)
         if self.left_out == 1:
-            return Parts([units.of_row], numbered("group", len(units), 1))
+            return DealtSplits([units.of_row], split_labels("group", len(units), 1))
         return [_split(units.of_row, chosen) for chosen in combinations(range(len(units)), self.left_out)]
 
 

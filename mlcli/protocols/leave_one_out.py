@@ -17,7 +17,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Parts, Protocol, Split, all_alike, numbered
+from mlcli.protocols._base import DealtSplits, Protocol, Split, all_alike, split_labels
 
 
 @register(
@@ -31,4 +31,4 @@ class LeaveOneOut(Protocol):
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each row, or group, in order."""
         units = all_alike(strata)
-        return Parts([units.of_row], numbered(units.noun.removesuffix("s"), len(units), 1))
+        return DealtSplits([units.of_row], split_labels(units.noun.removesuffix("s"), len(units), 1))

@@ -20,7 +20,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
-from mlcli.protocols._base import Parts, Protocol, Split, all_alike, by_class
+from mlcli.protocols._base import DealtSplits, Protocol, Split, by_class_if_any
 from mlcli.protocols.holdout import held_out
 
 
@@ -45,8 +45,8 @@ class TrainValidationTest(Protocol):
 
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """One split: the winner learns from training and validation rows."""
-        units = all_alike(strata) if strata.strata is None else by_class(strata)
-        return Parts([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
+        units = by_class_if_any(strata)
+        return DealtSplits([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
 
     def choosing(self, strata: Strata) -> dict[str, Any]:
         """Validation rows are a share of all, and so a larger share of those that are no test rows."""

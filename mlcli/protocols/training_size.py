@@ -24,17 +24,12 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import Split, Units, all_alike, by_class
+from mlcli.protocols._base import Split, Units, by_class_if_any, problems_with_list
 from mlcli.protocols.k_fold import KFold
 
 SWEPT_OVER = "training rows"
 LEAST = 2
 """Rows that a size has at least."""
-
-
-def classes_if_any(strata: Strata) -> Units:
-    """Rows or groups, in their classes where there are such."""
-    return all_alike(strata) if strata.strata is None else by_class(strata)
 
 
 @register(
@@ -47,7 +42,7 @@ class TrainingSize(KFold):
         *("classification", "regression", "sequence-labelling", "ranking", "anomaly", "density"),
         *("recommendation", "association", "clustering", "projection"),
     )
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(classes_if_any)
+    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class_if_any)
 
     folds: int = param(5, "how many parts, each judged once for each size", ge=2)
     sizes: tuple[float, ...] = param(
@@ -56,12 +51,10 @@ class TrainingSize(KFold):
 
     def conflicts(self) -> list[str]:
         """No size at all, a size twice, or half a row."""
-        if not self.sizes:
-            return ["sizes takes one size or more"]
         broken = [size for size in self.sizes if size > 1 and size != int(size)]
         if broken:
             return [f"a size above 1 is a number of rows, was given {broken[0]:g}"]
-        return ["a size stands in sizes twice"] if len(set(self.sizes)) < len(self.sizes) else []
+        return problems_with_list("sizes", "size", self.sizes)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
@@ -71,7 +64,7 @@ class TrainingSize(KFold):
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""
         folds = super().divided(strata, rng)
-        units = classes_if_any(strata)
+        units = by_class_if_any(strata)
         ordered = [_in_order(fold.train, units, rng) for fold in folds]
         counts = self._counts(min(map(len, ordered)))
         return list(_sized(folds, ordered, units, counts))

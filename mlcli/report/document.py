@@ -17,7 +17,7 @@ Side = Literal["left", "right"]
 
 
 @dataclass(frozen=True)
-class Field:
+class GridCell:
     """One piece of text and what it means; no meaning is carried by colour alone."""
 
     text: str
@@ -33,7 +33,7 @@ class Field:
         return "".join(map(height, self.heights)) or self.text
 
 
-Content = str | Field
+Content = str | GridCell
 """What may be given as one field of a table."""
 
 
@@ -54,7 +54,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Lines:
+class Preformatted:
     """Lines that keep their breaks and their leading spaces, such as a tree."""
 
     lines: tuple[str, ...]
@@ -72,7 +72,7 @@ class Grid:
     """A table; the first ``keys`` columns are repeated where it must be cut to fit a width."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Field, ...], ...]
+    rows: tuple[tuple[GridCell, ...], ...]
     sides: tuple[Side, ...]
     keys: int = 1
 
@@ -87,13 +87,13 @@ class Grid:
         )
 
 
-Element = Heading | Sentence | Lines | Notes | Grid | Picture
+Element = Heading | Sentence | Preformatted | Notes | Grid | Picture
 Document = tuple[Element, ...]
 
 
-def strong(text: str) -> Field:
+def strong(text: str) -> GridCell:
     """The name of what a row or a fact is about."""
-    return Field(text, "strong")
+    return GridCell(text, "strong")
 
 
 def grid(
@@ -101,7 +101,7 @@ def grid(
 ) -> Grid:
     """A grid from plain text or fields; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)
-    fields = tuple(tuple(item if isinstance(item, Field) else Field(item) for item in row) for row in rows)
+    fields = tuple(tuple(item if isinstance(item, GridCell) else GridCell(item) for item in row) for row in rows)
     sides: tuple[Side, ...] = tuple("right" if place in numbers else "left" for place in range(len(titles)))
     return Grid(titles, fields, sides, keys)
 
@@ -128,16 +128,16 @@ def _elements(finding: Finding) -> Iterator[Element]:
     if finding.title:
         yield Heading(finding.title)
     if isinstance(finding, findings.Table):
-        yield _table(finding)
+        yield _grid_of_table(finding)
     elif isinstance(finding, findings.Lines):
-        yield Lines(finding.lines)
+        yield Preformatted(finding.lines)
     elif isinstance(finding, Picture):
         yield finding
     if finding.note:
         yield notes(finding.note)
 
 
-def _table(table: findings.Table) -> Grid:
+def _grid_of_table(table: findings.Table) -> Grid:
     """A table whose rows may be shorter than its header, or longer."""
     width = max(map(len, table.rows), default=len(table.header))
     rows = [(*row, *[None] * (width - len(row))) for row in table.rows]

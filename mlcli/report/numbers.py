@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from mlcli.core.findings import Entry
 
+if TYPE_CHECKING:
+    from mlcli.metrics.base import Metric, Summary
+
 FINEST = 8
 DIGITS = 4
+UNIT_DECIMALS = 3
+"""Of rates, shares and other scores that are bounded."""
 LARGE = 1e7
 MOST_DECIMALS = 6
+MOST_DIGITS = 6
+"""Of the largest score; a column whose others are small shows fewer of theirs."""
+MOST_UNLIKE = 1e-5
+"""A score this much smaller than the largest would look like 0 beside it."""
 NOISE = 1e-12
 """What is this much smaller than the largest of its column is rounding, and looks like 0."""
 
@@ -78,6 +88,11 @@ def share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
+def rate_text(rate: float | None) -> str:
+    """A rate; none where there is no row that it could be of."""
+    return "0/0" if rate is None else fixed(rate, UNIT_DECIMALS)
+
+
 def p_text(p: float | None) -> str:
     """A probability of chance, the smallest ones as a bound."""
     if p is None:
@@ -101,3 +116,30 @@ def as_equation(p: float | None) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 row, 2 rows."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
+    """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval.
+
+    None where no number of decimals suits scores that are so large, or so unlike.
+    """
+    if metric.low is not None and metric.high is not None:
+        return UNIT_DECIMALS
+    means = [abs(one.mean) for one in summaries if one.mean is not None and math.isfinite(one.mean)]
+    largest = max(means, default=0.0)
+    smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
+    unlike = metric.better != "zero" and smallest < MOST_UNLIKE * largest
+    if largest >= LARGE or unlike:
+        return None
+    decimals = decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
+    if largest < 1:
+        return decimals
+    return min(decimals, max(0, MOST_DIGITS - 1 - math.floor(math.log10(largest))))
+
+
+def reach_of(summary: Summary) -> float | None:
+    """How far the interval reaches from the mean, on its longer side."""
+    if summary.mean is None or summary.low is None or summary.high is None:
+        return None
+    reach = max(summary.high - summary.mean, summary.mean - summary.low)
+    return reach if math.isfinite(reach) else None

@@ -15,6 +15,8 @@ PLAIN_FORMS = {
 HEIGHTS = "▁▂▃▄▅▆▇█"
 """From 0 to 1."""
 ROUNDING = 1e-9
+GAP = 2
+"""Columns between those of a table."""
 
 
 @dataclass(frozen=True)

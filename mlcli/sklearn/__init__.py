@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlcli.sklearn._catalogue import NOT_MADE, made, names
+from mlcli.sklearn._catalogue import NOT_MADE, estimator_class, names
 
 __all__ = ["NOT_MADE", "names"]
 
@@ -17,7 +17,7 @@ __all__ = ["NOT_MADE", "names"]
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in names():
         raise AttributeError(f"module 'mlcli.sklearn' has no attribute '{name}'; names() lists what there is")
-    return globals().setdefault(name, made(name))
+    return globals().setdefault(name, estimator_class(name))
 
 
 def __dir__() -> list[str]:

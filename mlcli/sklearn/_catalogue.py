@@ -33,7 +33,7 @@ NOT_MADE = {
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedMethod:
     """A method or step for a kind of task."""
 
     id: str
@@ -56,20 +56,20 @@ class Described:
 
 
 @lru_cache(maxsize=1)
-def _described() -> dict[str, Described]:
+def _described() -> dict[str, DescribedMethod]:
     """By name, all that there are; read from the heads of files."""
-    found = (one for catalogue in (MODELS, STEPS) for entry in catalogue.entries() for one in _of(entry))
+    found = (one for catalogue in (MODELS, STEPS) for entry in catalogue.entries() for one in _described_in(entry))
     return {one.name: one for one in found}
 
 
-def _of(entry: Entry) -> Iterator[Described]:
+def _described_in(entry: Entry) -> Iterator[DescribedMethod]:
     if entry.name in NOT_MADE:
         return
     if entry.noun == STEP:
-        yield Described(entry.name, STEP)
+        yield DescribedMethod(entry.name, STEP)
     for kind in kinds_from_bases(entry.bases):
         if kind.name in SUFFIXES:
-            yield Described(entry.name, kind.name)
+            yield DescribedMethod(entry.name, kind.name)
 
 
 def names() -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def names() -> tuple[str, ...]:
     return tuple(_described())
 
 
-def made(name: str) -> type:
+def estimator_class(name: str) -> type:
     """The class of an estimator."""
     try:
         import sklearn  # noqa: F401

@@ -20,19 +20,19 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import learn, settle
 from mlcli.core.params import build, by_name
+from mlcli.core.pipeline import learn, settle
 from mlcli.core.registry import Catalogue
 from mlcli.core.tables import Table
 from mlcli.sklearn._rows import (
     as_numbers,
     known_table,
-    labelled,
+    labelled_rows,
     learned_table,
     method_at_work,
     rows_for_step,
-    unlabelled,
-    valued,
+    unlabelled_rows,
+    valued_rows,
     weights_of,
 )
 
@@ -60,21 +60,21 @@ class Estimator(BaseEstimator):
 
     def fit_with_weights(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from training rows, which may count more or less than one."""
-        self._fitted(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         return self
 
-    def fit_without(self, X: Any, y: Any = None) -> Any:
+    def fit_without_weights(self, X: Any, y: Any = None) -> Any:
         """Learn from training rows."""
-        self._fitted(X, y, None)
+        self._fit(X, y, None)
         return self
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
     def as_written(self) -> dict[str, Any]:
         """The method with its parameters, as experiments have it; what stands for a default is left out."""
         known, given = by_name(self._catalogue.load(self._method)), self.get_params(deep=False)
-        values = {name: _plain(given[keyword(name)]) for name in known}
+        values = {name: _plain_value(given[keyword(name)]) for name in known}
         stated = {name: value for name, value in values.items() if value is not None or known[name].optional}
         return {"use": self._method, "params": stated}
 
@@ -86,22 +86,22 @@ class Estimator(BaseEstimator):
             return np.random.default_rng(int(self.random_state))
         return np.random.default_rng(check_random_state(self.random_state).randint(LARGEST_SEED))
 
-    def _learned(self, rows: Any) -> None:
+    def _learn_from(self, rows: Any) -> None:
         """Let the method learn from rows, behind the steps that it needs."""
         with method_at_work(rows.table):
             self.pipeline_ = behind_steps(self._configured(), rows.table.columns)
             learn(self.pipeline_, rows, self._rng())
 
-    def _asked(self, X: Any) -> Table:
+    def _prepared(self, X: Any) -> Table:
         """New rows as the method sees them."""
         check_is_fitted(self)
         table = known_table(self, X)
         with method_at_work():
             return self.pipeline_.prepared(table)
 
-    def _said(self, X: Any, question: str) -> Any:
+    def _answers(self, X: Any, question: str) -> Any:
         """What the method answers about new rows."""
-        table = self._asked(X)
+        table = self._prepared(X)
         with method_at_work():
             return np.asarray(getattr(self._final, question)(table))
 
@@ -110,7 +110,7 @@ class Estimator(BaseEstimator):
         return self.pipeline_.final
 
 
-class Supervised(Estimator):
+class BaseSupervised(Estimator):
     """Answers what training rows show."""
 
     def __sklearn_tags__(self) -> Any:
@@ -120,17 +120,17 @@ class Supervised(Estimator):
         return tags
 
 
-class Classifying(Supervised, ClassifierMixin, Estimator):
+class BaseClassifier(BaseSupervised, ClassifierMixin, Estimator):
     """Answers classes."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, y = learned_table(self, X, y)
-        rows, self.classes_ = labelled(table, y, weights_of(sample_weight, table))
-        self._learned(rows)
+        rows, self.classes_ = labelled_rows(table, y, weights_of(sample_weight, table))
+        self._learn_from(rows)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of ``classes_``."""
-        return self._said(X, "predict_proba")
+        return self._answers(X, "predict_proba")
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
@@ -138,24 +138,24 @@ class Classifying(Supervised, ClassifierMixin, Estimator):
         return self.classes_[self._final.decide(shares)]
 
 
-class Regressing(Supervised, RegressorMixin, Estimator):
+class BaseRegressor(BaseSupervised, RegressorMixin, Estimator):
     """Answers numbers."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, y = learned_table(self, X, y, y_numeric=True)
-        self._learned(valued(table, y, weights_of(sample_weight, table)))
+        self._learn_from(valued_rows(table, y, weights_of(sample_weight, table)))
 
     def predict(self, X: Any) -> Any:
         """The value of each row."""
-        return self._said(X, "predict_values")
+        return self._answers(X, "predict_values")
 
 
-class Placing(ClusterMixin, Estimator):
+class BaseTransductiveClusterer(ClusterMixin, Estimator):
     """Puts the rows that it learns from into groups; ``labels_`` says into which, -1 being noise."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
-        self._learned(unlabelled(table, "clustering"))
+        self._learn_from(unlabelled_rows(table, "clustering"))
         self.labels_ = self._groups(self.pipeline_.prepared(table))
 
     def _groups(self, table: Table) -> Any:
@@ -165,21 +165,21 @@ class Placing(ClusterMixin, Estimator):
         return groups if noise is None else np.where(groups == noise, -1, groups - (groups > noise))
 
 
-class Clustering(Placing):
+class BaseClusterer(BaseTransductiveClusterer):
     """Puts new rows into groups, too."""
 
     def predict(self, X: Any) -> Any:
         """The group of each row."""
-        return self._groups(self._asked(X))
+        return self._groups(self._prepared(X))
 
 
-class Detecting(OutlierMixin, Estimator):
+class BaseDetector(OutlierMixin, Estimator):
     """Scores how odd rows are; scikit-learn's scores are higher for usual ones."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
-        rows = unlabelled(table, "anomaly")
-        self._learned(rows)
+        rows = unlabelled_rows(table, "anomaly")
+        self._learn_from(rows)
         with method_at_work(table):
             settle(self.pipeline_, rows, rows)
         # mlcli flags a row that scores its threshold, scikit-learn one below the offset.
@@ -187,7 +187,7 @@ class Detecting(OutlierMixin, Estimator):
 
     def score_samples(self, X: Any) -> Any:
         """How usual each row is."""
-        return -self._said(X, "score_rows")
+        return -self._answers(X, "score_rows")
 
     def decision_function(self, X: Any) -> Any:
         """How usual each row is, below 0 where it is flagged."""
@@ -198,7 +198,7 @@ class Detecting(OutlierMixin, Estimator):
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
-class Changing(TransformerMixin, Estimator):
+class BaseColumnMaker(TransformerMixin, Estimator):
     """Makes other columns, whose names it knows."""
 
     _names: tuple[str, ...]
@@ -210,22 +210,22 @@ class Changing(TransformerMixin, Estimator):
         return np.array(self._names, dtype=object)
 
 
-class Projecting(Changing):
+class BaseProjector(BaseColumnMaker):
     """Shows rows in fewer columns."""
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
-        self._learned(unlabelled(table, "projection"))
+        self._learn_from(unlabelled_rows(table, "projection"))
         with method_at_work():
             width = self._final.project(self.pipeline_.prepared(table)).shape[1]
         self._names = tuple(f"{self._method}{place}" for place in range(width))
 
     def transform(self, X: Any) -> Any:
         """The rows in the new columns."""
-        return self._said(X, "project")
+        return self._answers(X, "project")
 
 
-class Transforming(Changing):
+class BaseStep(BaseColumnMaker):
     """A step: columns become others. Levels are given as their codes, missing ones as NaN."""
 
     def __sklearn_tags__(self) -> Any:
@@ -233,7 +233,7 @@ class Transforming(Changing):
         tags.target_tags.required = bool(self._catalogue.load(self._method).kinds)  # type: ignore[attr-defined]
         return tags
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         kinds = self._catalogue.load(self._method).kinds  # type: ignore[attr-defined]
         table, y = learned_table(self, X, y) if kinds else learned_table(self, X)
         rows = rows_for_step(table, y, kinds)
@@ -262,12 +262,12 @@ def keyword(parameter: str) -> str:
     return CALLED.get(parameter, parameter)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """A parameter as it is written: nested estimators as their methods."""
     if isinstance(value, Estimator):
         return value.as_written()
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain_value(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value

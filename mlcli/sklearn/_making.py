@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlcli.core.params import parameters
-from mlcli.sklearn._catalogue import STEP, Described
+from mlcli.sklearn._catalogue import STEP, DescribedMethod
 from mlcli.sklearn._estimators import (
-    Classifying,
-    Clustering,
-    Detecting,
+    BaseClassifier,
+    BaseClusterer,
+    BaseDetector,
+    BaseProjector,
+    BaseRegressor,
+    BaseStep,
+    BaseTransductiveClusterer,
     Estimator,
-    Placing,
-    Projecting,
-    Regressing,
-    Transforming,
     keyword,
 )
 
 BASES: dict[str, type[Estimator]] = {
-    "classification": Classifying,
-    "regression": Regressing,
-    "clustering": Clustering,
-    "anomaly": Detecting,
-    "projection": Projecting,
-    STEP: Transforming,
+    "classification": BaseClassifier,
+    "regression": BaseRegressor,
+    "clustering": BaseClusterer,
+    "anomaly": BaseDetector,
+    "projection": BaseProjector,
+    STEP: BaseStep,
 }
 RANDOM_STATE = "random_state"
 SEEDED_BY = "what all random numbers follow from: a number, a RandomState, or None for others each time"
@@ -34,32 +34,32 @@ PLAIN = (str, int, float, bool, tuple, type(None))
 """What a default of scikit-learn may be; what is no such is None, which stands for the declared default."""
 
 
-def class_for(described: Described) -> type[Estimator]:
+def class_for(described: DescribedMethod) -> type[Estimator]:
     """The estimator of a method or step."""
     method = described.cls
     base = BASES[described.kind]
-    if base is Clustering and method.transductive:
-        base = Placing
+    if base is BaseClusterer and method.transductive:
+        base = BaseTransductiveClusterer
     fields = {
-        "__doc__": _documented(method),
+        "__doc__": _docstring(method),
         "__module__": "mlcli.sklearn",
-        "__init__": _init(_defaults(method)),
+        "__init__": _init_function(_default_values(method)),
         "_method": described.id,
         "_catalogue": described.catalogue,
         "_kind": described.kind,
     }
     weighs = described.kind in ("classification", "regression") and bool(method().accepts.weights)
-    fit = base.fit_with_weights if weighs else base.fit_without
+    fit = base.fit_with_weights if weighs else base.fit_without_weights
     return type(described.name, (base,), {**fields, "fit": fit})
 
 
-def _defaults(method: Any) -> dict[str, Any]:
+def _default_values(method: Any) -> dict[str, Any]:
     declared = {keyword(one.name): one.default for one in parameters(method)}
     plain = {name: value if isinstance(value, PLAIN) else None for name, value in declared.items()}
     return {**plain, RANDOM_STATE: 1}
 
 
-def _init(defaults: Mapping[str, Any]) -> Any:
+def _init_function(defaults: Mapping[str, Any]) -> Any:
     """An ``__init__`` with these keywords, which keeps what it is given as it is."""
 
     def __init__(self: Any, **given: Any) -> None:  # noqa: N807  # it is one
@@ -78,7 +78,7 @@ def _init(defaults: Mapping[str, Any]) -> Any:
     return __init__
 
 
-def _documented(method: Any) -> str:
+def _docstring(method: Any) -> str:
     """What the method is, and what its parameters mean."""
     module = inspect.getmodule(method)
     about = inspect.cleandoc((module.__doc__ if module else None) or method.__doc__ or "")

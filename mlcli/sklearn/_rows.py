@@ -50,7 +50,7 @@ def weights_of(sample_weight: Any, table: Table) -> Any:
     return _check_sample_weight(sample_weight, np.empty((len(table), 1)))
 
 
-def labelled(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, Any]:
+def labelled_rows(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, Any]:
     """Rows with a class each, and what the classes are to scikit-learn."""
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
@@ -60,13 +60,13 @@ def labelled(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, An
     return LabelledRows(table=table, rows=rows, target=TARGET, y=y, classes=names, weight=weight), classes
 
 
-def valued(table: Table, y: Any, weight: Any = None) -> ValuedRows:
+def valued_rows(table: Table, y: Any, weight: Any = None) -> ValuedRows:
     """Rows with a number each."""
     values = column_or_1d(y, warn=True).astype(np.float64)
     return ValuedRows(table=table, rows=np.arange(len(table)), target=TARGET, y=values, weight=weight)
 
 
-def unlabelled(table: Table, kind: str) -> Any:
+def unlabelled_rows(table: Table, kind: str) -> Any:
     """Rows without labels."""
     labels = np.full(len(table), -1, np.int32)
     return kind_named(kind).rows(table=table, rows=np.arange(len(table)), labels=labels)
@@ -75,15 +75,15 @@ def unlabelled(table: Table, kind: str) -> Any:
 def rows_for_step(table: Table, y: Any, kinds: tuple[str, ...]) -> Any:
     """Rows that a step learns from, of a kind that it can learn from."""
     if not kinds:
-        return unlabelled(table, "clustering")
+        return unlabelled_rows(table, "clustering")
     if "regression" in kinds and type_of_target(y).startswith("continuous"):
-        return valued(table, y)
-    return labelled(table, y)[0]
+        return valued_rows(table, y)
+    return labelled_rows(table, y)[0]
 
 
 def learned_table(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> tuple[Table, Any]:
     """The table of training rows, and ``y`` where there is one."""
-    cells, y = _checked(estimator, X, y, True, checks)
+    cells, y = _checked_columns(estimator, X, y, True, checks)
     names = getattr(estimator, "feature_names_in_", None)
     names = [f"x{place}" for place in range(len(cells))] if names is None else names
     columns = [_column(str(name), cell) for name, cell in zip(names, cells, strict=True)]
@@ -93,14 +93,14 @@ def learned_table(estimator: Any, X: Any, y: Any = "no_validation", **checks: An
 
 def known_table(estimator: Any, X: Any) -> Table:
     """The table of rows that a fitted estimator is asked about."""
-    cells, _ = _checked(estimator, X, "no_validation", False, {})
+    cells, _ = _checked_columns(estimator, X, "no_validation", False, {})
     for column, cell in zip(estimator.columns_, cells, strict=True):
         if not column.missing and not column.coded and np.isnan(_numbers(cell)).any():
             raise ValueError(f"Input X contains NaN in column '{column.name}', which had none when it was fitted")
     return _table(estimator.columns_, cells)
 
 
-def _checked(estimator: Any, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[list[Any], Any]:
+def _checked_columns(estimator: Any, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[list[Any], Any]:
     """The cells of each column, and ``y``."""
     beside = {} if isinstance(y, str) else {"y": y}
     if _has_levels(X):

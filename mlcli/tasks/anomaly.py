@@ -12,13 +12,14 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, one_number, refuse_impossible
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.tasks.deciding import Decision, Learned, Limit, at_least, decided, decision_param
-from mlcli.tasks.reasons import Asked, occlusion, typical_of
-from mlcli.tasks.stretches import kept_together, numbered, stretches
+from mlcli.tasks.deciding import Decision, LearnedScores, Limit, decision_param, limit_by_rule, threshold_in_words
+from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
+from mlcli.tasks.stretches import numbered_by_appearance, stretches, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
 
 GOOD, ANOMALY = 0, 1
@@ -118,13 +119,13 @@ class Detector(Unsupervised):
             model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
-            limit = decided(model, model.decide, lambda: Learned(own.score, own.weights))
+            limit = limit_by_rule(model, model.decide, lambda: LearnedScores(own.score, own.weights))
             model.threshold_, model.threshold_from_ = limit.threshold, limit.why
 
     @staticmethod
     def ask(model: Any, data: Any) -> Answers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        asked = Asked.about(model, data.table, data.stretches)
+        asked = ScoredRows.about(model, data.table, data.stretches)
         refuse_impossible(model, asked.score, (len(data),))
         columns, reasons, shares = asked.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
@@ -148,7 +149,7 @@ class Detector(Unsupervised):
         if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
             return {part: _decided_among(model, answers) for part, answers in asked.items()}
         limit = cls._limit(model, ask, split, asked)
-        return asked if limit is None else {part: said.flagged_from(limit) for part, said in asked.items()}
+        return asked if limit is None else {part: answers.flagged_from(limit) for part, answers in asked.items()}
 
     @staticmethod
     def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
@@ -160,18 +161,19 @@ class Detector(Unsupervised):
         if model.threshold_ is not None:
             return None
 
-        def learned() -> Learned:
+        def learned() -> LearnedScores:
             same = next((part for part in asked if np.array_equal(getattr(split, part), split.train)), None)
             answers = asked[same] if same else ask(split.train)
-            return Learned(answers.score, answers.weights)
+            return LearnedScores(answers.score, answers.weights)
 
-        return decided(model, model.decide, learned)
+        return limit_by_rule(model, model.decide, learned)
 
     def reading(self) -> str:
         """Which rows are flagged; nothing for a model that flags none."""
         if self.threshold_ is None:
             return ""
-        return f"flagged: rows that score {at_least(self.threshold_)}; this threshold is {self.threshold_from_}"
+        least = threshold_in_words(self.threshold_)
+        return f"flagged: rows that score {least}; this threshold is {self.threshold_from_}"
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
@@ -238,10 +240,10 @@ class ScreenedRows(UnlabelledRows):
         column = schema.the("sequence")
         if column is None:
             return rows
-        rows = replace(rows, sequence=numbered(table.cells(column.name)))
+        rows = replace(rows, sequence=numbered_by_appearance(table.cells(column.name)))
         if rows.groups is not None:
             return rows
-        piece = kept_together(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
+        piece = uncut_pieces(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
         return rows if piece is None else replace(rows, piece=piece, groups=piece)
 
     def stretches(self) -> list[Rows]:
@@ -265,7 +267,9 @@ class ScreenedRows(UnlabelledRows):
 
 def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
     """The answers with the rows flagged that are the oddest among themselves."""
-    limit = decided(model, model.decide, lambda: Learned(answers.score, answers.weights, "judged together"))
+    limit = limit_by_rule(
+        model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together")
+    )
     return answers.flagged_from(limit)
 
 
@@ -279,10 +283,6 @@ def threshold_by_f1(answers: ScoreAnswers) -> float | None:
     anomalous = weight * (answers.truth[known] == ANOMALY)
     if not anomalous.sum() > 0:
         return None
-    order = np.argsort(-score, kind="stable")
-    descending = score[order]
-    flagged, hits = np.cumsum(weight[order]), np.cumsum(anomalous[order])
+    falling, (flagged, hits) = summed_from_the_top(score, weight, anomalous)
     f1 = 2 * hits / (flagged + anomalous.sum())
-    last_of_equals = np.append(descending[1:] < descending[:-1], True)
-    best = int(np.argmax(np.where(last_of_equals, f1, -1.0)))
-    return float(descending[best])
+    return float(falling[int(np.argmax(f1))])

@@ -186,7 +186,7 @@ class Associator(Model):
         if (baskets.sum(axis=1) <= 1).all():
             warn(NOTHING_TOGETHER)
         rules = self.mined(baskets, data.weights / data.weights.sum())
-        self.when_, self.then_ = (filled([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
+        self.when_, self.then_ = (padded([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
         shares = [(rule.support, rule.when_support, rule.then_support) for rule in rules]
         self.shares_ = np.array(shares, np.float64).reshape(len(rules), 3)
 
@@ -279,7 +279,7 @@ def items_in_words(items: Itemset, names: Sequence[str]) -> str:
     return " & ".join(names[item] for item in items) or ALWAYS
 
 
-def filled(itemsets: Sequence[Itemset]) -> Codes:
+def padded(itemsets: Sequence[Itemset]) -> Codes:
     """Itemsets as the rows of one array, filled up with -1."""
     rows = np.full((len(itemsets), max(map(len, itemsets), default=0)), -1, np.int32)
     for row, items in zip(rows, itemsets, strict=True):

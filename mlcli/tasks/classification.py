@@ -188,8 +188,8 @@ def first_of_the_largest(shares: Array) -> Rows:
 def _largest(shares: Array) -> tuple[Codes, Rows]:
     """The column of each row that is largest, and the rows in which it is not alone, but for rounding."""
     columns = np.ascontiguousarray(shares.T)
-    near = columns >= columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
-    return near.argmax(axis=0).astype(np.int32), np.flatnonzero(np.count_nonzero(near, axis=0) != 1)
+    largest = columns >= columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
+    return largest.argmax(axis=0).astype(np.int32), np.flatnonzero(np.count_nonzero(largest, axis=0) != 1)
 
 
 def _most_first(class_totals: Array) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.groups import Grouping, around_centres, silhouettes
+from mlcli.tasks.grouping import Grouping, around_centres, silhouettes
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 

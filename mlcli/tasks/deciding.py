@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Parameter, yaml_from_text
 from mlcli.core.tables import Array
 
@@ -55,7 +56,7 @@ class Limit:
     why: str
 
 
-def at_least(threshold: float, digits: int = 6) -> str:
+def threshold_in_words(threshold: float, digits: int = 6) -> str:
     """Which scores reach a threshold, in words; the least float above 0 is what "above 0" is made of."""
     return "above 0" if 0 < threshold < np.finfo(np.float64).tiny else f"at least {threshold:.{digits}g}"
 
@@ -125,14 +126,14 @@ class DecisionParameter(Parameter):
 
 def decision_param(help: str) -> Any:
     """Declare the parameter; it is among the settings only where it is given."""
-    declared = DecisionParameter("", (str, dict), None, help, optional=True, if_given=True)
+    declared = DecisionParameter(help, (str, dict), name="", default=None, optional=True, if_given=True)
     return dataclasses.field(
         default=None, metadata={"param": lambda name, hint: replace(declared, name=name, field=name)}
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedScores:
     """The scores of some rows, of those that a detector has learned from if nothing else is said."""
 
     score: Array
@@ -141,13 +142,11 @@ class Learned:
 
     def at_most(self, most: float, *, least_one: bool) -> float:
         """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
-        order = np.argsort(-self.score, kind="stable")
-        descending, reached = self.score[order], np.cumsum(self.weights[order])
-        last_of_equals = np.append(descending[1:] < descending[:-1], True)
-        within = np.flatnonzero(last_of_equals & (reached <= most * (1 + ROUNDING)))
+        falling, (reached,) = summed_from_the_top(self.score, self.weights)
+        within = np.flatnonzero(reached <= most * (1 + ROUNDING))
         if len(within):
-            return float(descending[within[-1]])
-        return float(descending[0] if least_one else np.nextafter(descending[0], np.inf))
+            return float(falling[within[-1]])
+        return float(falling[0] if least_one else np.nextafter(falling[0], np.inf))
 
     def quantile(self, share: float) -> float:
         """The lowest score that such a share of the rows does not exceed."""
@@ -157,14 +156,14 @@ class Learned:
         return float(self.score[order[place]])
 
 
-def decided(model: Any, decision: Decision | None, learned: Callable[[], Learned]) -> Limit:
+def limit_by_rule(model: Any, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
     """The limit of a fitted detector by a rule; without one by its own."""
     wanted = decision or Decision("own")
     found: Limit = DECIDED[wanted.rule](model, wanted.amount, learned)
     return found
 
 
-def _own(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """The limit that the method has, else where scores are far out."""
     limit = model.own_limit()
     if limit is not None:
@@ -175,23 +174,23 @@ def _own(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
     return Limit(float(np.nextafter(high + FAR_OUT * (high - low), np.inf)), why)
 
 
-def _threshold(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _threshold(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     return Limit(amount, "the one that was asked for")
 
 
-def _top(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _top(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     rows = learned()
     return Limit(rows.at_most(amount, least_one=True), f"that of the {amount:g} oddest rows of those {rows.which}")
 
 
-def _share(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _share(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """At least one row: 5 % of ten rows are one."""
     rows = learned()
     threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
     return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
 
 
-def _p(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
+def _p(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
     """By the distribution of the scores of good rows, else by ranks: p is the share of rows at least as odd."""
     limit = model.limit_at(amount)
     if limit is not None:
@@ -203,7 +202,7 @@ def _p(model: Any, amount: float, learned: Callable[[], Learned]) -> Limit:
     return Limit(rows.at_most(below, least_one=False), words + few)
 
 
-DECIDED: dict[str, Callable[[Any, float, Callable[[], Learned]], Limit]] = {
+DECIDED: dict[str, Callable[[Any, float, Callable[[], LearnedScores]], Limit]] = {
     "own": _own,
     "threshold": _threshold,
     "top": _top,

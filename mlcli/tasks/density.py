@@ -12,7 +12,7 @@ from mlcli.core.model import one_number, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.groups import Grouping
+from mlcli.tasks.grouping import Grouping
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 

@@ -77,7 +77,7 @@ class Kind:
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
     columns_at: str
-    """What turns predictions into columns of text: from a fitted model and an ``Asked`` to the columns."""
+    """What turns predictions into columns of text: from a fitted model and a ``Request`` to the columns."""
     picture_at: str = ""
     """What draws answers below the table: from a title and the answers of all splits to blocks."""
     picture_of_table_at: str = ""

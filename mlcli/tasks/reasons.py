@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 REASONS = 3
 """How many columns are named for a row."""
 NO_REASON = -1
+WORTH_NAMING = 0.05
+"""The share from which on a column is named."""
 
 
 def typical_of(table: Table) -> Array:
@@ -33,7 +35,7 @@ def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ScoredRows:
     """The scores of rows by a model, and the stretches in which one that looks at rows side by side was asked."""
 
     model: Any
@@ -42,7 +44,7 @@ class Asked:
     score: Array
 
     @classmethod
-    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> Asked:
+    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> ScoredRows:
         """Ask the model; one that looks at the rows beside a row meets them in their order."""
         if not model.in_sequence:
             return cls(model, table, [], model.score_rows(table))
@@ -81,3 +83,9 @@ def _largest(added: Array) -> tuple[Rows, Array]:
     first = np.argsort(-size, axis=1, kind="stable")[:, :REASONS]
     share = np.divide(added, whole, out=np.zeros_like(added), where=whole > 0)
     return first, np.take_along_axis(share, first, axis=1)
+
+
+def main_reasons(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
+    """The columns that make a row odd with their shares, below 0 where the cell is lower than usual."""
+    found = zip(reasons.tolist(), shares.tolist(), strict=True)
+    return [(columns[at], share) for at, share in found if at != NO_REASON and abs(share) >= WORTH_NAMING]

@@ -185,7 +185,7 @@ class Ratings(ValuedRows):
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
         """The users and the items; whatever else is known of a row is not looked at."""
-        return tuple(_the(role, schema) for role in ("user", "item"))
+        return tuple(_column_with_role(role, schema) for role in ("user", "item"))
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> Ratings:
@@ -208,7 +208,7 @@ class Ratings(ValuedRows):
         return self.table.codes[:, 1]
 
 
-def _the(role: str, schema: Schema) -> Column:
+def _column_with_role(role: str, schema: Schema) -> Column:
     column = schema.the(role)
     if column is None or not column.coded:
         hint = "say in the sidecar which columns name them: roles: {user: COLUMN, item: COLUMN}"

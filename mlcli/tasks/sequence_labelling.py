@@ -17,7 +17,7 @@ from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
-from mlcli.tasks.stretches import numbered
+from mlcli.tasks.stretches import numbered_by_appearance
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,7 +107,7 @@ class TaggedRows(LabelledRows):
         if column is None:
             hint = "say in the sidecar which column names the sequence of each row: roles: {sequence: COLUMN}"
             raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
-        sequence = numbered(table.cells(column.name))
+        sequence = numbered_by_appearance(table.cells(column.name))
         _refuse_gaps(table, schema)
         sorted_rows = in_order(sequence, None if order is None else _places(order, table))
         rows = LabelledRows.from_table(table, schema)

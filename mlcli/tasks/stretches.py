@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
-from mlcli.core.split_columns import DATE
+from mlcli.core.rows import DATE
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 FEWEST_GOOD, FEWEST_ODD = 3, 2
@@ -36,7 +36,7 @@ def stretches(rows: int, sequence: Codes | None, order: Array | None) -> list[Ro
     return np.split(found, ends)
 
 
-def kept_together(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
+def uncut_pieces(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
     """The piece of each row, that no split may cut: its sequence, or a part of it where sequences are too few.
 
     None where no cutting gives pieces enough.
@@ -46,7 +46,7 @@ def kept_together(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
         piece = np.empty(len(good), np.int32)
         for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
             piece[rows] = place
-        without, others = _without_and_with(piece, good, odd)
+        without, others = _counts_of_pieces(piece, good, odd)
         if without >= FEWEST_GOOD and others >= FEWEST_ODD:
             best = piece
             if pieces == 1 or min(without, others) >= ENOUGH:
@@ -55,7 +55,7 @@ def kept_together(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
     return best
 
 
-def _without_and_with(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
+def _counts_of_pieces(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
     """How many pieces there are without odd rows, and how many others; where none is known, both are all."""
     if not odd.any():
         return (len(np.unique(piece)),) * 2
@@ -63,7 +63,7 @@ def _without_and_with(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
     return len(np.setdiff1d(piece[good], others)), len(others)
 
 
-def numbered(names: NDArray[Any] | Sequence[str]) -> Codes:
+def numbered_by_appearance(names: NDArray[Any] | Sequence[str]) -> Codes:
     """A number for each name, by the order in which the names first stand there."""
     _, first, place = np.unique(names, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)

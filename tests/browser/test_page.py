@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from mlcli.report.document import Document, Field, Heading, Lines, Notes, Sentence, grid
-from mlcli.report.html import html_of
+from mlcli.report.document import Document, GridCell, Heading, Notes, Preformatted, Sentence, grid
+from mlcli.report.formats.html import html_of
 from mlcli.report.page import Page
 from tests.browser.chromium import Chromium, chromium
 from tests.report.test_formats import PICTURES
 
 WIDE = grid(
     ["model", *(f"metric-{number}" for number in range(14))],
-    [[Field("a-model-of-some-name", "strong"), *[Field("*0.123 ±0.045", "best")] * 14]],
+    [[GridCell("a-model-of-some-name", "strong"), *[GridCell("*0.123 ±0.045", "best")] * 14]],
     right=range(1, 15),
 )
 SHADED = grid(
     ["true", "a", "b"],
-    [[Field("a"), Field("9 (90 %)", "best", shade=0.9), Field("1 (10 %)", "bad", shade=0.1)]],
+    [[GridCell("a"), GridCell("9 (90 %)", "best", shade=0.9), GridCell("1 (10 %)", "bad", shade=0.1)]],
     right=(1, 2),
 )
 DOCUMENT: Document = (
@@ -28,7 +28,7 @@ DOCUMENT: Document = (
     WIDE,
     Heading("Matrix"),
     SHADED,
-    Lines(("a line that keeps its breaks " * 8,)),
+    Preformatted(("a line that keeps its breaks " * 8,)),
     Notes((("", "a note of some length " * 12),)),
     *(element for picture in PICTURES.values() for element in (Heading(picture.title), picture)),
     Heading("second: classification", 1),

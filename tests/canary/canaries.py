@@ -14,10 +14,10 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.configuration import parts_of
-from mlcli.core.learning import ask
 from mlcli.core.model import Model
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameters
+from mlcli.core.pipeline import ask
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import skew
 
-from mlcli.checks.association import best_rule, share_explained, share_right
+from mlcli.checks.association import best_condition, share_explained, share_right
 from mlcli.checks.data.numbers import skewness
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
@@ -50,7 +50,7 @@ def test_a_rule_is_weighed_by_its_correlation() -> None:
     rng = np.random.default_rng(1)
     cells = rng.normal(0, 1, 200)
     flags = cells + rng.normal(0, 0.3, 200) > 0.5
-    rule = best_rule(flags, cells, Column("x"))
+    rule = best_condition(flags, cells, Column("x"))
     assert rule is not None
     cut = float(rule.words.rpartition(" ")[2])
     met = cells > next(one for one in np.sort(cells) if one >= cut - 1e-3)
@@ -58,7 +58,7 @@ def test_a_rule_is_weighed_by_its_correlation() -> None:
     assert rule.inside == pytest.approx(flags[cells > cut].mean(), abs=0.02)
     levels = Column("colour", "nominal", ("red", "blue"))
     codes = np.where(flags, 1.0, 0.0)
-    exact = best_rule(flags, codes, levels)
+    exact = best_condition(flags, codes, levels)
     assert exact is not None
     assert abs(exact.correlation) == pytest.approx(1.0)
     assert exact.words == "colour = red"

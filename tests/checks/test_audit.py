@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.checks.audit import audited, audits_of, issues_of_data
-from mlcli.checks.repairs import together
+from mlcli.checks.repairs import joined_sidecar
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import UsageError
 from mlcli.core.issues import GRAVITIES, Issue, code_of, found_by, is_serious
@@ -133,7 +133,7 @@ def test_all_sidecar_repairs_stand_together(tmp_path: Path) -> None:
         next(one for one in FAULTS if one.code == code).spoil(columns, rng)
     (tmp_path / "my.csv").write_text(csv_of(columns))
     issues = [one for one in issues_of_data(load(str(tmp_path / "my.csv"), target="y")) if is_serious(one)]
-    text = together(issues)
+    text = joined_sidecar(issues)
     assert text.count("columns:") == 1
     (tmp_path / "my.yaml").write_text(f"target: y\n{text}\n")
     assert [one for one in issues_of_data(load(str(tmp_path / "my.csv"))) if is_serious(one)] == []

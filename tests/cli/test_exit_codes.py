@@ -187,7 +187,7 @@ def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_module("mlcli.kernels")  # an import that is interrupted leaves half a module behind
-    monkeypatch.setattr("mlcli.experiment.spec.panel.MOST_FOR_A_GUESS", 0.0)
+    monkeypatch.setattr("mlcli.experiment.spec.suitability.MOST_FOR_A_GUESS", 0.0)
     (folder / "plain.csv").write_text("u,v\n" + "".join(f"{row}.5,{row * 7 % 11}.25\n" for row in range(20)))
     asked = ("plain.csv", "-m", "svm-regression")
     for verb in (("eval",), ("diagnose",), ("curve", "learning")):

@@ -11,9 +11,8 @@ import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import Parameter, build, parameters
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.learning import ask
 from mlcli.core.params import build, parameters
+from mlcli.core.pipeline import ask
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.learning import ask
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
@@ -195,7 +195,7 @@ def of_file(target: Column, cells: Any, role: str = "group") -> GroupedRows:
     columns = (Column("x"), Column("g", "nominal", ("a", "b", "c")), target)
     parts = zip(columns, (np.arange(6.0), np.array([2, 2, 0, 0, 1, 1]), np.array(cells)), strict=True)
     roles = ("feature", role, "target")
-    schema = Schema(tuple(Field(column, said) for column, said in zip(columns, roles, strict=True)))
+    schema = Schema(tuple(SchemaField(column, said) for column, said in zip(columns, roles, strict=True)))
     return GroupedRows.from_table(Table.of(list(parts), 6), schema)
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask, learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.learning import ask
+from mlcli.core.pipeline import ask
 from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import DataError
-from mlcli.core.learning import ask
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
@@ -53,7 +53,7 @@ def of_file(order: Any = None) -> TaggedRows:
     ]
     table = Table.of(parts, len(data)).take(np.arange(len(data)) if order is None else order)
     roles = ("feature", "sequence", "order", "target")
-    schema = Schema(tuple(Field(column, role) for column, role in zip(table.columns, roles, strict=True)))
+    schema = Schema(tuple(SchemaField(column, role) for column, role in zip(table.columns, roles, strict=True)))
     return TaggedRows.from_table(table, schema)
 
 
@@ -78,9 +78,9 @@ def test_sequences_are_put_in_order_whatever_the_order_of_the_file() -> None:
 def test_a_gap_in_a_sequence_is_refused() -> None:
     data = drawn()
     fields = (
-        Field(data.table.columns[0]),
-        Field(Column("s"), "sequence"),
-        Field(Column("t", "nominal", ("a",)), "target"),
+        SchemaField(data.table.columns[0]),
+        SchemaField(Column("s"), "sequence"),
+        SchemaField(Column("t", "nominal", ("a",)), "target"),
     )
     parts = [
         *data.table.parts(),
@@ -97,7 +97,7 @@ def test_a_group_may_hold_sequences_but_not_cut_them() -> None:
     data = drawn()
     columns = (data.table.columns[0], Column("s"), Column("g"), Column("t", "nominal", data.classes))
     roles = ("feature", "sequence", "group", "target")
-    schema = Schema(tuple(Field(column, role) for column, role in zip(columns, roles, strict=True)))
+    schema = Schema(tuple(SchemaField(column, role) for column, role in zip(columns, roles, strict=True)))
 
     def with_groups(groups: Any) -> TaggedRows:
         cells = (data.table.codes[:, 0], data.sequence, groups, data.y)

@@ -10,9 +10,8 @@ import pytest
 
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.insertion import missing_steps
-from mlcli.core.learning import answers_of, ask, learn
 from mlcli.core.model import Model
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of, ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.step import Step

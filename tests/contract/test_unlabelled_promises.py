@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask
+from mlcli.core.pipeline import ask
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.metrics.base import Undefined

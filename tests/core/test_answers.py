@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.tasks.regression import ValueAnswers, ValuedRows
 
@@ -29,7 +29,7 @@ def rows() -> ValuedRows:
         np.ones(5),
     ]
     table = Table.of([(column, np.array(one)) for column, one in zip(columns, cells, strict=True)], 5)
-    return ValuedRows.from_table(table, Schema(tuple(map(Field, columns, roles))))
+    return ValuedRows.from_table(table, Schema(tuple(map(SchemaField, columns, roles))))
 
 
 def answers() -> ValueAnswers:

@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import chi2, norm
 
 from mlcli.core.errors import UsageError
-from mlcli.core.learning import ask, learn, settle
 from mlcli.core.params import build, settings
+from mlcli.core.pipeline import ask, learn, settle
 from mlcli.core.registry import MODELS
 from mlcli.tasks.anomaly import ScoreAnswers
-from mlcli.tasks.deciding import Learned
+from mlcli.tasks.deciding import LearnedScores
 from tests.golden.screening import cloud, rows_of
 
 X = np.vstack([cloud(29, 2), [[60.0, -60.0]]])
@@ -74,7 +74,7 @@ def test_rows_that_all_score_alike_are_not_flagged_by_what_is_far_out() -> None:
 
 
 def test_rows_that_tie_are_flagged_together_or_not_at_all() -> None:
-    rows = Learned(np.array([1.0, 3, 3, 2]), np.ones(4))
+    rows = LearnedScores(np.array([1.0, 3, 3, 2]), np.ones(4))
     assert rows.at_most(1, least_one=True) == 3
     assert rows.at_most(1, least_one=False) > 3
     assert rows.at_most(2, least_one=False) == 3

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from mlcli.core import findings
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.clusters.k_means import KMeans
 from mlcli.prepare.standardise import Standardise
-from mlcli.tasks.groups import described, profile_of
+from mlcli.tasks.grouping import described, profile_of
 from tests.golden.test_k_means import rows
 
 GROUP = np.array([0, 0, 1, 1], np.int32)

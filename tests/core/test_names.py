@@ -8,7 +8,7 @@ import string
 import pytest
 
 from mlcli.core.aliases import SETTINGS
-from mlcli.core.names import did_you_mean, meant, nearest
+from mlcli.core.names import did_you_mean, likely_names, nearest
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.model_text import models_from_text
@@ -44,7 +44,7 @@ def test_two_slips_are_put_right_in_at_least_95_of_100_cases(noun: str) -> None:
         for _ in range(4):
             typed = with_a_slip(with_a_slip(name, rng), rng)
             if typed not in NOUNS[noun]:
-                total, right = total + 1, right + (name in meant(typed, NOUNS[noun]))
+                total, right = total + 1, right + (name in likely_names(typed, NOUNS[noun]))
     assert right >= 0.95 * total
 
 

@@ -13,9 +13,9 @@ import pytest
 from mlcli.core import rooms
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.learning import ask, learn
 from mlcli.core.model import Model
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.rooms import Room, filled, memory, shuffled
 from mlcli.core.schema import Column

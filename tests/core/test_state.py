@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table

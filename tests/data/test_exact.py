@@ -9,7 +9,7 @@ import pytest
 from mlcli.core.errors import DataError
 from mlcli.data.dataset import Dataset
 from mlcli.data.read_records import read_records
-from mlcli.data.records import Layout
+from mlcli.data.records import FileLayout
 
 Loaded = Callable[..., Dataset]
 END = "target: null\n"
@@ -19,7 +19,7 @@ def notes_of(loaded: Loaded, text: str, sidecar: str = END) -> str:
     return "\n".join(loaded(text, sidecar).notes)
 
 
-def cells_of(text: str, layout: Layout | None = None) -> dict[str, list[str]]:
+def cells_of(text: str, layout: FileLayout | None = None) -> dict[str, list[str]]:
     records = read_records(text.encode(), "my.csv", layout)
     return {column.name: column.cells() for column in records.columns}
 
@@ -87,11 +87,11 @@ def test_rare_delimiters_are_found_where_they_split_evenly(delimiter: str) -> No
     assert f"cells were split at '{delimiter}'" in records.notes[0]
     assert read_records(b"at:utc\n10:30:12\n", "my.csv").header == ("at:utc",)
     assert read_records(b"at,b\n10:30,1\n", "my.csv").notes == ()
-    assert cells_of(text, Layout(delimiter=",")) == {f"a{delimiter}b": [f"1{delimiter}2"]}
+    assert cells_of(text, FileLayout(delimiter=",")) == {f"a{delimiter}b": [f"1{delimiter}2"]}
 
 
 def test_blanks_may_be_delimiters_if_the_sidecar_says_so(loaded: Loaded) -> None:
     text = 'a  b c\n 1 2   "x y"\n3  4 z \n'
     assert "say delimiter: space in the sidecar" in notes_of(loaded, text.replace('"x y"', "x"))
-    assert cells_of(text, Layout(delimiter=" ")) == {"a": ["1", "3"], "b": ["2", "4"], "c": ["x y", "z"]}
+    assert cells_of(text, FileLayout(delimiter=" ")) == {"a": ["1", "3"], "b": ["2", "4"], "c": ["x y", "z"]}
     assert "delimiter" not in notes_of(loaded, "first name\nann\nbo mae lee\n")

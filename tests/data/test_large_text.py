@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from mlcli.core.errors import DataError
 from mlcli.data import large_text, read_records
 from mlcli.data.columns import inferred, notes_of_columns
-from mlcli.data.content import InFile, InMemory
 from mlcli.data.large_text import NotPlainError, read_large
 from mlcli.data.load import load
 from mlcli.data.read_records import decoded
-from mlcli.data.records import Layout, Records
+from mlcli.data.records import FileLayout, Records
 from mlcli.data.sidecar import Declaration
+from mlcli.data.source import InFile, InMemory
 from mlcli.data.split_text import split_text
 
 
@@ -31,12 +31,12 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_text, "BLOCK", 40)
 
 
-def compiled(content: bytes, layout: Layout | None = None) -> Records:
-    return read_large(InMemory(content), "my.csv", layout or Layout())
+def compiled(content: bytes, layout: FileLayout | None = None) -> Records:
+    return read_large(InMemory(content), "my.csv", layout or FileLayout())
 
 
-def plainly(content: bytes, layout: Layout | None = None) -> Records:
-    return split_text(*decoded(content, "my.csv"), "my.csv", layout or Layout())
+def plainly(content: bytes, layout: FileLayout | None = None) -> Records:
+    return split_text(*decoded(content, "my.csv"), "my.csv", layout or FileLayout())
 
 
 def check_same(one: Records, other: Records) -> None:
@@ -116,7 +116,7 @@ def test_both_read_the_same(table: list[list[str]], delimiter: str, end: str, qu
     writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=how)
     writer.writerow([f"c{place}" for place in range(len(table))])
     writer.writerows(zip(*table, strict=True))
-    content, layout = file.getvalue().encode(), Layout(delimiter=delimiter)
+    content, layout = file.getvalue().encode(), FileLayout(delimiter=delimiter)
     check_same(compiled(content, layout), plainly(content, layout))
 
 
@@ -182,7 +182,7 @@ def test_words_for_missing_cells_are_looked_for_among_numbers(
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "my.csv"
     path.write_text("a,b\n1,2\n")
-    records = read_large(InFile.of(path), "my.csv", Layout())
+    records = read_large(InFile.of(path), "my.csv", FileLayout())
     path.write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(DataError, match="was changed while it was read"):
         _ = records.column("a").values

@@ -12,7 +12,7 @@ import pytest
 from mlcli.core.errors import DataError
 from mlcli.core.schema import Column
 from mlcli.data.load import load
-from mlcli.data.new_rows import Outside, Unseen, new_rows
+from mlcli.data.new_rows import OutsideRange, UnseenLevel, new_rows
 
 Write = Callable[..., Path]
 COLUMNS = (Column("size"), Column("colour", "nominal", ("red", "blue")), Column("code", "nominal", ("1", "2")))
@@ -31,7 +31,7 @@ def test_columns_are_found_by_name_and_typed_as_the_model_knows_them(write: Writ
 def test_levels_that_the_model_has_not_met_are_missing_and_reported(write: Write) -> None:
     rows = new_rows(str(write("size,colour,code\n1,green,1\n2,green,01\n3,,2\n")), COLUMNS)
     assert rows.table.codes.tolist() == [[-1, 0], [-1, -1], [-1, 1]]
-    assert rows.unseen == (Unseen("colour", "green", 2), Unseen("code", "01", 1))
+    assert rows.unseen == (UnseenLevel("colour", "green", 2), UnseenLevel("code", "01", 1))
 
 
 def test_missing_columns_are_named_together(write: Write) -> None:
@@ -54,7 +54,7 @@ def test_a_number_that_is_none_is_refused_with_its_place(write: Write) -> None:
 def test_numbers_beyond_those_of_training_are_reported(write: Write) -> None:
     path = write("size,colour,code\n-5,red,1\n50,red,1\n3,red,1\n,red,1\n")
     rows = new_rows(str(path), COLUMNS, ranges={"size": (0.0, 10.0), "gone": (0.0, 1.0)})
-    assert rows.outside == (Outside("size", count=2, low=0.0, high=10.0, lowest=-5.0, highest=50.0),)
+    assert rows.outside == (OutsideRange("size", count=2, low=0.0, high=10.0, lowest=-5.0, highest=50.0),)
 
 
 def test_the_sidecar_of_the_new_file_says_how_its_cells_are_read(write: Write) -> None:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mlcli.core.errors import DataError
-from mlcli.data import content as contents
+from mlcli.data import source as sources
 from mlcli.data.load import load
 from mlcli.data.new_rows import new_rows
 from mlcli.data.read_records import read_file
@@ -53,7 +53,7 @@ def test_what_cannot_be_unpacked_is_said(tmp_path: Path, monkeypatch: pytest.Mon
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"my.csv.gz: cannot be unpacked with gzip"):
             read_file(path)
-    monkeypatch.setattr(contents, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(sources, "MOST_UNPACKED", 1 << 20)
     path.write_bytes(gzip.compress(bytes(1 << 21)))
     with pytest.raises(DataError, match="unpacks to more than"):
         read_file(path)

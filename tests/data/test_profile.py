@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
 from mlcli.data.shipped import shipped_paths
-from mlcli.report.formats import renderer_of
+from mlcli.report.formats.table import renderer_of
 from mlcli.report.page import Page
-from mlcli.report.profile import profile_of
+from mlcli.report.views.dataset import profile_of
+from mlcli.report.views.results_as_json import plain
 
 Loaded = Callable[..., Dataset]
 
@@ -115,13 +117,13 @@ def test_what_was_noted_while_reading_is_not_warned_of_again(loaded: Loaded) -> 
 
 @pytest.mark.parametrize("name", sorted(shipped_paths()))
 def test_a_profile_is_strict_json(name: str) -> None:
-    text = json.dumps(profile(load(name)).to_json(), allow_nan=False)
+    text = json.dumps(plain(asdict(profile(load(name)))), allow_nan=False)
     assert json.loads(text)["name"] == name
 
 
 def test_extreme_numbers_do_not_break_a_profile(loaded: Loaded) -> None:
     made = profile(loaded("a,y\n1e308,1.5\n-1e308,2.5\n1e308,3\n"))
-    assert json.loads(json.dumps(made.to_json(), allow_nan=False))["columns"][0]["numbers"]["high"] == 1e308
+    assert json.loads(json.dumps(plain(asdict(made)), allow_nan=False))["columns"][0]["numbers"]["high"] == 1e308
 
 
 def test_profiles_read_nothing_but_the_dataset(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from mlcli.core.errors import DataError
 from mlcli.data.read_records import read_records
-from mlcli.data.records import Layout
-from mlcli.data.split_text import sniffed
+from mlcli.data.records import FileLayout
+from mlcli.data.split_text import sniffed_delimiter
 
 
-def cells_of(content: str | bytes, layout: Layout | None = None) -> dict[str, list[str]]:
+def cells_of(content: str | bytes, layout: FileLayout | None = None) -> dict[str, list[str]]:
     records = read_records(content.encode() if isinstance(content, str) else content, "my.csv", layout)
     return {column.name: column.cells() for column in records.columns}
 
@@ -45,7 +45,7 @@ def test_the_delimiter_is_found(delimiter: str) -> None:
 
 
 def test_a_decimal_comma_is_not_taken_for_the_delimiter() -> None:
-    assert sniffed("a;b\n1,5;2,5\n3,5;4,5\n") == ";"
+    assert sniffed_delimiter("a;b\n1,5;2,5\n3,5;4,5\n") == ";"
 
 
 def test_a_delimiter_inside_quotes_is_no_delimiter() -> None:
@@ -53,7 +53,7 @@ def test_a_delimiter_inside_quotes_is_no_delimiter() -> None:
 
 
 def test_a_declared_delimiter_goes_before_what_is_found() -> None:
-    assert cells_of("a;b\n1;2\n", Layout(delimiter=",")) == {"a;b": ["1;2"]}
+    assert cells_of("a;b\n1;2\n", FileLayout(delimiter=",")) == {"a;b": ["1;2"]}
 
 
 def test_quotes_newlines_and_line_ends_are_kept_apart() -> None:
@@ -147,7 +147,7 @@ def test_what_stands_above_the_names_is_called_what_it_is() -> None:
 def test_a_file_without_header_is_refused_unless_the_sidecar_says_that_it_has_one() -> None:
     (found,) = refusal("5.1,3.5,setosa\n4.9,3.0,setosa\n")
     assert found == "my.csv:1: the first line looks like a row, not like names: 5.1, 3.5, setosa"
-    assert cells_of("2019,2020\n1,2\n", Layout(header=True)) == {"2019": ["1"], "2020": ["2"]}
+    assert cells_of("2019,2020\n1,2\n", FileLayout(header=True)) == {"2019": ["1"], "2020": ["2"]}
 
 
 def test_text_after_a_closing_quote_is_refused_rather_than_guessed() -> None:
@@ -183,7 +183,7 @@ def test_what_the_csv_module_writes_is_read_back_cell_by_cell(rows: list[list[st
     header = [f"column {place}" for place in range(len(rows[0]))]
     file = io.StringIO()
     csv.writer(file).writerows([header, *rows])
-    assert list(cells_of(file.getvalue(), Layout(delimiter=",")).values()) == [
+    assert list(cells_of(file.getvalue(), FileLayout(delimiter=",")).values()) == [
         list(column) for column in zip(*rows, strict=True)
     ]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table

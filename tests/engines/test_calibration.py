@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 from mlcli.engines.calibration import slope, softmax, two_sided
-from mlcli.engines.symmetric import coupled
+from mlcli.engines.symmetric import pairwise_coupling
 
 
 def test_the_slope_is_the_likeliest_for_platts_targets() -> None:
@@ -35,7 +35,7 @@ def test_coupled_probabilities_are_the_minimum_among_distributions() -> None:
     rng = np.random.default_rng(1)
     pairs = np.array([(a, b) for a in range(4) for b in range(a + 1, 4)], np.int32)
     pairwise = rng.uniform(0.05, 0.95, (3, len(pairs)))
-    for shares, second in zip(coupled(pairwise, pairs, 4), pairwise, strict=True):
+    for shares, second in zip(pairwise_coupling(pairwise, pairs, 4), pairwise, strict=True):
 
         def loss(p: np.ndarray, second: np.ndarray = second) -> float:
             return float((((1 - second) * p[pairs[:, 1]] - second * p[pairs[:, 0]]) ** 2).sum())
@@ -49,4 +49,4 @@ def test_pairs_that_agree_with_a_distribution_give_it_back() -> None:
     p = softmax(np.random.default_rng(2).normal(size=(5, 3)))
     pairs = np.array([(0, 1), (0, 2), (1, 2)], np.int32)
     pairwise = p[:, pairs[:, 1]] / (p[:, pairs[:, 0]] + p[:, pairs[:, 1]])
-    assert coupled(pairwise, pairs, 3) == pytest.approx(p, abs=1e-12)
+    assert pairwise_coupling(pairwise, pairs, 3) == pytest.approx(p, abs=1e-12)

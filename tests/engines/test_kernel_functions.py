@@ -1,15 +1,12 @@
-"""Kernels beside numbers of the worked examples and scikit-learn, and the matrices that are kept of them."""
+"""Kernels beside numbers of the worked examples and scikit-learn."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from mlcli.core.errors import FitError
-from mlcli.engines import kernel_functions
 from mlcli.engines.kernel_functions import KernelFunction, scale
 
 PAIRS = [
@@ -46,32 +43,6 @@ def test_the_scale_is_that_of_scikit_learn_and_a_weight_counts_as_rows() -> None
     times = np.arange(50) % 3
     assert scale(X, times.astype(float)) == pytest.approx(scale(np.repeat(X, times, axis=0), np.ones(times.sum())))
     assert scale(np.ones((4, 2)), np.ones(4)) == 1.0
-
-
-def asked_twice(gamma: float, X: Any) -> Any:
-    return [KernelFunction("gaussian", gamma).matrix(X) for _ in range(2)][1]
-
-
-def test_a_matrix_that_is_asked_for_again_is_kept_for_the_same_rows_and_parameters_alone() -> None:
-    X = np.random.default_rng(7).normal(size=(30, 2))
-    once = KernelFunction("gaussian", 0.5).matrix(X)
-    first = asked_twice(0.5, X)
-    assert first is not once
-    assert np.array_equal(first, once)
-    assert KernelFunction("gaussian", 0.5).matrix(X.copy()) is first
-    assert KernelFunction("gaussian", 0.6).matrix(X) is not first
-    other = X.copy()
-    other[3, 1] += 1e-9
-    assert KernelFunction("gaussian", 0.5).matrix(other) is not first
-    assert first == pytest.approx(rbf_kernel(X, gamma=0.5), abs=1e-12)
-
-
-def test_memory_for_matrices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_functions, "KEPT_BYTES", 3 * 20 * 20 * 8)
-    X = np.random.default_rng(0).normal(size=(20, 2))
-    kept = [asked_twice(gamma, X) for gamma in (1.0, 2.0, 3.0, 4.0)]
-    assert KernelFunction("gaussian", 4.0).matrix(X) is kept[3]
-    assert KernelFunction("gaussian", 1.0).matrix(X) is not kept[0]
 
 
 def test_numbers_and_rows_beyond_what_fits_are_refused() -> None:

@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from mlcli.core.held_out import Round
-from mlcli.core.learning import ask, learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.discriminants.lda import LinearDiscriminants

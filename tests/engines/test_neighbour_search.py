@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.advancing import advancing
+from mlcli.core.progress import advancing
 from mlcli.core.tables import Array
 from mlcli.engines.neighbours import search
 from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
-from mlcli.engines.neighbours.points import SAME, TILE, ExactScreen, Margin, Points, ProductScreen, of_numbers
+from mlcli.engines.neighbours.points import SAME, TILE, ExactScreen, Margin, PointSet, ProductScreen, of_numbers
 from mlcli.engines.neighbours.search import CELLS_AT_ONCE, measured, nearest, sorted_pairs
 from tests.golden.shipped import numeric
 
@@ -30,7 +30,7 @@ def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: False)
 
 
-def every_pair(distance: Distance, asked: Points, stored: Points) -> Array:
+def every_pair(distance: Distance, asked: PointSet, stored: PointSet) -> Array:
     """The distance of each asked point to each stored one, pair by pair."""
     here, there = np.indices((len(asked), len(stored))).reshape(2, -1)
     return distance.between(asked.take(here), stored.take(there)).reshape(len(asked), len(stored))
@@ -87,7 +87,7 @@ def test_few_pairs_are_measured_that_are_not_wanted() -> None:
     assert 500 <= len(pairs.asked) < 550
 
 
-def as_points(X: Array, name: str) -> Points:
+def as_points(X: Array, name: str) -> PointSet:
     """Numbers as a distance sees them."""
     return DISTANCES[name].points(numeric(X), np.ones(X.shape[1]))
 
@@ -123,7 +123,7 @@ def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
     assert np.array_equal(fast.keep(kept).distance, slow.distance)
 
 
-def every_distance(stored: Points, asked: Points) -> Array:
+def every_distance(stored: PointSet, asked: PointSet) -> Array:
     """The values of the screen that measures all pairs."""
     values = np.empty((len(asked), len(stored)))
     ExactScreen(manhattan, stored).into(values, asked, Margin.none(len(asked)))

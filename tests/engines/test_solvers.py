@@ -39,8 +39,8 @@ def test_slopes_and_curvatures_are_those_of_small_differences(loss: type[Loss], 
     w[:, -1], way[:, -1] = w[:, -1] * intercept, way[:, -1] * intercept
     behind, here, ahead = (whole.at(w + step * way) for step in (-1e-5, 0.0, 1e-5))
     bent = (whole.curvature(here) @ way.ravel()).reshape(way.shape)
-    assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.slope, way), abs=1e-8)
-    assert (ahead.slope - behind.slope) / 2e-5 == pytest.approx(bent, abs=1e-7)
+    assert (ahead.value - behind.value) / 2e-5 == pytest.approx(np.vdot(here.gradient, way), abs=1e-8)
+    assert (ahead.gradient - behind.gradient) / 2e-5 == pytest.approx(bent, abs=1e-7)
 
 
 def scipys_minimum(whole: LinearObjective) -> Any:

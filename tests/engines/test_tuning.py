@@ -10,9 +10,9 @@ import pytest
 
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import DataError, FitError, UsageError
-from mlcli.core.learning import ask, learn
 from mlcli.core.nested import can_do
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import MODELS
 from mlcli.engines.tuning.paths import parameter_at, with_values

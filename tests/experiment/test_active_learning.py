@@ -25,7 +25,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
-from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_worth
+from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_informative
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import typed
 from tests.golden.shipped import in_numbers
@@ -44,7 +44,7 @@ def test_measures_of_three_rows_are_those_that_modal_documents() -> None:
     assert UNSURE["least-confidence"](shares) == pytest.approx([0.15, 0.4, 0.39])
     assert -UNSURE["margin"](shares) == pytest.approx([0.75, 0.3, 0.22])
     assert UNSURE["entropy"](shares) == pytest.approx([0.5181862, 0.89794572, 0.66874809])
-    first = {name: most_worth(measure(shares), 1).tolist() for name, measure in UNSURE.items()}
+    first = {name: most_informative(measure(shares), 1).tolist() for name, measure in UNSURE.items()}
     assert first == {"least-confidence": [1], "margin": [2], "entropy": [1]}
 
 

@@ -14,7 +14,7 @@ from mlcli.experiment.run.cell_progress import (
     seconds_left,
     seconds_per_split,
 )
-from mlcli.experiment.run.judge import Outcome
+from mlcli.experiment.run.judge import BlockOutcome
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
@@ -26,7 +26,7 @@ def progress_of(cell: Cell, *seconds: float) -> CellProgress:
     progress = CellProgress(cell, Preparation().ready(cell))
     blank = SplitResult(0, "", 0, {}, 0.0, 0.0)
     splits = (replace(blank, index=index, fit_seconds=one) for index, one in enumerate(seconds))
-    progress.add(Outcome(tuple(splits)))
+    progress.add(BlockOutcome(tuple(splits)))
     return progress
 
 

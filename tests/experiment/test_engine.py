@@ -11,7 +11,7 @@ import pytest
 
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Lines
-from mlcli.experiment.run.judge import KEPT_LINES, Outcome, judge
+from mlcli.experiment.run.judge import KEPT_LINES, BlockOutcome, judge
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
@@ -20,12 +20,12 @@ from mlcli.tasks.regression import ValueAnswers
 from tests.experiment import toy
 
 
-def judged(cell: Cell) -> Outcome:
+def judged(cell: Cell) -> BlockOutcome:
     made = Preparation().ready(cell)
     return judge(made.block(0, len(made.splits)))
 
 
-def labels(outcome: Outcome, split: int) -> LabelAnswers:
+def labels(outcome: BlockOutcome, split: int) -> LabelAnswers:
     answers = outcome.results[split].answers["test"]
     assert isinstance(answers, LabelAnswers)
     return answers

@@ -20,10 +20,10 @@ from mlcli.experiment.spec.cells import Cell, CellResult, DataSpec, Experiment, 
 from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.experiment.store.keys import cell_key, splits_digest
+from mlcli.experiment.store.keys import cell_key
 from mlcli.experiment.store.store import Store
-from mlcli.report.scored import scored
-from mlcli.report.series import series_of, summaries_of
+from mlcli.report.scoring.curves import series_of, summaries_of
+from mlcli.report.scoring.scored import scored
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import document, typed
 
@@ -45,7 +45,7 @@ def result(*args: Any, **asked: Any) -> CellResult:
 
 def key(one: Cell) -> str:
     made = Preparation().ready(one)
-    return cell_key(one, made, splits_digest(made.splits))
+    return cell_key(one, made)
 
 
 def same(one: Answers, other: Answers) -> bool:

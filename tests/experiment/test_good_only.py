@@ -14,7 +14,7 @@ from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.preparation import Preparation
@@ -158,7 +158,9 @@ def test_sequences_are_dealt_whole_or_where_they_are_few_in_pieces(odd: tuple[in
         for name in cells
     }
     table = Table.of([(columns[name], cells[name][shuffled]) for name in cells], 200)
-    rows: Any = ScreenedRows.from_table(table, Schema(tuple(Field(columns[name], roles[name]) for name in cells)))
+    rows: Any = ScreenedRows.from_table(
+        table, Schema(tuple(SchemaField(columns[name], roles[name]) for name in cells))
+    )
     known = sequence[shuffled] * pieces + place[shuffled] * pieces // 40
     assert len(np.unique(rows.groups)) == 5 * pieces
     assert len(np.unique(np.stack([rows.groups, known]), axis=1).T) == 5 * pieces

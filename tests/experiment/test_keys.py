@@ -24,7 +24,7 @@ from tests.experiment import toy
 
 def key(cell: Cell) -> str:
     made = Preparation().ready(cell)
-    return cell_key(cell, made, splits_digest(made.splits))
+    return cell_key(cell, made)
 
 
 def renamed(dataset: Dataset, role: str) -> Dataset:

@@ -22,8 +22,8 @@ from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, P
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
 from mlcli.protocols.labelled_share import LabelledShare
-from mlcli.report.scored import scored
-from mlcli.report.series import series_of
+from mlcli.report.scoring.curves import series_of
+from mlcli.report.scoring.scored import scored
 from tests.cli.shell import typed
 
 SHARES = (0.05, 0.1, 0.5, 1.0)

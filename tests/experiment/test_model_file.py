@@ -15,8 +15,8 @@ import pytest
 
 import mlcli
 from mlcli.core.errors import ExitCode, ModelFileError, StoreError
-from mlcli.core.learning import ask
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.pipeline import ask
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
@@ -244,7 +244,7 @@ def test_a_write_that_fails_leaves_nothing_behind_and_says_why(path: Path, tmp_p
 def changed(data: Dataset, name: str, column: Column, cells: Any) -> Dataset:
     """The same dataset with one column replaced."""
     parts = [(column, cells) if one.name == name else (one, old) for one, old in data.table.parts()]
-    fields = tuple(Field(part[0], field.role) for part, field in zip(parts, data.schema, strict=True))
+    fields = tuple(SchemaField(part[0], field.role) for part, field in zip(parts, data.schema, strict=True))
     return replace(data, table=Table.of(parts, len(data)), schema=Schema(fields))
 
 
@@ -280,7 +280,7 @@ def test_the_context_of_new_rows_goes_into_the_header_of_answers(path: Path) -> 
     shop = Column("shop", "nominal", ("north", "south"))
     cells = np.arange(len(data)) % 2
     table = Table.of([*data.table.parts(), (shop, cells)], len(data))
-    there = replace(data, table=table, schema=Schema((*data.schema.fields, Field(shop, "context"))))
+    there = replace(data, table=table, schema=Schema((*data.schema.fields, SchemaField(shop, "context"))))
     context = ask(load_model(path).pipeline, load_model(path).rows_of(there)).header.context
     assert context is not None
     assert context.columns == (shop,)

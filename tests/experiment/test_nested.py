@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mlcli.core.errors import ExperimentError, Problem, UsageError
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse
@@ -26,8 +26,8 @@ from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.keys import cell_key, splits_digest
-from mlcli.report.remarks import steps_of
+from mlcli.experiment.store.keys import cell_key
+from mlcli.report.views.remarks import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.contract.illegal import illegal_values
 from tests.experiment import toy
@@ -78,7 +78,7 @@ def test_a_path_counts_for_the_models_of_a_grid_that_have_such_a_parameter(tmp_p
         ("{use: bagging, grid: {base.k: [1, 0], base: [knn]}}", "3:39", "bagging: base: knn: k must be"),
         ("{use: bagging, params: {base: {use: knn, steps: [pcaa]}}}", "3:54", "base: there is no step 'pcaa'"),
         ("{use: bagging, params: {base: {use: knn, as: x}}}", "3:46", "bagging: base: a model has no key 'as'"),
-        ("{use: bagging, params: {base: 3}}", "3:29", "bagging: base: a model is an id, or a mapping"),
+        ("{use: bagging, params: {base: 3}}", "3:29", "bagging: base: a model is an id or a mapping"),
         ("{use: knn, params: {k.x: 3}}", "3:25", "knn: k is no model, so it has no parameter 'x'"),
     ],
 )
@@ -156,7 +156,7 @@ def key(params: dict[str, Any], model: str = "bagging") -> str:
     """The key of a cell in the store."""
     cell = toy.cell(model, params=params)
     made = Preparation().ready(cell)
-    return cell_key(cell, made, splits_digest(made.splits))
+    return cell_key(cell, made)
 
 
 def test_what_a_nested_model_is_changes_the_key_and_how_it_is_written_does_not() -> None:

@@ -15,7 +15,7 @@ from mlcli.core.errors import ModelFileError
 from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run, workers_for
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.run.pool import Pool
+from mlcli.experiment.run.pool import WorkerPool
 from mlcli.experiment.run.workers import packed
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
@@ -73,7 +73,7 @@ def test_with_only_what_every_system_has_the_answers_are_the_same(
     alone = toy.digest(run(cells, jobs=1))
     monkeypatch.setenv(PORTABLE, "1")
     monkeypatch.setenv("MLCLI_MEMORY", "40 kB")
-    assert not Pool(2).forks
+    assert not WorkerPool(2).forks
     with Store.open(tmp_path / "runs.db") as store:
         assert toy.digest(run(cells, jobs=2, patience=AT_ONCE, store=store)) == alone
         assert all(one.stored for one in run(cells, store=store, jobs=1) if one.status == "done")
@@ -82,7 +82,7 @@ def test_with_only_what_every_system_has_the_answers_are_the_same(
 def test_new_processes_that_are_not_needed_after_all_leave_in_silence(
     another_thread: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with Pool(2) as pool:
+    with WorkerPool(2) as pool:
         assert not pool.forks
         pool.call()
         assert not pool.ready
@@ -91,7 +91,7 @@ def test_new_processes_that_are_not_needed_after_all_leave_in_silence(
 
 
 def test_copies_are_here_at_once_and_leave_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
-    with Pool(2) as pool:
+    with WorkerPool(2) as pool:
         pool.call()
         assert pool.ready == (sys.platform == "linux")
     assert not pool.called

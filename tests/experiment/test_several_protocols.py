@@ -12,7 +12,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.pooling import joined
-from mlcli.report.scored import Scored, judged, scored
+from mlcli.report.scoring.scored import Scored, judged_answers, scored
 from tests.cli.shell import document, typed
 
 SEVERAL = """\
@@ -56,7 +56,7 @@ def test_the_same_protocol_twice_is_refused_with_its_place(file: Path) -> None:
 def test_an_unknown_average_is_refused(file: Path) -> None:
     file.write_text(SEVERAL + "average: median\n")
     [problem] = check(file)
-    assert "'average' is one of 'folds' or 'pooled'" in problem.what
+    assert "'average' is one of folds, pooled" in problem.what
     assert "--average is one of folds, pooled" in typed("eval", "iris", "-m", "lda", "--average", "mean").stderr
 
 
@@ -73,11 +73,11 @@ def one(average: str, protocol: str = "") -> Scored:
 
 def test_pooled_is_the_score_of_all_answers_at_once() -> None:
     pooled, folds = one("pooled"), one("folds")
-    answers = joined(judged(pooled.result))
+    answers = joined(judged_answers(pooled.result))
     assert pooled.summaries["auc"].mean == pytest.approx(
         roc_auc_score(answers.truth == 1, answers.probabilities[:, 1]), abs=1e-9
     )
-    each = [roc_auc_score(part.truth == 1, part.probabilities[:, 1]) for part in judged(folds.result)]
+    each = [roc_auc_score(part.truth == 1, part.probabilities[:, 1]) for part in judged_answers(folds.result)]
     assert folds.summaries["auc"].mean == pytest.approx(sum(each) / len(each), abs=1e-9)
 
 

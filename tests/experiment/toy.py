@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, ProtocolSpec
@@ -29,7 +29,7 @@ def dataset(rows: int = 40, name: str = "toy", seed: int = 0) -> Dataset:
     b[3] = np.nan
     cells = (rng.normal(size=rows), b, rng.integers(-1, 3, rows), rng.integers(0, 2, rows))
     table = Table.of(list(zip(columns, cells, strict=True)), rows)
-    fields = tuple(Field(column, "target" if column.name == "y" else "feature") for column in columns)
+    fields = tuple(SchemaField(column, "target" if column.name == "y" else "feature") for column in columns)
     return Dataset(name, table, Schema(fields), notes=("the target was guessed",))
 
 
@@ -38,7 +38,7 @@ def values(rows: int = 30) -> Dataset:
     rng = np.random.default_rng(1)
     columns = (Column("a"), Column("b"), Column("y"))
     table = Table.of([(column, rng.normal(size=rows)) for column in columns], rows)
-    fields = tuple(Field(column, "target" if column.name == "y" else "feature") for column in columns)
+    fields = tuple(SchemaField(column, "target" if column.name == "y" else "feature") for column in columns)
     return Dataset("values", table, Schema(fields))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.learning import ask, learn
+from mlcli.core.pipeline import ask, learn
 
 
 def fitted(model: Any, data: Any, seed: int = 1) -> Any:

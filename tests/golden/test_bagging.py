@@ -19,7 +19,7 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
 from mlcli.engines.draws import Bag
-from mlcli.engines.ensemble import OutOfBag, fitted, mean_of, outputs, sample, votes
+from mlcli.engines.ensemble import OutOfBagAnswers, fitted, mean_of, outputs, votes
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.ensembles.bagging import Bagging
@@ -33,15 +33,15 @@ from tests.golden.asking import fitted as learned
 from tests.golden.shipped import in_numbers
 
 
-def on_the_bags_of(oracle: Any, model: Any, data: Any) -> tuple[list[Any], OutOfBag]:
+def on_the_bags_of(oracle: Any, model: Any, data: Any) -> tuple[list[Any], OutOfBagAnswers]:
     """Copies of a model on the rows and columns that scikit-learn has drawn, and what they say of rows outside."""
-    members, outside = [], OutOfBag.of(data)
+    members, outside = [], OutOfBagAnswers.of(data)
     names = [column.name for column in data.table.columns]
     for rows, columns in zip(oracle.estimators_samples_, oracle.estimators_features_, strict=True):
-        repeats = np.bincount(rows, minlength=len(data))
-        drawn = sample(data, repeats, [names[place] for place in columns])
+        drawn = data.take(np.sort(rows))
+        drawn = drawn.with_table(drawn.table.select([names[place] for place in columns]))
         members.append(fitted(model, drawn, np.random.default_rng(0)))
-        outside.add(members[-1], repeats == 0)
+        outside.add(members[-1], ~np.isin(np.arange(len(data)), rows))
     return members, outside
 
 

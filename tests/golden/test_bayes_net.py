@@ -20,8 +20,8 @@ from sklearn.metrics import mutual_info_score
 from sklearn.naive_bayes import CategoricalNB
 
 from mlcli.core.errors import DataError, FitError, MlcliError, UsageError
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.graphs.bayes_net import BayesNet

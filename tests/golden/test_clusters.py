@@ -15,7 +15,7 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.groups import around_centres, silhouettes
+from mlcli.tasks.grouping import around_centres, silhouettes
 
 PEERS = {
     "adjusted-rand": peer.adjusted_rand_score,

@@ -82,7 +82,7 @@ def test_the_gradient_is_that_of_differences(expect: Any) -> None:
     w = np.random.default_rng(1).normal(size=(len(features.names) + 3) * 3)
     steps = 1e-5 * np.eye(len(w))
     by_differences = [(objective.at(w + step).value - objective.at(w - step).value) / 2e-5 for step in steps]
-    assert objective.at(w).slope == pytest.approx(np.array(by_differences), abs=1e-6)
+    assert objective.at(w).gradient == pytest.approx(np.array(by_differences), abs=1e-6)
 
 
 def test_tags_and_probabilities_are_those_of_every_path() -> None:

@@ -34,7 +34,7 @@ def test_the_training_rows_are_answered_as_fairly_and_as_well_as_by_fairlearn(cr
     mixed = theirs._pmf_predict(data.table.numbers)[:, 1]
     error = float(np.where(data.y == 1, 1 - mixed, mixed).mean())
     ours = sum(
-        share * float((model._said(one, data.table) != data.y).mean())
+        share * float((model._answers_last(one, data.table) != data.y).mean())
         for share, one in zip(model.shares_, model.models_, strict=True)
     )
     assert ours == pytest.approx(error, abs=0.02)
@@ -47,7 +47,7 @@ def test_what_is_drawn_keeps_the_constraint_on_new_rows() -> None:
     said = answers(model, new)
     assert abs(np.diff(selected_by_group(said, new))[0]) < 0.1
     assert (answers(model, new.take(np.arange(50, 90))) == said[50:90]).all()
-    right = [float((model._said(one, new.table) == new.y).mean()) for one in model.models_]
+    right = [float((model._answers_last(one, new.table) == new.y).mean()) for one in model.models_]
     assert (said == new.y).mean() == pytest.approx(model.shares_ @ right, abs=0.03)
 
 

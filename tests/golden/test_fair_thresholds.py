@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.ensemble import outputs
-from mlcli.engines.group_thresholds import Choice, Reached
+from mlcli.engines.group_thresholds import GroupThresholds, RateCurve
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.models.wrappers.fair_thresholds import FairThresholds
@@ -80,7 +80,7 @@ def test_the_best_of_all_pairs_of_thresholds_is_chosen() -> None:
     p, positive = rng.uniform(0, 1, 40), rng.uniform(0, 1, 40) < 0.5
     halves = [np.arange(40) < 20, np.arange(40) >= 20]
     choices = [
-        Choice.of(counts_by_threshold(p[half], positive[half], np.ones(20)), "demographic-parity")
+        GroupThresholds.of(counts_by_threshold(p[half], positive[half], np.ones(20)), "demographic-parity")
         for half in halves
     ]
     model = FairThresholds(slack=0.1)
@@ -113,7 +113,7 @@ def test_a_group_that_was_not_there_is_decided_at_half() -> None:
 def test_lots_reach_every_point_of_the_hull() -> None:
     """ROC of four thresholds; at a false positive rate of 0.3 lots reach 0.7, and a coin brings it to 0.5."""
     thresholds = np.array([np.inf, 0.9, 0.5, 0.0])
-    group = Reached(thresholds, np.array([0, 0.1, 0.5, 1]), np.array([0, 0.5, 0.9, 1.0]))
+    group = RateCurve(thresholds, np.array([0, 0.1, 0.5, 1]), np.array([0, 0.5, 0.9, 1.0]))
     assert group.best_at(np.array([0.3]))[0] == pytest.approx(0.7)
     lots: Any = group.lots_at(0.3, 0.5)
     assert [lots.first, lots.second, lots.share] == pytest.approx([0.9, 0.5, 0.5])

@@ -16,7 +16,7 @@ from mlcli.core.groups import groups_by, sensitive_names
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined
-from mlcli.metrics.fairness import FEW, GroupRates, Rate, answered_alike, gap, gower_distances, rates_by_group
+from mlcli.metrics.fairness import FEW, GroupRates, Rate, gap, gower_distances, individual_fairness, rates_by_group
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.classification import LabelAnswers
 
@@ -165,7 +165,7 @@ def test_consistency_is_that_of_aif360_but_for_the_row_itself() -> None:
     scaled = X / np.ptp(X, axis=0)
     near = NearestNeighbors(n_neighbors=6, metric="manhattan").fit(scaled).kneighbors(scaled)[1][:, 1:]
     expected = 1 - np.abs(said - said[near].mean(axis=1)).mean()
-    found = answered_alike(gower_distances(table), said, said)
+    found = individual_fairness(gower_distances(table), said, said)
     assert found.consistency == pytest.approx(expected, abs=1e-12)
 
 
@@ -179,7 +179,7 @@ def test_pairs_are_counted_by_gowers_similarity() -> None:
     assert distances[0, 1] == pytest.approx(0.05)
     assert distances[0, 2] == pytest.approx(1.0)
     assert distances[2, 3] == pytest.approx(0.0)
-    found = answered_alike(distances, np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.3, 0.8, 0.7]))
+    found = individual_fairness(distances, np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.3, 0.8, 0.7]))
     assert (found.pairs, found.decided_differently) == (2, 0.5)
     assert found.probability_difference == pytest.approx(0.35)
 

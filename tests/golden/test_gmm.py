@@ -11,8 +11,7 @@ import scipy.stats
 import sklearn.mixture
 
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans as Peer
 from sklearn.metrics import adjusted_rand_score
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.learning import learn
+from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array
 from mlcli.data.load import load
 from mlcli.engines.centres import STARTS, Cloud, cloud_of

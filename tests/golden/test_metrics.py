@@ -13,8 +13,8 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import confusion
 from mlcli.metrics.distributions import normal_quantile
 from mlcli.metrics.intervals import wald, wilson
-from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.stability import fold_stability
 from mlcli.tasks.classification import LabelAnswers
 from tests.golden.weather import printed, weather

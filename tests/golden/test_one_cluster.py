@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from mlcli.core.learning import ask, learn
+from mlcli.core.pipeline import ask, learn
 from mlcli.metrics.registry import metric_named
 from mlcli.models.clusters.one_cluster import OneCluster
 from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows

@@ -10,8 +10,7 @@ import pytest
 import sklearn.decomposition
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import learn
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.tables import Array
 from mlcli.metrics.registry import metric_named
 from mlcli.models.density.gmm import GaussianMixture

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import chisquare
 from sklearn.metrics import adjusted_rand_score
 
-from mlcli.core.learning import ask, learn
+from mlcli.core.pipeline import ask, learn
 from mlcli.models.clusters.random_clusters import RandomClusters
 from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
 from tests.golden.shipped import in_numbers

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from mlcli.core.learning import learn
 from mlcli.core.model import Model
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
-from mlcli.core.learning import learn
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn
 from mlcli.models.anomaly.score_ranking import ScoreRanking
 from tests.golden.asking import asked
 from tests.golden.screening import rows_of

@@ -10,8 +10,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression as OfSklearn
 
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.learning import learn, settle
 from mlcli.core.params import build
+from mlcli.core.pipeline import learn, settle
 from mlcli.models.anomaly._labelled import around
 from mlcli.models.anomaly.supervised_detector import SupervisedDetector
 from tests.golden.asking import asked

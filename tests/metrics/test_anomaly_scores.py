@@ -103,6 +103,12 @@ def test_rows_that_tie_at_n_count_for_the_share_that_fits() -> None:
     assert value("precision-at-n", answers.take(order)) == pytest.approx((1 + 1 / 3) / 2)
 
 
+def test_scores_that_all_tie_give_the_share_of_anomalies() -> None:
+    # 1 of 4 rows, whichever of them is taken.
+    answers = answers_of([5, 5, 5, 5], [0, 1, 0, 0])
+    assert value("precision-at-n", answers) == value("precision@1", answers) == 0.25
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_scores_of_the_first_rows_are_those_of_flagging_them(seed: int) -> None:
     answers = some(seed)

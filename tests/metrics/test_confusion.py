@@ -12,8 +12,8 @@ from sklearn.metrics import confusion_matrix
 from mlcli.core.answers import Header
 from mlcli.metrics.confusion import confusion, tallies_of, tallies_under
 from mlcli.metrics.influence import influence
-from mlcli.metrics.one_against_rest import one_against_rest
 from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from tests.metrics.making import drawn_labels, label_answers

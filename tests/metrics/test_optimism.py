@@ -12,10 +12,10 @@ from mlcli.core.errors import UsageError
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.metrics.optimism import corrected, no_information, overfitting
+from mlcli.metrics.optimism import corrected_for_optimism, no_information, overfitting
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.report.scored import Scored, scored
+from mlcli.report.scoring.scored import Scored, scored
 from mlcli.tasks.classification import LabelAnswers
 
 ACCURACY = metric_named("accuracy", LabelAnswers, ("a", "b"))
@@ -35,7 +35,9 @@ TRAINING_ANSWERS = [answers("aabba", "aabba"), answers("aabbb", "aabba")]
 
 
 def of(estimate: str | float) -> float:
-    summary = corrected(summarise(ACCURACY, JUDGED, [5, 5]), ACCURACY, JUDGED, TRAINING_ANSWERS, estimate)
+    summary = corrected_for_optimism(
+        summarise(ACCURACY, JUDGED, [5, 5]), ACCURACY, JUDGED, TRAINING_ANSWERS, estimate
+    )
     assert summary.mean is not None
     return summary.mean
 
@@ -60,7 +62,7 @@ def test_averages_over_classes_have_their_no_information_in_each_bag() -> None:
     """Who answers one class alone, in each bag another, knows nothing in any; together these would seem to."""
     f1 = metric_named("f1-macro", LabelAnswers)
     bags = [answers("aabb", "aaaa"), answers("aabb", "bbbb")]
-    found = corrected(summarise(f1, bags, [4, 4]), f1, bags, bags, ".632+")
+    found = corrected_for_optimism(summarise(f1, bags, [4, 4]), f1, bags, bags, ".632+")
     assert found.mean == pytest.approx(1 / 3)
 
 
@@ -96,7 +98,9 @@ def test_the_632_estimate_is_that_of_mlxtend() -> None:
             texts = ("".join("ab"[code] for code in codes) for codes in (y[rows], fitted.predict(X[rows])))
             found.append(answers(*texts))
     summary = summarise(ACCURACY, judged, [len(y)] * 10)
-    assert corrected(summary, ACCURACY, judged, learned, 0.632).mean == pytest.approx(theirs, abs=1e-9)
+    assert corrected_for_optimism(summary, ACCURACY, judged, learned, 0.632).mean == pytest.approx(
+        theirs, abs=1e-9
+    )
 
 
 def test_a_model_that_learns_by_heart_is_not_flattered() -> None:

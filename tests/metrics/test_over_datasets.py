@@ -8,15 +8,13 @@ import scikit_posthocs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from mlcli.metrics.distributions import chi_square_tail, f_tail
-from mlcli.metrics.over_datasets import compared_over, score_table
+from mlcli.metrics.distributions import chi_square_tail, f_tail, range_quantile, range_tail
+from mlcli.metrics.over_datasets import compare_over_datasets, score_table
 from mlcli.metrics.ranks import (
     critical_difference,
     friedman,
     groups_alike,
     posterior,
-    range_quantile,
-    range_tail,
     ranked,
     wilcoxon,
     wins_ties_losses,
@@ -140,8 +138,8 @@ def rows(scores: np.ndarray) -> list[tuple[str, str, float]]:
 def test_the_unit_of_an_error_does_not_count() -> None:
     errors = np.random.default_rng(3).uniform(1, 2, (9, 3))
     units = np.random.default_rng(4).uniform(1e-3, 1e3, (9, 1))
-    plain = compared_over(score_table(rows(errors), "rmse", "low", by_factors=True), rope=0.01)
-    scaled = compared_over(score_table(rows(errors * units), "rmse", "low", by_factors=True), rope=0.01)
+    plain = compare_over_datasets(score_table(rows(errors), "rmse", "low", by_factors=True), rope=0.01)
+    scaled = compare_over_datasets(score_table(rows(errors * units), "rmse", "low", by_factors=True), rope=0.01)
     assert scaled.ranks == plain.ranks
     assert [pair.difference.p for pair in scaled.pairs] == [pair.difference.p for pair in plain.pairs]
     assert [pair.belief for pair in scaled.pairs] == [pair.belief for pair in plain.pairs]
@@ -150,7 +148,7 @@ def test_the_unit_of_an_error_does_not_count() -> None:
 
 def test_pairs_are_corrected_together_and_the_better_one_stands_first() -> None:
     table = score_table(rows(np.random.default_rng(5).normal([0.0, 1.0, 3.0], 1.0, (8, 3))), "score", "high")
-    over = compared_over(table)
+    over = compare_over_datasets(table)
     assert [(pair.first, pair.second) for pair in over.pairs] == [("c", "b"), ("c", "a"), ("b", "a")]
     p = [pair.difference.p or 0.0 for pair in over.pairs]
     corrected = multipletests(p, method="holm")[1]
@@ -166,7 +164,7 @@ def test_what_lacks_scores_is_left_out_by_name() -> None:
         "c is left out: it has no score on most datasets",
         "d2 is left out: it has no score of b",
     )
-    assert compared_over(table).why == "all models have the same score on every dataset"
+    assert compare_over_datasets(table).why == "all models have the same score on every dataset"
 
 
 def test_scores_of_several_seeds_are_averaged() -> None:

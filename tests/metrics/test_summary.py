@@ -14,7 +14,7 @@ from scipy import special, stats
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bootstrap import replicates, resamples_for, weightings
-from mlcli.metrics.influence import tied
+from mlcli.metrics.influence import share_of_ties
 from mlcli.metrics.intervals import effective_rows, wald, wilson
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
@@ -193,7 +193,7 @@ def test_scores_that_tie_say_nothing_of_an_area() -> None:
     answers = drawn_labels(2, rows=400)
     rankings = metric_named("auc", LabelAnswers).rankings
     assert rankings is not None
-    assert tied(rankings(answers)) == pytest.approx((wins_and_area(answers)[0] == 0.5).mean())
+    assert share_of_ties(rankings(answers)) == pytest.approx((wins_and_area(answers)[0] == 0.5).mean())
     alike = replace(answers, probabilities=np.full((400, 2), 0.5))
     found = summary_of("auc", folds_of(alike, 10), train=360)
     assert (found.mean, found.low) == (0.5, None)

@@ -13,9 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.held_out import Round
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.rows import RowsOfTable
 from mlcli.models.baselines.zero_r import ZeroR

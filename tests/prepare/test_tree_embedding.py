@@ -10,9 +10,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.tree import DecisionTreeRegressor
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table

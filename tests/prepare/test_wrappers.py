@@ -18,9 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlcli.core.errors import FitError
-from mlcli.core.learning import ask, learn
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, ask, learn
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mlcli.core.answers import Header
 from mlcli.core.findings import Histogram
-from mlcli.report.anomalies import scores_of
 from mlcli.report.document import Grid, Notes
+from mlcli.report.views.kinds.anomaly import scores_of
 from mlcli.tasks.anomaly import ScoreAnswers
 from tests.cli.shell import typed
 

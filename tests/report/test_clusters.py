@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from mlcli.core.findings import Lines, Table
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
+from mlcli.report.formats.text import text_of
+from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
-from mlcli.report.results import results_of
-from mlcli.report.scored import Scored, scored
-from mlcli.report.scores import decimals_of
-from mlcli.report.text import text_of
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.results import results_of
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.groups import MEANS
+from mlcli.tasks.grouping import MEANS
 from tests.golden.test_clusters import answers
 
-CORNERS = DatasetFacts("corners", "c", 12, Schema((Field(Column("x")),)))
+CORNERS = DatasetFacts("corners", "c", 12, Schema((SchemaField(Column("x")),)))
 FOUR = np.repeat(np.eye(4), 3, axis=0) * 10.0 + np.tile([-0.1, 0.0, 0.1], 4)[:, None]
 """Three rows each round four corners that are equally far from each other."""
 

@@ -25,22 +25,33 @@ from mlcli.core.findings import (
     Regions,
     Tree,
 )
-from mlcli.report.document import Content, Document, Field, Grid, Heading, Lines, Notes, Picture, Sentence, grid
-from mlcli.report.formats import RENDERERS, known_format, renderer_of
-from mlcli.report.html import fragment_of
-from mlcli.report.latex import COMMANDS
+from mlcli.report.document import (
+    Content,
+    Document,
+    Grid,
+    GridCell,
+    Heading,
+    Notes,
+    Picture,
+    Preformatted,
+    Sentence,
+    grid,
+)
+from mlcli.report.formats.html import fragment_of
+from mlcli.report.formats.latex import COMMANDS
+from mlcli.report.formats.table import RENDERERS, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.pictures import FIGURES
+from mlcli.report.pictures.files import FIGURES
 from tests.cli.shell import document, typed
 
-ROWS: list[list[Content]] = [["zero-r", Field("0.5|0.6", "best")], ["a, b", Field("", heights=(0.0, 1.0))]]
+ROWS: list[list[Content]] = [["zero-r", GridCell("0.5|0.6", "best")], ["a, b", GridCell("", heights=(0.0, 1.0))]]
 DOCUMENT: Document = (
     Heading("iris: *all* of_it", 1),
     Sentence("- no list", "weak"),
     Sentence("clearly", "strong"),
     grid(["model", "score"], ROWS, right=[1]),
     Heading("tree"),
-    Lines(("x <= 3", "|   y: red")),
+    Preformatted(("x <= 3", "|   y: red")),
     Notes((("!", "no spread"), ("", "a remark"))),
 )
 PLANE = (0.0, 1.0), (0.0, 1.0)
@@ -125,7 +136,7 @@ def test_every_kind_of_picture_is_here_and_has_a_figure() -> None:
 
 @pytest.mark.parametrize("format", RENDERERS)
 def test_no_control_character_gets_through(format: str) -> None:
-    shown = read(format, (Sentence("a\x1b[31m"), grid(["b\x07"], [["c\nd"]]), Lines(("e\x1b",))))
+    shown = read(format, (Sentence("a\x1b[31m"), grid(["b\x07"], [["c\nd"]]), Preformatted(("e\x1b",))))
     assert not set(shown) & {"\x1b", "\x07"}
     assert "c\\nd" in shown
 
@@ -136,7 +147,7 @@ def test_csv_is_read_back_once_remarks_are_left_out() -> None:
 
 
 def test_scores_are_numbers_in_csv() -> None:
-    scores = grid(["model", "auc"], [["a", Field("*0.9 ±0.1", "best")], ["b", "undefined"]], right=[1])
+    scores = grid(["model", "auc"], [["a", GridCell("*0.9 ±0.1", "best")], ["b", "undefined"]], right=[1])
     legend = Notes((("", "* is the best of its column; ± is the 95 % CI half-width"),))
     shown = read("csv", (scores, legend)).splitlines()
     assert shown == ["model,auc,auc ±", "a,0.9,0.1", "b,undefined,", "", "# ± is the 95 % CI half-width"]
@@ -153,7 +164,7 @@ def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:
 
 
 def test_latex_has_rules_of_booktabs_and_the_best_in_bold() -> None:
-    shown = rendered("latex", (grid(["a_b", "±"], [["5 %", Field("*-0.5 ≤ Λᵢ", "best")]], right=[1]),))
+    shown = rendered("latex", (grid(["a_b", "±"], [["5 %", GridCell("*-0.5 ≤ Λᵢ", "best")]], right=[1]),))
     assert shown.splitlines()[2:] == [
         r"\begin{tabular}{lr}",
         r"\toprule",

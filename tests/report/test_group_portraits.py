@@ -8,10 +8,10 @@ from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
 
 from mlcli.core.findings import Cloud, Points
-from mlcli.report.distributions import boxplots, histogram
-from mlcli.report.document import Lines
-from mlcli.report.drawing import drawn
-from mlcli.report.group_portraits import between_centres, by_components, marks
+from mlcli.report.document import Preformatted
+from mlcli.report.pictures.characters import drawn
+from mlcli.report.views.distributions import boxplots, histogram
+from mlcli.report.views.kinds.group_portraits import between_centres, by_components, marks
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
@@ -28,7 +28,7 @@ def test_boxes_are_those_of_matplotlib() -> None:
 
 def test_boxes_are_drawn_on_one_scale() -> None:
     picture = drawn(boxplots("", "x", PARTS), 60)
-    assert isinstance(picture, Lines)
+    assert isinstance(picture, Preformatted)
     lines = picture.lines
     assert [line.split()[0] for line in lines[:2]] == ["one", "two"]
     assert lines[0].endswith("1 outside")

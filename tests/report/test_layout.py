@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from mlcli.report.document import Field, Heading, Lines, Sentence, grid, notes
+from mlcli.report.document import GridCell, Heading, Preformatted, Sentence, grid, notes
+from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page, columns_of
-from mlcli.report.text import coloured, text_of
 
 MODELS = (
     "zero-r",
@@ -17,7 +17,7 @@ METRICS = ("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"
 SCORES = grid(
     ["model", *METRICS],
     [
-        [Field(name, "strong"), *(f"0.{row}{place}1 ±0.025" for place in range(6))]
+        [GridCell(name, "strong"), *(f"0.{row}{place}1 ±0.025" for place in range(6))]
         for row, name in enumerate(MODELS)
     ],
     right=range(1, 7),
@@ -69,7 +69,7 @@ def test_control_characters_are_shown_and_not_obeyed() -> None:
 
 
 def test_long_lines_go_on_further_in() -> None:
-    tree = Lines(("|   |   " + "a > 1 and " * 12 + "b",))
+    tree = Preformatted(("|   |   " + "a > 1 and " * 12 + "b",))
     lines = text_of((tree,), Page(60)).splitlines()
     assert max(map(len, lines)) <= 60
     assert lines[0].startswith("|   |   a > 1")
@@ -78,7 +78,7 @@ def test_long_lines_go_on_further_in() -> None:
 
 
 def test_ascii_terminals_get_ascii() -> None:
-    text = text_of((Heading("größe", 1), SCORES, Lines(("≤ 3 → yes",))), Page(80, "ascii"))
+    text = text_of((Heading("größe", 1), SCORES, Preformatted(("≤ 3 → yes",))), Page(80, "ascii"))
     assert text.isascii()
     assert "0.001 +/-0.025" in text
     assert "<= 3 -> yes" in text
@@ -88,7 +88,7 @@ def test_latin_1_keeps_what_it_has() -> None:
     assert text_of((Sentence("größe ± 1 → 2"),), Page(80, "latin-1")) == "größe +/- 1 -> 2\n"
 
 
-DOCUMENT = (Heading("iris", 1), SCORES, Sentence("A sentence."), notes("a note"), Lines(("  kept",)))
+DOCUMENT = (Heading("iris", 1), SCORES, Sentence("A sentence."), notes("a note"), Preformatted(("  kept",)))
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Answers, Header
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
-from mlcli.metrics.one_against_rest import ClassRates
-from mlcli.report.as_json import results_as_json
-from mlcli.report.confusion import confusion_of
+from mlcli.metrics.scores.labels import ClassRates
+from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
-from mlcli.report.results import Parts, results_of
-from mlcli.report.scored import scored
-from mlcli.report.text import text_of
+from mlcli.report.scoring.scored import scored
+from mlcli.report.views.confusion import confusion_of
+from mlcli.report.views.results import Details, results_of
+from mlcli.report.views.results_as_json import results_as_json
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 
@@ -30,10 +30,12 @@ DATA = DatasetFacts(
     name="colours",
     content="c",
     rows=5,
-    schema=Schema((Field(Column("x")), Field(Column("colour", "nominal", CLASSES), "target"))),
+    schema=Schema((SchemaField(Column("x")), SchemaField(Column("colour", "nominal", CLASSES), "target"))),
     notes=("the target was guessed",),
 )
-NUMBERS = replace(DATA, name="sizes", schema=Schema((Field(Column("x")), Field(Column("size"), "target"))))
+NUMBERS = replace(
+    DATA, name="sizes", schema=Schema((SchemaField(Column("x")), SchemaField(Column("size"), "target")))
+)
 
 
 def cell(model: str, kind: str = "classification", label: str = "", steps: tuple[StepSpec, ...] = ()) -> Cell:
@@ -138,7 +140,7 @@ def test_it_is_told_which_models_learn_from_rows_without_a_target() -> None:
 
 
 def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
-    roles = (Field(Column("w"), "weight"), Field(Column("ward", "nominal", ("a", "b")), "group"))
+    roles = (SchemaField(Column("w"), "weight"), SchemaField(Column("ward", "nominal", ("a", "b")), "group"))
     of = replace(cell("one-r"), dataset=replace(DATA, schema=Schema((*DATA.schema.fields, *roles))))
     said = text(result(of, labels(PREDICTED)))
     assert "rows kept together by 'ward'; rows weighted by 'w'; holdout" in said
@@ -217,7 +219,7 @@ def test_an_undefined_score_keeps_what_its_splits_say() -> None:
 
 def test_many_remarks_of_one_kind_are_counted() -> None:
     names = tuple(f"class-{place}" for place in range(20))
-    schema = Schema((Field(Column("x")), Field(Column("colour", "nominal", names), "target")))
+    schema = Schema((SchemaField(Column("x")), SchemaField(Column("colour", "nominal", names), "target")))
     of = replace(cell("knn"), dataset=replace(DATA, schema=schema))
     codes = np.zeros(5, np.int32)
     few = LabelAnswers(
@@ -247,7 +249,7 @@ def test_folds_that_disagree_are_told_and_others_are_not() -> None:
 def test_each_class_is_shown_against_the_rest_where_asked() -> None:
     """worked-examples.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
     asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
-    lines = [line.split() for line in text_of(results_of(asked, Parts(classes=True)), Page(None)).splitlines()]
+    lines = [line.split() for line in text_of(results_of(asked, Details(classes=True)), Page(None)).splitlines()]
     assert [
         "red",
         "0.333",
@@ -406,7 +408,7 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
 
 def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
     known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
-    said = text_of(results_of([known], Parts(spread=True)), Page(width=None))
+    said = text_of(results_of([known], Details(spread=True)), Page(width=None))
     assert "accuracy over the splits" in said
     assert "consistent" in said
     assert "over the splits" not in text(known.result)

@@ -8,9 +8,9 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.differences import differences_of
-from mlcli.report.scored import Group, group_of, scored
-from mlcli.report.verdict import verdict_on
+from mlcli.report.scoring.differences import differences_of
+from mlcli.report.scoring.scored import Group, group_of, scored
+from mlcli.report.views.verdict import verdict_on
 
 DETECTORS = ("mahalanobis", "lof", "z-score")
 

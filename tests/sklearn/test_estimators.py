@@ -19,7 +19,7 @@ from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.step import RowStep
 from mlcli.data.shipped import shipped_paths
-from mlcli.sklearn._catalogue import CHANGES_ROWS, SUFFIXES, Described
+from mlcli.sklearn._catalogue import CHANGES_ROWS, SUFFIXES, DescribedMethod
 from mlcli.tasks.table import kinds_of
 from tests.sklearn.checking import assert_passes
 from tests.sklearn.exceptions import TABLE
@@ -34,12 +34,12 @@ def penguins() -> tuple[pd.DataFrame, pd.Series[Any]]:
 
 def test_every_method_and_step_is_an_estimator_or_says_why_not() -> None:
     of_models = {
-        Described(name, kind.name).name
+        DescribedMethod(name, kind.name).name
         for name in MODELS.names()
         for kind in kinds_of(MODELS.load(name))
         if kind.name in SUFFIXES and name not in made.NOT_MADE
     }
-    of_steps = {Described(name, "step").name for name in STEPS.names() if name not in made.NOT_MADE}
+    of_steps = {DescribedMethod(name, "step").name for name in STEPS.names() if name not in made.NOT_MADE}
     assert set(made.names()) == of_models | of_steps
     assert len(made.names()) == len(of_models) + len(of_steps)
     for start in (start for starts, _, _ in TABLE for start in starts):

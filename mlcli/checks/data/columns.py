@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.audited import FEWEST_ROWS, Audited, shown
-from mlcli.checks.repairs import step, with_role
+from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
+from mlcli.checks.repairs import step_before, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import NAMES_OF_PARTS, part_column
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import NAMES_OF_PARTS, part_column
-from mlcli.data.checks import (
+from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
     has_many_levels,
@@ -31,7 +31,7 @@ MOSTLY_DISTINCT = 0.5
 def nothing_to_learn_from(audited: Audited) -> Iterator[Issue]:
     """No feature at all."""
     if shows_nothing(audited.dataset):
-        repair = with_role(audited.dataset, "feature", "COLUMN")
+        repair = with_role(audited, "feature", "COLUMN")
         yield Issue("grave", NOTHING_TO_LEARN_FROM, repairs=(repair,))
 
 
@@ -42,7 +42,7 @@ def constant(audited: Audited) -> Iterator[Issue]:
         yield Issue(
             "advice",
             f"the same in every row, so nothing can be learned from it: {listed(found)}",
-            repairs=(with_role(audited.dataset, "ignore", *found),),
+            repairs=(with_role(audited, "ignore", *found),),
             columns=tuple(found),
         )
 
@@ -55,11 +55,11 @@ def nearly_constant(audited: Audited) -> Iterator[Issue]:
         if len(cells) and not is_constant(audited.dataset, column):
             values, counts = np.unique(cells, return_counts=True)
             if counts.max() >= NEARLY_ALL * len(cells):
-                value = shown(float(values[counts.argmax()]), column)
+                value = cell_text(float(values[counts.argmax()]), column)
                 found[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
     if found:
         sentence = f"nearly constant: {listed(list(found.values()))}"
-        repair = with_role(audited.dataset, "ignore", *found)
+        repair = with_role(audited, "ignore", *found)
         yield Issue("advice", sentence, repairs=(repair,), columns=tuple(found))
 
 
@@ -76,7 +76,7 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
         "warning" if most else "advice",
         f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(texts)}",
         "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
-        (step(audited.example, own), with_role(audited.dataset, "ignore", *(most or found))),
+        (step_before(audited, own), with_role(audited, "ignore", *(most or found))),
         columns=tuple(found),
     )
 
@@ -96,7 +96,7 @@ def many_levels(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"very many levels for {rows} rows: {listed(texts)}",
             "one-hot makes a column of each; trees find splits on them that hold by chance",
-            (with_role(audited.dataset, "ignore", *names), with_role(audited.dataset, "group", names[0])),
+            (with_role(audited, "ignore", *names), with_role(audited, "group", names[0])),
             columns=names,
         )
 
@@ -109,7 +109,7 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
             continue
         distinct = len(np.unique(audited.present(column)))
         again = distinct < rows
-        repairs = [with_role(audited.dataset, role, column.name) for role in (["group"] if again else []) + ["id"]]
+        repairs = [with_role(audited, role, column.name) for role in (["group"] if again else []) + ["id"]]
         why = "; a value that stands in several rows may name one patient, customer or device" if again else ""
         yield Issue(
             "grave",
@@ -128,7 +128,7 @@ def given_parts(audited: Audited) -> Iterator[Issue]:
             "warning",
             f"column '{column.name}' is named like the part that a row is in, and is a feature",
             f"{len(np.unique(audited.present(column)))} distinct values",
-            (with_role(audited.dataset, "part", column.name), with_role(audited.dataset, "ignore", column.name)),
+            (with_role(audited, "part", column.name), with_role(audited, "ignore", column.name)),
             columns=(column.name,),
         )
     part = part_column(audited.schema)

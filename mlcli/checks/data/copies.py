@@ -34,20 +34,20 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     if audited.splitter is not None and audited.splitter.asks_only_learned_rows():
         return
     same = numbered_by_content(audited, with_target=True)
-    copies = _copies(same)
+    copies = _count_copies(same)
     if not copies:
         return
     share, expected = copies / len(same), _copies_by_chance(audited, np.unique(same, return_index=True)[1])
     least = MANY_COPIES if _is_fine(audited) else NEARLY_ALL_TWICE
     many = share >= least and copies > BEYOND_CHANCE * expected
     sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
-    nearly = ", or nearly" * (copies > _copies(numbered_by_content(audited, with_target=True, nearly=0.0)))
+    nearly = ", or nearly" * (copies > _count_copies(numbered_by_content(audited, with_target=True, nearly=0.0)))
     what = f"{copies} {sentence}{nearly}; a split may put one in training and its twin in the test"
     group = "number equal rows alike in a column of their own, and give it the role group: no split parts twins"
     yield Issue(
         "warning" if many else "advice",
         what,
-        f"{share:.1%} of the rows, such as {_an_example(same)}{_on_both_sides(audited, same)}; "
+        f"{share:.1%} of the rows, such as {_example_text(same)}{_twins_text(audited, same)}; "
         f"were columns independent, chance would make about {expected:.2g}",
         (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
     )
@@ -92,7 +92,7 @@ def _tolerance(audited: Audited, column: Column, nearly: float) -> float:
     return nearly * float(np.median(np.abs(known - np.median(known))))
 
 
-def _copies(same: Codes) -> int:
+def _count_copies(same: Codes) -> int:
     return len(same) - int(same.max(initial=-1)) - 1
 
 
@@ -101,14 +101,14 @@ def _is_fine(audited: Audited) -> bool:
     return any(len(np.unique(audited.present(column))) >= FINE for column in audited.numeric())
 
 
-def _an_example(same: Codes) -> str:
+def _example_text(same: Codes) -> str:
     """Two rows that are the same, by their numbers in the file."""
     numbers, counts = np.unique(same, return_counts=True)
     rows = np.flatnonzero(same == numbers[counts > 1][0])
     return f"rows {rows[0] + 1} and {rows[1] + 1}"
 
 
-def _on_both_sides(audited: Audited, same: Codes) -> str:
+def _twins_text(audited: Audited, same: Codes) -> str:
     """How many judged rows have a twin among those that are learned from."""
     splits = audited.some_splits
     if not splits or audited.planned is None or len(same) != audited.planned.strata.rows:

@@ -34,13 +34,13 @@ def leaks(audited: Audited) -> Iterator[Issue]:
     rows = _without_copies(audited, audited.sample[known])
     truth = audited.cells(target)[rows]
     for column in audited.features():
-        strength = strength_of(audited.cells(column)[rows], truth, target)
+        strength = strength_text(audited.cells(column)[rows], truth, target)
         if strength is not None:
             yield Issue(
                 "grave",
                 f"column '{column.name}' predicts {target.name} by itself",
                 f"{strength}; a column that is known only when {target.name} is, or is made from it, would do so",
-                (with_role(audited.dataset, "ignore", column.name),),
+                (with_role(audited, "ignore", column.name),),
                 (column.name,),
             )
 
@@ -51,20 +51,20 @@ def _without_copies(audited: Audited, rows: Rows) -> Rows:
     return rows if len(once) < FEWEST_ROWS else rows[np.sort(once)]
 
 
-def strength_of(cells: Array, truth: Array, target: Column) -> str | None:
+def strength_text(cells: Array, truth: Array, target: Column) -> str | None:
     """How well a column tells the target, in words; nothing where it is not too good to be true."""
     if not target.coded:
-        explained = max(share_explained(cells, truth), _on_a_line(cells, truth))
+        explained = max(share_explained(cells, truth), _linear_share_explained(cells, truth))
         return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
     classes = truth.astype(np.int32)
-    right = 1.0 if _in_one_run_each(cells, classes) else share_right(cells, classes, len(target.levels))
+    right = 1.0 if _is_parted_by_thresholds(cells, classes) else share_right(cells, classes, len(target.levels))
     most = np.bincount(classes).max() / len(classes)
     if most == 1 or 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
         return None
     return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"
 
 
-def _in_one_run_each(cells: Array, classes: Codes) -> bool:
+def _is_parted_by_thresholds(cells: Array, classes: Codes) -> bool:
     """Whether thresholds part the classes wholly, none so small that chance may have done it.
 
     The nearest values of the rows beside a threshold are of both classes, and do not tell.
@@ -78,7 +78,7 @@ def _in_one_run_each(cells: Array, classes: Codes) -> bool:
     return apart and int(changes.sum()) == len(sizes) - 1 and int(sizes.min()) >= FEWEST_OF_CLASS
 
 
-def _on_a_line(cells: Array, values: Array) -> float:
+def _linear_share_explained(cells: Array, values: Array) -> float:
     """R² of a straight line, which few rows tell better than nearest values; missing cells explain nothing."""
     known = ~np.isnan(cells)
     if known.sum() < FEWEST_ROWS or np.ptp(cells[known]) == 0 or np.ptp(values[known]) == 0:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.association import Rule, best_rule
+from mlcli.checks.association import ColumnCondition, best_condition
 from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.repairs import step
+from mlcli.checks.repairs import step_before
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.names import listed
@@ -27,8 +27,11 @@ SHRINKS = 0.1
 
 def missing_by_rule(audited: Audited) -> Iterator[Issue]:
     """Cells that are not missing by chance, since other columns tell where."""
-    found = {column.name: _rule_over_others(audited, column, empty) for column, empty in _with_gaps(audited)}
-    rules = {name: rule for name, rule in found.items() if rule is not None}
+    rules: dict[str, ColumnCondition] = {}
+    for column, empty in _columns_with_gaps(audited):
+        rule = _best_condition_over_others(audited, column, empty)
+        if rule is not None:
+            rules[column.name] = rule
     if not rules:
         return
     strong = [name for name, rule in rules.items() if abs(rule.correlation) >= STRONG and not rule.is_of_gaps]
@@ -43,7 +46,7 @@ def missing_by_rule(audited: Audited) -> Iterator[Issue]:
         "warning" if strong else "advice",
         f"not missing by chance, since a rule over another column tells where: {listed(columns)}",
         "what fills such gaps is drawn from other cases; that a cell is empty may be learned from",
-        (step(audited.example, own),),
+        (step_before(audited, own),),
         columns,
         (Table("Rules that tell where cells are missing", header, rows),),
     )
@@ -52,7 +55,7 @@ def missing_by_rule(audited: Audited) -> Iterator[Issue]:
 def imputing(audited: Audited) -> Iterator[Issue]:
     """What filling gaps does to the mean and the spread of a column."""
     rows = []
-    for column, _ in _with_gaps(audited):
+    for column, _ in _columns_with_gaps(audited):
         cells = audited.present(column)
         if column.coded or len(cells) < 2:
             continue
@@ -67,13 +70,13 @@ def imputing(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"filling the gaps of {', '.join(shrunk)} makes them look less spread than they are",
             "a gap that is filled with the mean leaves the mean as it is, and adds nothing to the spread",
-            (step(audited.example, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
+            (step_before(audited, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
             shrunk,
             (Table("What imputing does", header, tuple(rows)),),
         )
 
 
-def _with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
+def _columns_with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
     """The features with enough empty cells to see a rule in."""
     for column in audited.features():
         if column.missing and len(audited.dataset) >= FEWEST_ROWS:
@@ -82,12 +85,12 @@ def _with_gaps(audited: Audited) -> Iterator[tuple[Column, Flags]]:
                 yield column, empty
 
 
-def _rule_over_others(audited: Audited, column: Column, empty: Flags) -> Rule | None:
+def _best_condition_over_others(audited: Audited, column: Column, empty: Flags) -> ColumnCondition | None:
     """The best condition on another column, if chance alone does not make one as good."""
     others = [one for one in audited.features() if one.name != column.name]
     others += [audited.target] if audited.target is not None else []
     rows = audited.sample
-    rules = (best_rule(empty[rows], audited.cells(one)[rows], one) for one in others)
+    rules = (best_condition(empty[rows], audited.cells(one)[rows], one) for one in others)
     known = [rule for rule in rules if rule is not None]
     best = max(known, key=lambda rule: abs(rule.correlation), default=None)
     if best is None:

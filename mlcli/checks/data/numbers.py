@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.data.spellings import stand_in
-from mlcli.checks.repairs import declared, step, with_role
+from mlcli.checks.data.spellings import stand_in_issue
+from mlcli.checks.repairs import declared, step_before, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.moments import quotient
@@ -41,7 +41,7 @@ def stand_ins(audited: Audited) -> Iterator[Issue]:
     for column in audited.numeric():
         cells = audited.present(column)
         for value in _stand_ins_among(cells):
-            yield stand_in(audited, column, f"{value:g}", int((cells == value).sum()))
+            yield stand_in_issue(audited, column, f"{value:g}", int((cells == value).sum()))
 
 
 def _stand_ins_among(cells: Array) -> Iterator[float]:
@@ -70,7 +70,7 @@ def disguised_zeros(audited: Audited) -> Iterator[Issue]:
                 "warning" if zeros <= SOME_ZEROS * len(cells) and gap > 1 else "advice",
                 f"column '{column.name}': 0 in {zeros} rows lies far below all other numbers, and may be missing",
                 f"the others are {positive.min():g} to {positive.max():g}, half of them {low:g} to {high:g}",
-                (declared(audited.dataset, {column.name: {"missing": ["0"]}}),),
+                (declared(audited, {column.name: {"missing": ["0"]}}),),
                 columns=(column.name,),
             )
 
@@ -81,14 +81,14 @@ def outliers(audited: Audited) -> Iterator[Issue]:
         cells = np.sort(audited.present(column))
         if len(cells) < FEWEST_ROWS or len(np.unique(cells)) < DISTINCT:
             continue
-        for far, near in ((_far_up(cells), cells), (_far_up(-cells[::-1]), -cells[::-1])):
+        for far, near in ((_count_far_above(cells), cells), (_count_far_above(-cells[::-1]), -cells[::-1])):
             if far:
                 sign = 1.0 if near is cells else -1.0
                 inside = np.sort(sign * near[: len(near) - far])
-                yield _outlier(audited, column, np.sort(sign * near[len(near) - far :]), inside)
+                yield _outlier_issue(audited, column, np.sort(sign * near[len(near) - far :]), inside)
 
 
-def _far_up(cells: Array) -> int:
+def _count_far_above(cells: Array) -> int:
     """How many of the largest lie further above the rest than these reach, in numbers and in ratios."""
     most = max(2, int(OUTLYING * len(cells)))
     for count in range(1, most + 1):
@@ -99,15 +99,15 @@ def _far_up(cells: Array) -> int:
     return 0
 
 
-def _outlier(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
+def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
     written = ", ".join(f"{value:g}" for value in outside)
     empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
-    moved = step(audited.example, f"{{use: winsorise, columns: {flow([column.name])}}}")
+    moved = step_before(audited, f"{{use: winsorise, columns: {flow([column.name])}}}")
     return Issue(
         "warning",
         f"column '{column.name}': {written} lies far outside all other numbers",
         f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
-        (declared(audited.dataset, empty), moved),
+        (declared(audited, empty), moved),
         columns=(column.name,),
     )
 
@@ -124,13 +124,13 @@ def dependent_columns(audited: Audited) -> Iterator[Issue]:
     numbers = numbers / np.where(spread > 0, spread, np.nan)
     alike = np.triu(np.abs(_correlations(numbers)), 1)
     for first, second in np.argwhere(alike >= SAME).tolist():
-        yield _same_column(audited, columns[first], columns[second])
+        yield _same_column_issue(audited, columns[first], columns[second])
     whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
-    follower = [] if (alike >= SAME).any() else _follows_from_all_before(numbers[:, whole])
+    follower = [] if (alike >= SAME).any() else _dependent_on_earlier(numbers[:, whole])
     for place in follower:
         name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
-        repair = with_role(audited.dataset, "ignore", name)
+        repair = with_role(audited, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
 
 
@@ -145,7 +145,7 @@ def _correlations(numbers: Array) -> Array:
     return np.where(rows >= FEWEST_ROWS, quotient(covariance, varies * varies.T), 0.0)
 
 
-def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
+def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue:
     both = np.stack([audited.cells(first), audited.cells(second)])
     x, y = both[:, ~np.isnan(both).any(axis=0)]
     slope, intercept = np.polyfit(x, y, 1)
@@ -155,12 +155,12 @@ def _same_column(audited: Audited, first: Column, second: Column) -> Issue:
         "warning",
         f"columns '{first.name}' and '{second.name}' say the same: {formula}",
         "they share what either is worth, so that importances and coefficients of both mislead",
-        (with_role(audited.dataset, "ignore", second.name),),
+        (with_role(audited, "ignore", second.name),),
         columns=(first.name, second.name),
     )
 
 
-def _follows_from_all_before(numbers: Array) -> list[int]:
+def _dependent_on_earlier(numbers: Array) -> list[int]:
     """The columns of which nothing is left when those before them are taken away."""
     if numbers.shape[1] > len(numbers) // 2:
         return []
@@ -178,7 +178,7 @@ def same_levels(audited: Audited) -> Iterator[Issue]:
                     "warning",
                     f"columns '{first.name}' and '{second.name}' say the same in other words",
                     f"each of the {len(first.levels)} levels of one stands beside one level of the other",
-                    (with_role(audited.dataset, "ignore", second.name),),
+                    (with_role(audited, "ignore", second.name),),
                     columns=(first.name, second.name),
                 )
 
@@ -207,7 +207,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"far from a bell, with a long tail of large numbers: {', '.join(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
-            (step(audited.example, f"{{use: log, columns: {flow(names)}}}"),),
+            (step_before(audited, f"{{use: log, columns: {flow(names)}}}"),),
             names,
             (Table("Skewness, 0 for a bell", ("column", "now", "k", "of log(x + k)"), tuple(found)),),
         )

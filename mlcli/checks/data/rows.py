@@ -1,20 +1,29 @@
-"""Rows: contradicting one another, without a target, or too few."""
+"""Rows: contradicting one another, without a target, or too few; and their weights, unused or odd."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.copies import numbered_by_content
-from mlcli.checks.repairs import by_hand, step, with_role
+from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Issue, Repair
-from mlcli.core.tables import Codes
+from mlcli.core.tables import Array, Codes
 from mlcli.report.numbers import counted
+from mlcli.tasks.kind import ROLES
 
 ROWS_PER_FEATURE = 5
 MANY_CONTRADICTIONS = 0.05
+
+WEIGHT_NAME = re.compile(
+    r"(?i:freq(uency)?|counts?|n_?obs|(sample|instance|case|row|survey|person|final)[-_ ]?(weight|wt|wgt)s?|"
+    r"weights?|wts?|wgt|fnlwgt|pw(ei)?gt)"
+)
+FOLDS = 10
+COUNT = "count"
 
 
 def contradictions(audited: Audited) -> Iterator[Issue]:
@@ -64,7 +73,7 @@ def few_rows(audited: Audited) -> Iterator[Issue]:
     rows, features = len(audited.dataset), len(audited.features())
     if features and rows < ROWS_PER_FEATURE * features:
         keep = max(2, rows // 10)
-        select = step(audited.example, f"{{use: mutual-information, keep: {min(keep, features)}}}")
+        select = step_before(audited, f"{{use: mutual-information, keep: {min(keep, features)}}}")
         yield Issue(
             "warning",
             f"few rows for so many features: {rows} rows, {features} features",
@@ -84,5 +93,59 @@ def scattered(audited: Audited) -> Iterator[Issue]:
     cells = audited.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        repair = with_role(audited.dataset, "order", "COLUMN")
+        repair = with_role(audited, "order", "COLUMN")
         yield Issue("warning", f"{what}: they are taken as they stand", repairs=(repair,), columns=(column.name,))
+
+
+def unused_weights(audited: Audited) -> Iterator[Issue]:
+    """A feature that is named like the weight of a row."""
+    if audited.schema.the("weight") or audited.schema.the("count"):
+        return
+    for column in audited.numeric():
+        cells = audited.present(column)
+        positive = len(cells) == len(audited.dataset) and bool((cells >= 0).all()) and bool((cells > 0).any())
+        if positive and WEIGHT_NAME.fullmatch(column.name):
+            yield Issue(
+                "warning",
+                f"column '{column.name}' is named like the weight of a row, and is a feature",
+                f"{cells.min():g} to {cells.max():g}, {cells.sum():g} in all",
+                tuple(with_role(audited, role, column.name) for role in _roles_for(cells)),
+                (column.name,),
+            )
+
+
+def odd_weights(audited: Audited) -> Iterator[Issue]:
+    """Weights of which one row has as much as a fold, or that leave rows out."""
+    column = audited.schema.the("weight")
+    if column is None:
+        return
+    cells = audited.cells(column)
+    if cells.max() > cells.sum() / FOLDS:
+        yield Issue(
+            "warning",
+            f"one row has {cells.max() / cells.sum():.0%} of all weight in '{column.name}', more than a fold",
+            f"row {int(cells.argmax()) + 1} weighs {cells.max():g}, all {len(cells)} together {cells.sum():g}",
+            (by_hand("check that row; write it as several rows if its weight is a count"),),
+            (column.name,),
+        )
+    zeros = int((cells == 0).sum())
+    if zeros:
+        yield Issue(
+            "advice",
+            f"{zeros} of {len(cells)} rows have weight 0 in '{column.name}': they are left out",
+            repairs=(by_hand("leave them out of the file, or give them a weight"),),
+            columns=(column.name,),
+        )
+    if COUNT in ROLES and cells.max() > 1 and (cells == np.floor(cells)).all():
+        yield Issue(
+            "advice",
+            f"the weights in '{column.name}' are whole numbers, and may count rows",
+            "a row of weight 5 is then five rows, which a split may part",
+            (with_role(audited, COUNT, column.name),),
+            (column.name,),
+        )
+
+
+def _roles_for(cells: Array) -> tuple[str, ...]:
+    counts = COUNT in ROLES and bool((cells == np.floor(cells)).all())
+    return (COUNT, "weight") if counts else ("weight",)

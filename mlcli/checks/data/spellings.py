@@ -53,9 +53,9 @@ UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a",
 def differ_in_case(audited: Audited) -> Iterator[Issue]:
     """Levels that differ in capitals only."""
     for column in audited.coded():
-        for levels in _alike(column, str.casefold):
+        for levels in _same_in_form(column, str.casefold):
             what = f"column '{column.name}': the levels {', '.join(levels)} differ in capitals only"
-            yield _one_word(audited, column, levels, what)
+            yield _spelling_issue(audited, column, levels, what)
 
 
 def near_spellings(audited: Audited) -> Iterator[Issue]:
@@ -63,24 +63,26 @@ def near_spellings(audited: Audited) -> Iterator[Issue]:
     for column in audited.coded():
         if len(column.levels) > MOST_LEVELS:
             continue
-        found = [levels for levels in _alike(column, _plainly) if len({one.casefold() for one in levels}) > 1]
-        found += _slips(audited, column, {level for levels in found for level in levels})
+        found = [
+            levels for levels in _same_in_form(column, _plain_form) if len({one.casefold() for one in levels}) > 1
+        ]
+        found += _misspelt_levels(audited, column, {level for levels in found for level in levels})
         for levels in found:
             what = f"column '{column.name}': {' and '.join(levels)} may be one word in several spellings"
-            yield _one_word(audited, column, levels, what)
+            yield _spelling_issue(audited, column, levels, what)
 
 
 def odd_formats(audited: Audited) -> Iterator[Issue]:
     """A few cells in another format than nearly all others of their column."""
     for column in audited.coded():
-        counts = _counts(audited, column)
+        counts = _level_counts(audited, column)
         shapes: Counter[str] = Counter()
         for level, count in counts.items():
-            shapes[_shape(level)] += count
+            shapes[_format_of(level)] += count
         (main, rows), total = (shapes.most_common(1) or [("", 0)])[0], sum(shapes.values())
-        levels = [level for level in counts if _shape(level) != main]
+        levels = [level for level in counts if _format_of(level) != main]
         if "9" in main and len(counts) >= FEWEST_FORMATTED and ONE_FORMAT * total <= rows < total:
-            usual = next(level for level in counts if _shape(level) == main)
+            usual = next(level for level in counts if _format_of(level) == main)
             yield Issue(
                 "warning",
                 f"column '{column.name}': {listed(levels)} are written in another way than the rest",
@@ -93,19 +95,19 @@ def odd_formats(audited: Audited) -> Iterator[Issue]:
 def stand_in_words(audited: Audited) -> Iterator[Issue]:
     """Levels that often stand for a missing value."""
     for column in audited.coded():
-        for level, count in _counts(audited, column).items():
+        for level, count in _level_counts(audited, column).items():
             if level.casefold() in STAND_IN_WORDS:
-                yield stand_in(audited, column, level, count)
+                yield stand_in_issue(audited, column, level, count)
 
 
-def stand_in(audited: Audited, column: Column, written: str, count: int) -> Issue:
+def stand_in_issue(audited: Audited, column: Column, written: str, count: int) -> Issue:
     """A cell that may stand for a missing value."""
     rows = "1 row" if count == 1 else f"{count} rows"
     return Issue(
         "warning" if not column.coded else "advice",
         f"column '{column.name}': {written} in {rows} may stand for a missing value",
         f"{count / len(audited.dataset):.1%} of the rows",
-        (declared(audited.dataset, {column.name: {"missing": [written]}}),),
+        (declared(audited, {column.name: {"missing": [written]}}),),
         columns=(column.name,),
     )
 
@@ -120,7 +122,7 @@ def ordered_levels(audited: Audited) -> Iterator[Issue]:
                 "advice",
                 f"column '{column.name}' is nominal, and its levels seem to have an order",
                 f"lowest first: {', '.join(order)}",
-                (declared(audited.dataset, {column.name: said}),),
+                (declared(audited, {column.name: said}),),
                 columns=(column.name,),
             )
 
@@ -151,7 +153,7 @@ def _range_of(level: str) -> tuple[float, float] | None:
     return (low, high if found[3] else np.inf)
 
 
-def _alike(column: Column, plain: object) -> list[list[str]]:
+def _same_in_form(column: Column, plain: object) -> list[list[str]]:
     """The levels that are the same in a plainer form; signs, of which nothing is left, differ."""
     same = defaultdict(list)
     for level in column.levels:
@@ -159,7 +161,7 @@ def _alike(column: Column, plain: object) -> list[list[str]]:
     return [levels for form, levels in same.items() if form and len(levels) > 1]
 
 
-def _plainly(level: str) -> str:
+def _plain_form(level: str) -> str:
     """A word without accents, umlauts, signs and blanks; numbers keep their signs."""
     text = level.casefold().translate(UMLAUTS)
     text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
@@ -170,9 +172,9 @@ def _plainly(level: str) -> str:
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def _slips(audited: Audited, column: Column, known: set[str]) -> list[list[str]]:
+def _misspelt_levels(audited: Audited, column: Column, known: set[str]) -> list[list[str]]:
     """Rare levels that are one letter away from a frequent one."""
-    counts = {level: count for level, count in _counts(audited, column).items() if level not in known}
+    counts = {level: count for level, count in _level_counts(audited, column).items() if level not in known}
     words = {level for level in counts if len(level) >= SHORTEST - 1 and level.isalpha()}
     return [
         [often, rare]
@@ -194,19 +196,19 @@ def _is_one_letter_away(first: str, second: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
 
 
-def _counts(audited: Audited, column: Column) -> dict[str, int]:
+def _level_counts(audited: Audited, column: Column) -> dict[str, int]:
     codes = audited.present(column).astype(np.intp)
     counts = np.bincount(codes, minlength=len(column.levels)).tolist()
     return {level: count for level, count in zip(column.levels, counts, strict=True) if count}
 
 
-def _shape(level: str) -> str:
+def _format_of(level: str) -> str:
     """A cell with its digits and letters made alike: 2024-01-31 is 9-9-9."""
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"[0-9]+", "9", level))
 
 
-def _one_word(audited: Audited, column: Column, levels: Sequence[str], what: str) -> Issue:
-    counts = _counts(audited, column)
+def _spelling_issue(audited: Audited, column: Column, levels: Sequence[str], what: str) -> Issue:
+    counts = _level_counts(audited, column)
     usual = max(levels, key=lambda level: counts.get(level, 0))
     return Issue(
         "warning",

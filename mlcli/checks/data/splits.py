@@ -13,8 +13,8 @@ from mlcli.checks.data.columns import is_identifier
 from mlcli.checks.repairs import by_hand, split_by, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.rows import DATE
 from mlcli.core.schema import Column
-from mlcli.core.split_columns import DATE
 from mlcli.core.tables import Array
 from mlcli.data.roles import ID_NAME
 from mlcli.protocols.good_only import BY_DESIGN
@@ -48,7 +48,7 @@ def rare_classes(audited: Audited) -> Iterator[Issue]:
     counts = np.bincount(codes, minlength=len(target.levels)).tolist()
     metric = OF_RARE_CLASSES.get(audited.planned.kind.name if audited.planned else "", "")
     few = max(RARE_CLASS_ROWS, RARE_CLASS_SHARE * len(codes) / len(target.levels) if metric else 0)
-    option = f"--metric {metric} --protocol {_repeated(audited)} --folds {FEW_FOLDS}"
+    option = f"--metric {metric} --protocol {_repeated_protocol(audited)} --folds {FEW_FOLDS}"
     rare = [f"{level} ({count})" for level, count in zip(target.levels, counts, strict=True) if count < few]
     serious = any(0 < count < RARE_CLASS_ROWS / 2 for count in counts)
     if rare:
@@ -86,7 +86,7 @@ def imbalance(audited: Audited) -> Iterator[Issue]:
     if target is None or not target.coded or audited.planned is None:
         return
     counts = np.bincount(audited.present(target).astype(np.intp))
-    share = counts.max() / counts.sum()
+    share = counts.max(initial=0) / max(counts.sum(), 1)
     if audited.planned.kind.name == "classification" and LARGEST_CLASS <= share < 1:
         yield Issue(
             "warning",
@@ -109,19 +109,19 @@ def splitting(audited: Audited) -> Iterator[Issue]:
             "advice" if BY_DESIGN in sentence else "warning",
             sentence,
             f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
-            ALL_LEARNED_FROM if BY_DESIGN in sentence else _larger_parts(audited),
+            ALL_LEARNED_FROM if BY_DESIGN in sentence else _repairs_of_parts(audited),
         )
 
 
-def _repeated(audited: Audited) -> str:
+def _repeated_protocol(audited: Audited) -> str:
     """The protocol that deals folds anew several times, if the kind of task has one."""
     legal = audited.planned.kind.protocols if audited.planned else ()
     return next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
 
 
-def _larger_parts(audited: Audited) -> tuple[Repair, ...]:
+def _repairs_of_parts(audited: Audited) -> tuple[Repair, ...]:
     """Fewer folds, dealt anew several times; where each row is judged already, only more rows help."""
-    protocol = _repeated(audited)
+    protocol = _repeated_protocol(audited)
     more = by_hand("collect more rows, above all of rare classes")
     already = audited.protocol is not None and audited.protocol.params.get("folds") == FEW_FOLDS
     return (more,) if not protocol or already else (*split_by(f"{{use: {protocol}, folds: {FEW_FOLDS}}}"), more)
@@ -142,19 +142,19 @@ def groups_cut(audited: Audited) -> Iterator[Issue]:
             continue
         if not named or not 2 < distinct <= len(cells) / ROWS_OF_A_GROUP or distinct < np.sqrt(len(cells)) / 2:
             continue
-        both = _on_both_sides(audited, column)
+        both = _share_of_cut_groups(audited, column)
         if both:
             yield Issue(
                 "grave",
                 f"column '{column.name}' names groups of rows, and splits cut them",
                 f"{distinct} groups of {len(cells) / distinct:.1f} rows; "
                 f"of {both:.0%} of the judged rows a row of the same group was learned from",
-                (with_role(audited.dataset, "group", column.name),),
+                (with_role(audited, "group", column.name),),
                 (column.name,),
             )
 
 
-def _on_both_sides(audited: Audited, column: Column) -> float:
+def _share_of_cut_groups(audited: Audited, column: Column) -> float:
     """The share of judged rows whose group is learned from."""
     cells = audited.cells(column)
     shares = [np.isin(cells[split.test], cells[split.train]).mean() for split in audited.some_splits]
@@ -175,7 +175,7 @@ def time_ignored(audited: Audited) -> Iterator[Issue]:
         if alike > REMEMBERS or column is order:
             same = f"the row before tells {alike:.0%} of the target" if alike > 0 else "its role is order"
             repairs = split_by("forward-chaining")
-            role = () if column is order else (with_role(audited.dataset, "order", column.name),)
+            role = () if column is order else (with_role(audited, "order", column.name),)
             yield Issue(
                 "warning",
                 f"rows are ordered in time by '{column.name}', and {used} learns from later rows than it judges",

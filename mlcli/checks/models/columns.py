@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlcli.checks.remedies import behind
-from mlcli.checks.trial import Trial
+from mlcli.checks.diagnosed import Diagnosed
+from mlcli.checks.remedies import text_behind_steps
 from mlcli.core.findings import Finding, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
@@ -32,11 +32,11 @@ NOTHING = 0.05
 """What a column says of the target alone, as a part of all there is to say, is nothing below this."""
 
 
-def unscaled_coefficients(trial: Trial) -> Iterator[Issue]:
+def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Coefficients of columns in different units, which cannot be compared."""
-    if _finding(trial, COEFFICIENTS) is None or SCALERS & {step.use for step in trial.cell.steps}:
+    if _finding_titled(diagnosed, COEFFICIENTS) is None or SCALERS & {step.use for step in diagnosed.cell.steps}:
         return
-    spreads = {column.name: float(np.nanstd(_cells(trial, column))) for column in _numeric(trial)}
+    spreads = {column.name: float(np.nanstd(_cells(diagnosed, column))) for column in _numeric_columns(diagnosed)}
     spreads = {name: spread for name, spread in spreads.items() if spread > 0}
     if spreads and max(spreads.values()) > UNITS * min(spreads.values()):
         wide, narrow = max(spreads, key=spreads.__getitem__), min(spreads, key=spreads.__getitem__)
@@ -44,24 +44,24 @@ def unscaled_coefficients(trial: Trial) -> Iterator[Issue]:
             "advice",
             "coefficients of columns in different units cannot be compared",
             f"'{wide}' is spread by {spreads[wide]:.3g}, '{narrow}' by {spreads[narrow]:.3g}",
-            (Repair("option", f"-m '{{use: {trial.cell.model.use}, steps: [standardise]}}'"),),
+            (Repair("option", f"-m '{{use: {diagnosed.cell.model.use}, steps: [standardise]}}'"),),
             (wide, narrow),
         )
 
 
-def misleading_importances(trial: Trial) -> Iterator[Issue]:
+def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Columns of many values that trees ask about often, and that are worth nothing on rows not seen."""
-    table = _finding(trial, IMPORTANCES)
-    if not isinstance(table, Table) or trial.worth is None:
+    table = _finding_titled(diagnosed, IMPORTANCES)
+    if not isinstance(table, Table) or diagnosed.importance is None:
         return
     shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
     found = [
         column.name
-        for column in trial.dataset.schema.features()
+        for column in diagnosed.dataset.schema.features()
         if shares.get(column.name, 0) >= MUCH
-        and len(np.unique(_cells(trial, column))) >= MANY_VALUES
-        and trial.alone.get(column.name, 1.0) <= NOTHING
-        and trial.worth.lost_without([column.name]) <= 0
+        and len(np.unique(_cells(diagnosed, column))) >= MANY_VALUES
+        and diagnosed.alone.get(column.name, 1.0) <= NOTHING
+        and diagnosed.importance.lost_without([column.name]) <= 0
     ]
     if found:
         gains = ", ".join(f"{name} {shares[name]:.0%}" for name in found)
@@ -74,13 +74,15 @@ def misleading_importances(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def correlated_columns(trial: Trial) -> Iterator[Issue]:
+def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Columns so alike that coefficients and importances are shared between them by chance."""
-    if _finding(trial, COEFFICIENTS) is None and _finding(trial, IMPORTANCES) is None:
+    if _finding_titled(diagnosed, COEFFICIENTS) is None and _finding_titled(diagnosed, IMPORTANCES) is None:
         return
-    columns = [column for column in _numeric(trial) if not column.missing]
+    columns = [column for column in _numeric_columns(diagnosed) if not column.missing]
     cells = (
-        np.stack([_cells(trial, column) for column in columns], axis=1) if len(columns) > 1 else np.empty((0, 0))
+        np.stack([_cells(diagnosed, column) for column in columns], axis=1)
+        if len(columns) > 1
+        else np.empty((0, 0))
     )
     if not cells.size or not (spread := cells.std(axis=0)).all():
         return
@@ -95,58 +97,47 @@ def correlated_columns(trial: Trial) -> Iterator[Issue]:
             "advice",
             f"{len(pairs)} pairs of columns are so alike that what each is worth is shared by chance",
             f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
-            (_without(trial, drop),),
+            (_repair_without(diagnosed, drop),),
             tuple(dict.fromkeys(name for row in rows for name in row[:2])),
             (Table("Columns alike", ("column", "and", "correlation"), rows),),
         )
 
 
-def correlations(trial: Trial, columns: Sequence[Column]) -> Array:
-    """The size of the correlation of each two columns; 0 with one that is constant."""
-    if not columns:
-        return np.empty((0, 0))
-    cells = np.stack([_cells(trial, column) for column in columns], axis=1)
-    spread = cells.std(axis=0)
-    scaled = (cells - cells.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    alike: Array = np.abs(scaled.T @ scaled / len(scaled))
-    return alike
-
-
-def useless_columns(trial: Trial) -> Iterator[Issue]:
+def useless_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Columns without which the model would answer rows that it has not seen as well."""
-    if trial.worth is None:
+    if diagnosed.importance is None:
         return
-    features = [column.name for column in trial.dataset.schema.features()]
-    scale = LITTLE * max(abs(trial.worth.score), 1e-12)
-    found = [name for name in features if trial.worth.lost.get(name, 1.0) <= scale]
+    features = [column.name for column in diagnosed.dataset.schema.features()]
+    scale = LITTLE * max(abs(diagnosed.importance.score), 1e-12)
+    found = [name for name in features if diagnosed.importance.lost.get(name, 1.0) <= scale]
     if not max(2, FEWEST_USELESS * len(features)) <= len(found) < len(features):
         return
-    lost = trial.worth.lost_without(found)
+    lost = diagnosed.importance.lost_without(found)
     if lost <= scale:
         yield Issue(
             "advice",
-            f"{len(found)} of {len(features)} columns are of no use to {trial.cell.label}: {listed(found)}",
-            f"{trial.metric.name} on rows not seen is {trial.worth.score:.4g} with them, and "
+            f"{len(found)} of {len(features)} columns are of no use to {diagnosed.cell.label}: {listed(found)}",
+            f"{diagnosed.metric.name} on rows not seen is {diagnosed.importance.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (_without(trial, found),),
+            (_repair_without(diagnosed, found),),
             tuple(found),
         )
 
 
-def _without(trial: Trial, names: Sequence[str]) -> Repair:
-    """The model behind its steps, without some columns."""
-    steps = (StepSpec("drop", {"columns": list(names)}), *trial.cell.steps)
-    return Repair("option", f"-m '{behind(trial.cell.model, steps)}'")
+def _repair_without(diagnosed: Diagnosed, names: Sequence[str]) -> Repair:
+    """The model text_behind_steps its steps, without some columns."""
+    steps = (StepSpec("drop", {"columns": list(names)}), *diagnosed.cell.steps)
+    return Repair("option", f"-m '{text_behind_steps(diagnosed.cell.model, steps)}'")
 
 
-def _finding(trial: Trial, title: str) -> Finding | None:
-    found = trial.explanation
+def _finding_titled(diagnosed: Diagnosed, title: str) -> Finding | None:
+    found = diagnosed.explanation
     return next((one for one in found if one.title == title), None)
 
 
-def _numeric(trial: Trial) -> list[Column]:
-    return [column for column in trial.dataset.schema.features() if not column.coded]
+def _numeric_columns(diagnosed: Diagnosed) -> list[Column]:
+    return [column for column in diagnosed.dataset.schema.features() if not column.coded]
 
 
-def _cells(trial: Trial, column: Column) -> Array:
-    return trial.dataset.table.cells(column.name).astype(np.float64)
+def _cells(diagnosed: Diagnosed, column: Column) -> Array:
+    return diagnosed.dataset.table.cells(column.name).astype(np.float64)

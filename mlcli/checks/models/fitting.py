@@ -8,22 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import Remedy, other_model, richer, simpler
-from mlcli.checks.trial import Trial
-from mlcli.core.errors import MlcliError
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
-from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.plan import plan
-from mlcli.report.curves import ScoreCurve, curves_over, finding_of
-from mlcli.report.differences import difference_between
-from mlcli.report.scored import Scored, scored
-from mlcli.report.scores import badness
+from mlcli.report.scoring.curves import ScoreCurve, curve_finding
+from mlcli.report.scoring.scored import Scored, badness
 
 WIDE_GAP = 0.3
 """Of skill between training rows and others, from which a model follows its training rows too closely."""
@@ -34,17 +27,14 @@ BETTER, FAR_BETTER = 0.05, 0.45
 STEEP = 0.04
 """Of skill for twice as many rows, from which more of them are worth having."""
 FLEXIBLE = "newton-boosting"
-SIZES = (0.25, 0.5, 1.0)
 SURE = 2.0
 """Standard errors over splits that a rise must have."""
 MOST_TRIED = 5
 KINDS = ("classification", "regression")
 
-_CURVES: WeakKeyDictionary[Trial, ScoreCurve] = WeakKeyDictionary()
-
 
 @dataclass(frozen=True)
-class Fit:
+class FitScores:
     """How well training rows and others are answered."""
 
     training: float
@@ -63,86 +53,91 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class TriedRemedy:
     """A remedy with what came of it, judged on the same splits."""
 
     remedy: Remedy
-    found: Scored
+    scored: Scored
     mean: float
     skill: float
 
 
-def overfitting(trial: Trial) -> Iterator[Issue]:
+def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A model that answers the rows it has learned from far better than others, and that can be made simpler."""
-    fit = fit_of(trial)
-    if fit is None or fit.gap < WIDE_GAP or _is_within_interval(trial, fit.training):
+    fit = fit_scores(diagnosed)
+    if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
         return
-    tried = better_first(_tried(trial, simpler(trial.cell)))
+    tried = most_skilful_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
-    sure = any(_surely_better(trial, one.found) for one in helps)
+    sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
     end = "" if helps else "; no simpler setting that was tried does better"
+    more_rows = Repair("file", f"more rows, {_trend_text(diagnosed)}; or fewer columns")
     yield Issue(
         "warning" if sure else "advice",
-        f"{trial.cell.label} overfits: it has high variance{end}",
-        f"{fit.in_words(trial.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
-        (*(_repair(trial, one) for one in helps), Repair("file", f"more rows, {_trend(trial)}; or fewer columns")),
-        shown=(*_table_of(trial, tried),),
+        f"{diagnosed.cell.label} overfits: it has high variance{end}",
+        f"{fit.in_words(diagnosed.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
+        (*(_repair_of(diagnosed, one) for one in helps), more_rows),
+        shown=(*_tried_tables(diagnosed, tried),),
     )
 
 
-def underfitting(trial: Trial) -> Iterator[Issue]:
+def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A model that answers even the rows it has learned from worse than a flexible method answers others."""
-    fit = fit_of(trial)
-    if fit is None or fit.gap > SMALL_GAP or trial.cell.model.use == FLEXIBLE:
+    fit = fit_scores(diagnosed)
+    if fit is None or fit.gap > SMALL_GAP or diagnosed.cell.model.use == FLEXIBLE:
         return
     if 1 - fit.training_skill < BETTER:  # no rival can be that much better
         return
-    (rival,) = _tried(trial, [other_model(trial.cell, FLEXIBLE)]) or (None,)
-    if rival is None or rival.skill - fit.training_skill < BETTER or not _surely_better(trial, rival.found):
+    (rival,) = _try_remedies(diagnosed, [other_model(diagnosed.cell, FLEXIBLE)]) or (None,)
+    if (
+        rival is None
+        or rival.skill - fit.training_skill < BETTER
+        or not diagnosed.is_surely_beaten_by(rival.scored)
+    ):
         return
-    tried = better_first([*_tried(trial, richer(trial.cell)), rival])
+    tried = most_skilful_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
     helps = [one for one in tried if one.skill > fit.judged_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
-        f"{trial.cell.label} underfits: it has high bias, and more rows alone will not help",
-        f"{fit.in_words(trial.metric.name)}; {FLEXIBLE} has {rival.mean:.4g} on the same rows",
+        f"{diagnosed.cell.label} underfits: it has high bias, and more rows alone will not help",
+        f"{fit.in_words(diagnosed.metric.name)}; {FLEXIBLE} has {rival.mean:.4g} on the same rows",
         (
-            *(_repair(trial, one) for one in helps),
+            *(_repair_of(diagnosed, one) for one in helps),
             Repair("file", "more columns that tell something of the target"),
         ),
-        shown=(*_table_of(trial, tried),),
+        shown=(*_tried_tables(diagnosed, tried),),
     )
 
 
-def more_rows_help(trial: Trial) -> Iterator[Issue]:
+def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A score that still rises with the number of training rows."""
-    curve = learning_curve_of(trial)
-    gain = None if curve is None else _skill_per_doubling(trial, curve)
+    curve = diagnosed.learning_curve
+    gain = None if curve is None else _skill_per_doubling(diagnosed, curve)
     if curve is None or gain is None or gain < STEEP:
         return
     rise = curve.per_doubling()
     yield Issue(
         "advice",
-        f"more rows would help {trial.cell.label}: its learning curve still rises",
-        f"{trial.metric.name} gets better by {rise:.2g} for the last doubling of the training rows",
+        f"more rows would help {diagnosed.cell.label}: its learning curve still rises",
+        f"{diagnosed.metric.name} gets better by {rise:.2g} for the last doubling of the training rows",
         (Repair("file", "more rows"),),
-        shown=(finding_of(curve),),
+        shown=(curve_finding(curve),),
     )
 
 
-def fit_of(trial: Trial) -> Fit | None:
+def fit_scores(diagnosed: Diagnosed) -> FitScores | None:
     """The two scores, where they and the baseline's are known."""
-    training = trial.model.training.get(trial.metric.name)
-    found = _mean(trial, trial.model)
-    if training is None or found is None or trial.cell.kind not in KINDS or trial.model.is_baseline:
+    training = diagnosed.model.training.get(diagnosed.metric.name)
+    found = diagnosed.score_of(diagnosed.model)
+    if training is None or found is None or diagnosed.cell.kind not in KINDS or diagnosed.model.is_baseline:
         return None
-    skills = [skill_of(trial, one) for one in (training, found)]
-    return Fit(training, found, *skills) if all(map(math.isfinite, skills)) else None
+    skills = [skill_of(diagnosed, one) for one in (training, found)]
+    return FitScores(training, found, *skills) if all(map(math.isfinite, skills)) else None
 
 
-def skill_of(trial: Trial, score: float) -> float:
+def skill_of(diagnosed: Diagnosed, score: float) -> float:
     """A score between the baseline's, which is 0, and the best there can be, which is 1."""
-    metric, baseline = trial.metric, _mean(trial, trial.baseline)
+    metric, baseline = diagnosed.metric, diagnosed.score_of(diagnosed.baseline)
     perfect = {"high": metric.high, "low": metric.low}.get(metric.better)
     if baseline is None or perfect is None or baseline == perfect:
         return math.nan
@@ -150,84 +145,43 @@ def skill_of(trial: Trial, score: float) -> float:
     return (worst - badness(metric, score)) / (worst - best)
 
 
-def learning_curve_of(trial: Trial) -> ScoreCurve | None:
-    """The learning curve of the model, made once; none where its rows cannot be split so."""
-    if trial not in _CURVES:
-        if trial.cell.model.saved is not None or trial.cell.kind not in KINDS or trial.model.is_baseline:
-            return None
-        found = _run(trial, [trial.cell.model], ProtocolSpec("training-size", {"sizes": list(SIZES)}))
-        curves = [curve for one in found for curve in curves_over(one, trial.cell.label, "series")]
-        if not curves:
-            return None
-        _CURVES[trial] = curves[0]
-    return _CURVES[trial]
-
-
-def better_first(tried: Iterable[Tried]) -> list[Tried]:
+def most_skilful_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
     """The most skilful first."""
     return sorted(tried, key=lambda one: -one.skill)
 
 
-def _tried(trial: Trial, remedies: Iterable[Remedy]) -> list[Tried]:
+def _try_remedies(diagnosed: Diagnosed, remedies: Iterable[Remedy]) -> list[TriedRemedy]:
     """Remedies as they do on the same splits; those that cannot be run are left out."""
     some = list(remedies)[:MOST_TRIED]
-    found = _run(trial, [one.model for one in some], trial.cell.protocol) if some else []
-    judged_ones = ((remedy, one, _mean(trial, one)) for remedy, one in zip(some, found, strict=False))
-    return [
-        Tried(remedy, one, mean, skill_of(trial, mean)) for remedy, one, mean in judged_ones if mean is not None
-    ]
+    found = diagnosed.scored_beside([one.model for one in some], diagnosed.cell.protocol) if some else []
+    tried = []
+    for remedy, one in zip(some, found, strict=False):
+        mean = diagnosed.score_of(one)
+        if mean is not None:
+            tried.append(TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean)))
+    return tried
 
 
-def _run(trial: Trial, models: list[ModelSpec], protocol: ProtocolSpec) -> list[Scored]:
-    """Models on the rows of the trial, in order; nothing where they cannot be planned."""
-    spec = DataSpec(trial.dataset.name, source=trial.dataset)
-    metrics = tuple(metric.name for metric in trial.model.metrics[:1])
-    asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=trial.cell.seed, training=True)
-    try:
-        cells = plan(asked)
-    except MlcliError:
-        return []
-    wanted = [one for one in cells if not _is_inserted_baseline(one.model.use, models)]
-    return [scored(result, metrics) for result in run(wanted, jobs=trial.jobs)]
-
-
-def _is_inserted_baseline(use: str, models: list[ModelSpec]) -> bool:
-    return use not in {model.use for model in models}
-
-
-def _mean(trial: Trial, one: Scored) -> float | None:
-    summary = one.summaries.get(trial.metric.name)
-    return None if summary is None else summary.mean
-
-
-def _surely_better(trial: Trial, one: Scored) -> bool:
-    """Whether a test tells a cell of the same splits from the model, and it is the better one."""
-    mine, theirs = _mean(trial, trial.model), _mean(trial, one)
-    if mine is None or theirs is None or badness(trial.metric, theirs) >= badness(trial.metric, mine):
-        return False
-    return difference_between(one, trial.model, trial.metric).distinguishable
-
-
-def _is_within_interval(trial: Trial, training: float) -> bool:
+def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:
     """Whether the training score is one that the judged rows could have by chance."""
-    summary = trial.model.summaries[trial.metric.name]
+    summary = diagnosed.model.summaries[diagnosed.metric.name]
     return summary.low is not None and summary.high is not None and summary.low <= training <= summary.high
 
 
-def _repair(trial: Trial, one: Tried) -> Repair:
-    return Repair("option", f"{one.remedy.text}  # {trial.metric.name} {one.mean:.4g}")
+def _repair_of(diagnosed: Diagnosed, one: TriedRemedy) -> Repair:
+    return Repair("option", f"{one.remedy.text}  # {diagnosed.metric.name} {one.mean:.4g}")
 
 
-def _table_of(trial: Trial, tried: list[Tried]) -> Iterator[Table]:
+def _tried_tables(diagnosed: Diagnosed, tried: list[TriedRemedy]) -> Iterator[Table]:
     """What was tried, and the score of each."""
     if tried:
-        rows = tuple((one.remedy.text, one.mean, one.found.training.get(trial.metric.name)) for one in tried)
-        yield Table("Tried on the same splits", ("", trial.metric.name, "training"), rows)
+        rows = tuple((one.remedy.text, one.mean, one.scored.training.get(diagnosed.metric.name)) for one in tried)
+        yield Table("Tried on the same splits", ("", diagnosed.metric.name, "training"), rows)
 
 
-def _trend(trial: Trial) -> str:
+def _trend_text(diagnosed: Diagnosed) -> str:
     """What the learning curve says of more rows."""
-    curve = learning_curve_of(trial)
+    curve = diagnosed.learning_curve
     rise = None if curve is None else curve.per_doubling()
     if rise is None:
         return "whose worth is not known"
@@ -236,12 +190,12 @@ def _trend(trial: Trial) -> str:
     )
 
 
-def _skill_per_doubling(trial: Trial, curve: ScoreCurve) -> float | None:
+def _skill_per_doubling(diagnosed: Diagnosed, curve: ScoreCurve) -> float | None:
     """What the last doubling of the rows was worth; none where the curve does not surely rise."""
     *_, (start, before), (end, after) = [(point.value, point.judged) for point in curve.points]
-    skills = [skill_of(trial, one.mean) if one.mean is not None else math.nan for one in (before, after)]
+    skills = [skill_of(diagnosed, one.mean) if one.mean is not None else math.nan for one in (before, after)]
     rises = [
-        badness(trial.metric, one) - badness(trial.metric, other)
+        badness(diagnosed.metric, one) - badness(diagnosed.metric, other)
         for one, other in zip(before.splits, after.splits, strict=True)
         if one is not None and other is not None
     ]

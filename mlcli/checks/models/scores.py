@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.trial import Trial
+from mlcli.checks.diagnosed import Diagnosed
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.scored import Scored, judged
+from mlcli.report.scoring.scored import Scored, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""
@@ -22,72 +22,71 @@ COMPARABLE = {"accuracy": "classification", "r2": "regression"}
 """The metrics in which one column alone is judged."""
 
 
-def no_better_than_baseline(trial: Trial) -> Iterator[Issue]:
+def no_better_than_baseline(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A model that answers no better than the baseline, or not surely."""
-    gain = trial.gain_over(trial.baseline)
-    if gain is None or trial.model.is_baseline or trial.cell.model.saved is not None:
+    gain = diagnosed.gain_over(diagnosed.baseline)
+    if gain is None or diagnosed.model.is_baseline or diagnosed.cell.model.saved is not None:
         return
     if gain.better > 0 and gain.sure:
         return
-    name, metric = trial.baseline.cell.label, trial.metric.name
+    name, metric = diagnosed.baseline.cell.label, diagnosed.metric.name
     how = "is no better than" if gain.better <= 0 else "may be no better than"
-    what = f"{trial.cell.label} {how} the baseline {name} by {metric}"
-    evidence = f"{metric} {trial.mean(trial.model):.4g} beside {trial.mean(trial.baseline):.4g}{gain.test}"
-    ranked = trial.model.summaries.get(RANKS)
+    what = f"{diagnosed.cell.label} {how} the baseline {name} by {metric}"
+    ranked = diagnosed.model.summaries.get(RANKS)
     if ranked is not None and ranked.low is not None and ranked.low > CHANCE:
-        why = f"{evidence}; {RANKS} is {ranked.mean:.3f}, surely above {CHANCE}"
+        why = f"{gain.evidence}; {RANKS} is {ranked.mean:.3f}, surely above {CHANCE}"
         other = Repair("option", f"--metric {RANKS} --metric balanced-accuracy")
         yield Issue("advice", f"{what}, and knows something all the same", why, (other,))
         return
     panel = Repair("option", "mlcli eval DATA  # the panel: does any method find something?")
     more = Repair("file", "add columns that tell something of the target, or more rows")
-    yield Issue("grave" if gain.better <= 0 else "warning", what, evidence, (panel, more))
+    yield Issue("grave" if gain.better <= 0 else "warning", what, gain.evidence, (panel, more))
 
 
-def worse_than_rival(trial: Trial) -> Iterator[Issue]:
+def worse_than_rival(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A model that a strong and simple method surely beats."""
-    rival = trial.rival
-    gain = trial.gain_over(rival) if rival else None
+    rival = diagnosed.rival
+    gain = diagnosed.gain_over(rival) if rival else None
     if rival is None or gain is None or gain.better >= 0 or not gain.sure:
         return
     label, use = rival.cell.label, rival.cell.model.use
     yield Issue(
         "warning",
-        f"{trial.cell.label} is worse than {label}, which is simple",
-        f"{trial.metric.name} {trial.mean(trial.model):.4g} beside {trial.mean(rival):.4g}{gain.test}",
-        (Repair("option", f"-m {use}"), Repair("option", f"-m {trial.cell.model.use} --tune")),
+        f"{diagnosed.cell.label} is worse than {label}, which is simple",
+        gain.evidence,
+        (Repair("option", f"-m {use}"), Repair("option", f"-m {diagnosed.cell.model.use} --tune")),
     )
 
 
-def slower_than_rival(trial: Trial) -> Iterator[Issue]:
+def slower_than_rival(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A model that takes far longer than a simple method and is not better."""
-    rival = trial.rival
-    gain = trial.gain_over(rival) if rival else None
+    rival = diagnosed.rival
+    gain = diagnosed.gain_over(rival) if rival else None
     if rival is None or gain is None or (gain.better > 0 and gain.sure):
         return
-    own, other = _seconds(trial.model), _seconds(rival)
+    own, other = _seconds_of(diagnosed.model), _seconds_of(rival)
     if own > SECONDS and own > SLOWER * other:
         use = rival.cell.model.use
         yield Issue(
             "advice",
-            f"{trial.cell.label} takes {own / other:.0f} x as long as {use}, and is not surely better",
+            f"{diagnosed.cell.label} takes {own / other:.0f} x as long as {use}, and is not surely better",
             f"{own:.1f} s beside {other:.2f} s",
             (Repair("option", f"-m {use}"),),
         )
 
 
-def _seconds(one: Scored) -> float:
+def _seconds_of(one: Scored) -> float:
     return float(sum(each(one.result.splits, "fit_seconds")) + sum(each(one.result.splits, "predict_seconds")))
 
 
-def unsteady_splits(trial: Trial) -> Iterator[Issue]:
+def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
-    answers = judged(trial.model.result)
-    scores = trial.scores(trial.model)
-    if len(scores) < max(FEWEST_SPLITS, len(answers)) or trial.model.result.pooled:
+    answers = judged_answers(diagnosed.model.result)
+    scores = diagnosed.scores(diagnosed.model)
+    if len(scores) < max(FEWEST_SPLITS, len(answers)) or diagnosed.model.result.pooled:
         return
     why = ""
-    if trial.metric.name == "accuracy":
+    if diagnosed.metric.name == "accuracy":
         stability = fold_stability(scores.tolist(), [len(split) for split in answers])
         why = stability.why if stability.verdict != "consistent" else ""
     else:
@@ -100,7 +99,7 @@ def unsteady_splits(trial: Trial) -> Iterator[Issue]:
     if why:
         yield Issue(
             "advice",
-            f"{trial.metric.name} is not steady from split to split",
+            f"{diagnosed.metric.name} is not steady from split to split",
             why,
             (
                 Repair("option", "--repeats 5"),
@@ -109,11 +108,11 @@ def unsteady_splits(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def one_column_is_enough(trial: Trial) -> Iterator[Issue]:
+def one_column_is_enough(diagnosed: Diagnosed) -> Iterator[Issue]:
     """One column by which alone rows are told as well as by the whole model."""
-    name = next((name for name, kind in COMPARABLE.items() if kind == trial.cell.kind), "")
-    summary = trial.model.summaries.get(name)
-    target, alone = trial.dataset.schema.the("target"), trial.right_alone
+    name = next((name for name, kind in COMPARABLE.items() if kind == diagnosed.cell.kind), "")
+    summary = diagnosed.model.summaries.get(name)
+    target, alone = diagnosed.dataset.schema.the("target"), diagnosed.right_alone
     if summary is None or summary.mean is None or target is None or len(alone) < 2:
         return
     best = max(alone, key=alone.__getitem__)
@@ -121,7 +120,7 @@ def one_column_is_enough(trial: Trial) -> Iterator[Issue]:
         yield Issue(
             "advice",
             f"column '{best}' alone is as good as the whole model",
-            f"{name} {alone[best]:.4g} by its nearest values, {summary.mean:.4g} by {trial.cell.label}",
+            f"{name} {alone[best]:.4g} by its nearest values, {summary.mean:.4g} by {diagnosed.cell.label}",
             (
                 Repair("option", "-m one-r" if target.coded else "-m decision-tree"),
                 Repair("option", "mlcli audit DATA  # is it a leak?"),

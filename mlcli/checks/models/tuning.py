@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from mlcli.checks.trial import Trial
+from mlcli.checks.diagnosed import Diagnosed
 from mlcli.core.findings import CHOSEN, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
-from mlcli.core.params import build, parameters
-from mlcli.core.registry import MODELS
+from mlcli.core.params import parameters
 from mlcli.engines.tuning.space import value_text
-from mlcli.experiment.spec.tuning import can_be_tuned, values_compared
+from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
 OFTEN = 0.5
 
 
-def tuned_to_the_edge(trial: Trial) -> Iterator[Issue]:
+def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Values that lie at the end of what was tried, beyond which better ones may be."""
-    tables = _choices(trial)
+    tables = _choices(diagnosed)
     edges = Counter(
         (str(name), edge)
         for table in tables
@@ -40,12 +39,12 @@ def tuned_to_the_edge(trial: Trial) -> Iterator[Issue]:
             )
 
 
-def nothing_tuned(trial: Trial) -> Iterator[Issue]:
+def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Parameters at their defaults that are worth tuning."""
-    cell = trial.cell
-    if _choices(trial) or cell.model.saved is not None:
+    cell = diagnosed.cell
+    if _choices(diagnosed) or cell.model.saved is not None:
         return
-    model = build(MODELS.load(cell.model.use), cell.model.params)
+    model = cell.model.built()
     default = [
         f"{one.name} ({value_text(one.default)})"
         for one in parameters(type(model))
@@ -60,7 +59,7 @@ def nothing_tuned(trial: Trial) -> Iterator[Issue]:
         )
 
 
-def _choices(trial: Trial) -> list[Table]:
+def _choices(diagnosed: Diagnosed) -> list[Table]:
     """What each split chose."""
-    found = (finding for split in trial.model.result.splits for finding in split.explanation[:1])
+    found = (finding for split in diagnosed.model.result.splits for finding in split.explanation[:1])
     return [one for one in found if isinstance(one, Table) and one.title == CHOSEN]

@@ -11,7 +11,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.engines.linear_objective import Point, complaint
+from mlcli.engines.linear_objective import Iterate, complaint
 from mlcli.engines.solvers.lbfgs import lbfgs
 
 MOST_STEPS = 1000
@@ -52,14 +52,14 @@ class PseudoLikelihood:
             warnings.warn(f"pseudo-likelihood: {said}", MlcliWarning, stacklevel=3)
         return self._split(found.at.w)
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective near log-potentials: those of entries, then those of pairs."""
         alone, pairs = self._split(w)
         value, slope_alone, slope_pairs = self.loss(alone, pairs)
         slope = np.concatenate([slope_alone, slope_pairs[self._upper]]) + self.l2 * w
-        return Point(w, value + 0.5 * self.l2 * float(w @ w), slope, w, float(np.abs(slope).max()))
+        return Iterate(w, value + 0.5 * self.l2 * float(w @ w), slope, w, float(np.abs(slope).max()))
 
-    def own_bends(self) -> Array:
+    def own_curvatures(self) -> Array:
         """At even chances a cell bends by at most a quarter; one of a pair counts where the other is there."""
         crossed = self.indicators @ self.known.T
         pairs = (crossed + crossed.T)[self._upper]

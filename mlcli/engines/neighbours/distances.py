@@ -11,7 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.points import (
     ExactScreen,
-    Points,
+    PointSet,
     Screen,
     range_scaled_points,
     ranges_of,
@@ -24,7 +24,7 @@ from mlcli.engines.neighbours.points import (
 )
 
 
-def _between(one: Points, other: Points) -> Array:
+def _between(one: PointSet, other: PointSet) -> Array:
     return np.zeros(np.broadcast_shapes(one.shape, other.shape))
 
 
@@ -33,13 +33,13 @@ def _summed(one: Array, other: Array) -> Array:
     return np.asarray(np.einsum("j...,j...->...", one, other))
 
 
-def euclidean(one: Points, other: Points) -> Array:
+def euclidean(one: PointSet, other: PointSet) -> Array:
     """√ Σ (a_j − b_j)²."""
     steps = one.numbers - other.numbers
     return np.sqrt(_summed(steps, steps))
 
 
-def manhattan(one: Points, other: Points) -> Array:
+def manhattan(one: PointSet, other: PointSet) -> Array:
     """Σ |a_j − b_j|."""
     total = _between(one, other)
     for a, b in zip(one.numbers, other.numbers, strict=True):
@@ -47,12 +47,12 @@ def manhattan(one: Points, other: Points) -> Array:
     return total
 
 
-def cosine(one: Points, other: Points) -> Array:
+def cosine(one: PointSet, other: PointSet) -> Array:
     """1 − a·b / (‖a‖‖b‖) of points on the unit sphere; what lies below the 14th decimal is rounding."""
     return np.maximum(np.round(1 - _summed(one.numbers, other.numbers), 14), 0.0)
 
 
-def hamming(one: Points, other: Points) -> Array:
+def hamming(one: PointSet, other: PointSet) -> Array:
     """The number of columns that differ; a missing cell differs from everything."""
     different = _between(one, other)
     for a, b in zip(one.numbers, other.numbers, strict=True):
@@ -62,12 +62,12 @@ def hamming(one: Points, other: Points) -> Array:
     return different
 
 
-def simple_matching(one: Points, other: Points) -> Array:
+def simple_matching(one: PointSet, other: PointSet) -> Array:
     """1 − matching columns / columns."""
     return hamming(one, other) / max(len(one.numbers) + len(one.codes), 1)
 
 
-def jaccard(one: Points, other: Points) -> Array:
+def jaccard(one: PointSet, other: PointSet) -> Array:
     """1 − |A ∩ B| / |A ∪ B| of the sets of things present; two empty sets are equal."""
     common, either = _between(one, other), _between(one, other)
     for a, b in zip(one.numbers, other.numbers, strict=True):
@@ -80,7 +80,7 @@ def jaccard(one: Points, other: Points) -> Array:
     return 1 - np.divide(common, either, out=np.ones_like(common), where=either > 0)
 
 
-def mixed(one: Points, other: Points) -> Array:
+def mixed(one: PointSet, other: PointSet) -> Array:
     """The mean over columns known in both rows (Gower): |a − b| of scaled numbers, 0 or 1 for levels."""
     total, known = _between(one, other), _between(one, other)
     for a, b in zip(one.numbers, other.numbers, strict=True):
@@ -99,19 +99,19 @@ def mixed(one: Points, other: Points) -> Array:
 class Distance:
     """One way to say how far two rows are apart."""
 
-    between: Callable[[Points, Points], Array]
+    between: Callable[[PointSet, PointSet], Array]
     """The distance of points whose trailing axes broadcast."""
-    points: Callable[[Table, Array], Points]
+    points: Callable[[Table, Array], PointSet]
     """How rows are seen, given the ranges of the training numbers."""
     accepts: Accepts
-    quick_screen: Callable[[Points], Screen] | None = None
+    quick_screen: Callable[[PointSet], Screen] | None = None
     """A cheaper look at all pairs that misses no neighbour, where there is one."""
     has_tree: bool = False
     """Whether a k-d tree measures it."""
     spans: Callable[[Table], Array] = unit_ranges
     """What numbers are divided by, from training rows."""
 
-    def screen(self, stored: Points) -> Screen:
+    def screen(self, stored: PointSet) -> Screen:
         """What finds the points that may be near."""
         return self.quick_screen(stored) if self.quick_screen else ExactScreen(self.between, stored.by_column())
 

@@ -7,7 +7,7 @@ rounding of distances could decide an answer (a tie, an equal vote), that answer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -20,7 +20,7 @@ from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.entries import Entries, entries_of
 from mlcli.engines.learn_from_sums import Batch, NotFromSumsError, SplitRows, one_by_one
 from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import SAME, Margin, Points, of_numbers
+from mlcli.engines.neighbours.points import SAME, Margin, PointSet, of_numbers
 from mlcli.engines.neighbours.search import Pairs, nearest
 from mlcli.tasks.classification import DECIMALS
 from mlcli.tasks.supervised import SupervisedRows
@@ -82,7 +82,7 @@ class LeaveOneOutSearch:
         return DISTANCES[self.distance].between(of_numbers(steps / scales.unit[here]), self._nowhere)
 
     @cached_property
-    def _nowhere(self) -> Points:
+    def _nowhere(self) -> PointSet:
         return of_numbers(np.zeros((1, self.scales.columns.shape[1])))
 
     @cached_property
@@ -108,17 +108,20 @@ class LeaveOneOutSearch:
         sizes = 2 * np.abs(self.scales.columns / self.scales.unit) + self.scales.size
         return np.asarray(ROUNDING * sizes.sum(axis=1)) * (not self.scales.exact)
 
-    def doubtful_rows(self, pairs: Pairs, marks: list[Array], voters: Pairs, weights: str, means: Array) -> Flags:
+    def doubtful_rows(
+        self, pairs: Pairs, marks: list[Array], voters: Pairs, divisor: Array, means: Array
+    ) -> Flags:
         """For each row whether the rounding of distances could change who votes, or what the votes make.
 
-        ``marks`` are distances for each pair up to which something counts, ``means`` the answers of the voters.
+        ``marks`` are distances for each pair up to which something counts, ``divisor`` what those of voters are
+        divided by, and ``means`` their answers.
         """
         doubt = np.zeros(len(means), bool)
         if self.scales.exact:
             return doubt
         for mark in marks:
             doubt |= self._doubtful_ties(pairs, mark)
-        wrong = 2 * np.maximum.reduceat(self._rounding(voters) / DIVISORS[weights](voters), voters.begins)
+        wrong = 2 * np.maximum.reduceat(self._rounding(voters) / divisor, voters.begins)
         return doubt | (wrong > VOTE_DIGITS) | _doubtful_lead(means, wrong)
 
     def _doubtful_ties(self, pairs: Pairs, mark: Array) -> Flags:
@@ -133,21 +136,6 @@ class LeaveOneOutSearch:
         """How wrong each distance may be; equal rows are at distance 0, however they are scaled."""
         sizes = self._roundings[pairs.asked] + ROUNDING * pairs.distance
         return sizes if self.scales.filled else np.where(pairs.distance == 0, 0.0, sizes)
-
-
-def _spread(voters: Pairs) -> Array:
-    """From the nearest to the farthest voter; infinite where they tie, as all votes are 1 then."""
-    farthest = voters.of_each(np.maximum)
-    spread = farthest - voters.of_each(np.minimum)
-    return np.where(spread <= SAME * farthest, np.inf, spread)
-
-
-DIVISORS: dict[str, Callable[[Pairs], Array]] = {
-    "uniform": lambda voters: np.full(len(voters.asked), np.inf),
-    "inverse": lambda voters: voters.distance + 1e-10,
-    "inverse-linear": _spread,
-}
-"""What distances are divided by in votes: a small one makes much of their rounding."""
 
 
 def _doubtful_lead(means: Array, wrong: Array) -> Flags:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.moments import extent
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PointSet:
     """``numbers`` is p × n and ``codes`` q × n; the trailing axes broadcast against those of other points."""
 
     numbers: Array
@@ -37,27 +37,27 @@ class Points:
         """How many lines there are."""
         return len(self.numbers) + len(self.codes)
 
-    def take(self, rows: Rows | slice) -> Points:
+    def take(self, rows: Rows | slice) -> PointSet:
         """Some of the points."""
         if isinstance(rows, slice):
-            return Points(self.numbers[:, rows], self.codes[:, rows])
-        return Points(np.take(self.numbers.T, rows, axis=0).T, np.take(self.codes.T, rows, axis=0).T)
+            return PointSet(self.numbers[:, rows], self.codes[:, rows])
+        return PointSet(np.take(self.numbers.T, rows, axis=0).T, np.take(self.codes.T, rows, axis=0).T)
 
-    def by_point(self) -> Points:
+    def by_point(self) -> PointSet:
         """The same points, each in one piece: the fast way to take some."""
-        return Points(np.ascontiguousarray(self.numbers.T).T, np.ascontiguousarray(self.codes.T).T)
+        return PointSet(np.ascontiguousarray(self.numbers.T).T, np.ascontiguousarray(self.codes.T).T)
 
-    def by_column(self) -> Points:
+    def by_column(self) -> PointSet:
         """The same points, each column in one piece: the fast way through all."""
-        return Points(np.ascontiguousarray(self.numbers), np.ascontiguousarray(self.codes))
+        return PointSet(np.ascontiguousarray(self.numbers), np.ascontiguousarray(self.codes))
 
-    def down(self) -> Points:
+    def down(self) -> PointSet:
         """The same points along the first of two axes, to meet others that lie along the second."""
-        return Points(self.numbers[:, :, None], self.codes[:, :, None])
+        return PointSet(self.numbers[:, :, None], self.codes[:, :, None])
 
-    def across(self) -> Points:
+    def across(self) -> PointSet:
         """The same points along the second of two axes."""
-        return Points(self.numbers[:, None], self.codes[:, None])
+        return PointSet(self.numbers[:, None], self.codes[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +82,23 @@ class DistinctRows:
         return cls(rows[first], first, point_of, counts)
 
 
-def of_numbers(rows: Array) -> Points:
+def of_numbers(rows: Array) -> PointSet:
     """Rows of numbers (n × p) as points."""
-    return Points(rows.T, np.empty((0, len(rows)), np.int32))
+    return PointSet(rows.T, np.empty((0, len(rows)), np.int32))
 
 
-def raw_points(table: Table, spans: Array) -> Points:
+def raw_points(table: Table, spans: Array) -> PointSet:
     """Every column as it stands in the table."""
-    return Points(table.numbers.T, table.codes.T)
+    return PointSet(table.numbers.T, table.codes.T)
 
 
-def unit_length_points(table: Table, spans: Array) -> Points:
+def unit_length_points(table: Table, spans: Array) -> PointSet:
     """Rows of numbers divided by their length; a row of zeros stays where it is."""
     largest = np.abs(table.numbers).max(axis=1, initial=0.0)[:, None]
     shrunk = np.divide(table.numbers, largest, out=np.zeros_like(table.numbers), where=largest > 0)
     length = np.sqrt((shrunk**2).sum(axis=1))[:, None]
     unit = np.divide(shrunk, length, out=shrunk, where=length > 0)
-    return Points(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
+    return PointSet(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
 
 
 def unit_ranges(table: Table) -> Array:
@@ -112,23 +112,23 @@ def ranges_of(table: Table) -> Array:
     return np.where(highest > lowest, highest - lowest, 1.0)
 
 
-def range_scaled_points(table: Table, spans: Array) -> Points:
+def range_scaled_points(table: Table, spans: Array) -> PointSet:
     """Numbers divided by their range in training, ordinal levels as even ranks from 0 to 1, other codes."""
     ordinal = np.array([column.kind == "ordinal" for column in table.code_columns], dtype=bool)
     steps = np.array([max(len(column.levels) - 1, 1) for column in table.code_columns], dtype=float)
     ranks = np.where(table.codes < 0, np.nan, table.codes / steps)[:, ordinal]
     numbers = np.hstack([table.numbers / spans, ranks])
-    return Points(np.ascontiguousarray(numbers.T), np.ascontiguousarray(table.codes[:, ~ordinal].T))
+    return PointSet(np.ascontiguousarray(numbers.T), np.ascontiguousarray(table.codes[:, ~ordinal].T))
 
 
-def set_points(table: Table, spans: Array) -> Points:
+def set_points(table: Table, spans: Array) -> PointSet:
     """A number or a boolean as being in the set or not, other columns as they are.
 
     A number is in the set unless it is 0 or missing, a boolean when it has the second of its levels.
     """
     boolean = np.array([column.kind == "boolean" for column in table.code_columns], dtype=bool)
     inside = np.hstack([np.nan_to_num(table.numbers) != 0, table.codes[:, boolean] == 1])
-    return Points(np.ascontiguousarray(inside.T.astype(float)), np.ascontiguousarray(table.codes[:, ~boolean].T))
+    return PointSet(np.ascontiguousarray(inside.T.astype(float)), np.ascontiguousarray(table.codes[:, ~boolean].T))
 
 
 Values = np.ndarray[Any, Any]
@@ -173,12 +173,12 @@ class Margin:
 class ExactScreen:
     """The distances themselves, tile by tile."""
 
-    between: Callable[[Points, Points], Array]
-    stored: Points
+    between: Callable[[PointSet, PointSet], Array]
+    stored: PointSet
     dtype = np.dtype(np.float64)
     fewest_rows = 1
 
-    def into(self, room: Values, asked: Points, margin: Margin) -> LimitOf:
+    def into(self, room: Values, asked: PointSet, margin: Margin) -> LimitOf:
         """Fill ``room`` with the distances of the asked points; the limit is the distance, as far as they look."""
         wide = min(len(self.stored), TILE)
         high = TILE // wide
@@ -210,7 +210,7 @@ class ProductScreen:
         terms: int = self.stored.shape[1]
         return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
 
-    def into(self, room: Values, asked: Points, margin: Margin) -> LimitOf:
+    def into(self, room: Values, asked: PointSet, margin: Margin) -> LimitOf:
         """Fill ``room`` with the values of the asked points."""
         moved = (asked.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
@@ -231,11 +231,11 @@ class ProductScreen:
 Screen = ExactScreen | ProductScreen
 
 
-def screen_by_squares(stored: Points) -> ProductScreen:
+def screen_by_squares(stored: PointSet) -> ProductScreen:
     """Squared distances without the ‖a‖² that all pairs of one asked point share."""
     rows, squares = stored.numbers.T, np.empty(len(stored))
     centre = stored.numbers.mean(axis=1)
-    pieces = list(row_blocks(len(rows), len(centre), PIECE))
+    pieces = blocks_of(len(rows), len(centre), PIECE)
     for piece in pieces:
         squares[piece] = _squares(rows[piece] - centre)
     scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0
@@ -246,7 +246,7 @@ def screen_by_squares(stored: Points) -> ProductScreen:
     return ProductScreen(beside, centre, scale)
 
 
-def screen_by_angle(stored: Points) -> ProductScreen:
+def screen_by_angle(stored: PointSet) -> ProductScreen:
     """Minus twice the cosine, for points on the unit sphere."""
     unit = stored.numbers.T
     beside = np.column_stack([unit, np.zeros(len(unit))])

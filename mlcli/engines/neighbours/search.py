@@ -14,14 +14,14 @@ from math import ceil, log2
 
 import numpy as np
 
-from mlcli.core.advancing import advancing
+from mlcli.core.progress import advancing
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.neighbours.distances import Distance
 from mlcli.engines.neighbours.points import (
     SAME,
     LimitOf,
     Margin,
-    Points,
+    PointSet,
     ProductScreen,
     Screen,
     Values,
@@ -84,8 +84,8 @@ class Pairs:
 
 def nearest(
     distance: Distance,
-    asked: Points,
-    stored: Points,
+    asked: PointSet,
+    stored: PointSet,
     count: int,
     margin: Margin | None = None,
     between: Between | None = None,
@@ -110,7 +110,7 @@ def loops_pay(pairs: int) -> bool:
 
 
 def _places(
-    distance: Distance, asked: Points, stored: Points, count: int, margin: Margin, search: str
+    distance: Distance, asked: PointSet, stored: PointSet, count: int, margin: Margin, search: str
 ) -> Iterator[Places]:
     """The pairs that may be near, by the route that is wanted, or else the fastest."""
     loops = loops_pay(len(asked) * len(stored))
@@ -123,7 +123,7 @@ def _places(
     return screen_places(screen, asked, count, margin, pick)
 
 
-def screen_places(screen: Screen, asked: Points, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
+def screen_places(screen: Screen, asked: PointSet, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
     """Places of pairs, block by block."""
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
@@ -180,11 +180,11 @@ def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
     return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
 
 
-def tree_places(asked: Points, stored: Points, count: int, margin: Margin) -> Iterator[Places]:
+def tree_places(asked: PointSet, stored: PointSet, count: int, margin: Margin) -> Iterator[Places]:
     """Places of pairs from a k-d tree, asked by some rows at a time."""
     from mlcli.kernels.neighbours.kd_tree import places_near
 
-    tree, lines = Tree.of(stored.numbers.T), asked.numbers.T
+    tree, lines = KDTree.of(stored.numbers.T), asked.numbers.T
     room, start = 8 * count * ROWS_OF_TREE, 0
     while start < len(lines):
         rows = slice(start, start + ROWS_OF_TREE)
@@ -245,7 +245,7 @@ LEAF = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class KDTree:
     """Node v has the halves 2v + 1 and 2v + 2, and the rows from ``first`` to ``last`` of ``order``."""
 
     order: Rows
@@ -259,7 +259,7 @@ class Tree:
     cut: Array
 
     @classmethod
-    def of(cls, rows: Array) -> Tree:
+    def of(cls, rows: Array) -> KDTree:
         """The tree of some rows (n × p)."""
         from mlcli.kernels.neighbours.kd_tree import grow
 

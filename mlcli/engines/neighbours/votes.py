@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -89,12 +90,17 @@ TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
 }
 
 
-def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
-    """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
+def _spread(pairs: Pairs) -> Array:
+    """From the nearest to the farthest voter; infinite where they tie, as all votes are 1 then."""
     farthest = pairs.of_each(np.maximum)
     spread = farthest - pairs.of_each(np.minimum)
-    same = spread <= SAME * farthest
-    return np.where(same, 1.0, (farthest - pairs.distance) / np.where(same, 1.0, spread))
+    return np.where(spread <= SAME * farthest, np.inf, spread)
+
+
+def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
+    """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
+    spread = _spread(pairs)
+    return np.where(np.isinf(spread), 1.0, (pairs.of_each(np.maximum) - pairs.distance) / spread)
 
 
 def _gaussian(pairs: Pairs, gamma: float) -> Array:
@@ -103,15 +109,25 @@ def _gaussian(pairs: Pairs, gamma: float) -> Array:
     return np.asarray(np.exp(-gamma * (pairs.distance - nearest) * (pairs.distance + nearest)))
 
 
-VOTES: dict[str, Callable[[Pairs, float], Array]] = {
-    "uniform": lambda pairs, gamma: np.ones(len(pairs.distance)),
-    "inverse": lambda pairs, gamma: 1 / (pairs.distance + 1e-10),
-    "inverse-linear": _inverse_linear,
-    "gaussian": _gaussian,
-    "laplacian": lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))),
+@dataclass(frozen=True)
+class Vote:
+    """What a vote counts at its distance."""
+
+    counts: Callable[[Pairs, float], Array]
+    """Of the voters, and γ for those that are kernels."""
+    divisor: Callable[[Pairs], Array] | None = None
+    """What distances are divided by: a small one makes much of their rounding. A kernel has none."""
+
+
+VOTES = {
+    "uniform": Vote(
+        lambda pairs, gamma: np.ones(len(pairs.distance)), lambda pairs: np.full(len(pairs.asked), np.inf)
+    ),
+    "inverse": Vote(lambda pairs, gamma: 1 / (pairs.distance + 1e-10), lambda pairs: pairs.distance + 1e-10),
+    "inverse-linear": Vote(_inverse_linear, _spread),
+    "gaussian": Vote(_gaussian),
+    "laplacian": Vote(lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum)))),
 }
-KERNELS = ("gaussian", "laplacian")
-"""The closenesses that have a width, γ."""
 FAVOUR = 1e-9
 """So much more of a vote decides between equal votes and nothing else."""
 

@@ -16,23 +16,37 @@ import numpy as np
 
 from mlcli.core.rooms import blocks_of, shuffled
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Minimum
+from mlcli.engines.linear_objective import LinearObjective, Minimum, weighted_gram
 
 
 def gradient_descent(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    step, w = objective.step_bounds(), start
+    step, w = _safe_steps(objective), start
     momentum, here = 1.0, objective.at(start)
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
-        before, w = w, objective.penalty.proximal(here.w - step * here.slope, step)
+        before, w = w, objective.penalty.proximal(here.w - step * here.gradient, step)
         if np.vdot((here.w - w) / step, w - before) > 0:
             momentum = 1.0
         momentum, last = (1 + np.sqrt(1 + 4 * momentum**2)) / 2, momentum
         here = objective.at(w + (last - 1) / momentum * (w - before))
     here = objective.at(w)
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _safe_steps(objective: LinearObjective) -> Array:
+    """A step for each column down which no gradient step can rise.
+
+    1 / (its own curvature × the largest curvature once each is divided by its own).
+    """
+    gram = weighted_gram(objective.loss.weights[None, None], objective.X, float(objective.intercept))
+    inside = objective.mixing.T @ objective.loss.most_curved() @ objective.mixing
+    largest = float(np.linalg.eigvalsh(inside).max(initial=0.0))
+    bound = largest * gram + np.diag(objective.penalty.l2)
+    own = np.where(bound.diagonal() > 0, bound.diagonal(), 1.0)
+    alike = bound / np.sqrt(np.outer(own, own))
+    return np.asarray(1 / (own * max(float(np.linalg.eigvalsh(alike)[-1]), np.finfo(float).tiny)))
 
 
 BATCH = 64
@@ -45,7 +59,7 @@ def stochastic_gradient_descent(
     objective: LinearObjective, start: Array, tolerance: float, max_iterations: int
 ) -> Minimum:
     """Go through all rows until no entry of the gradient is above ``tolerance``; an iteration is a pass."""
-    rng, w, step = np.random.default_rng(SEED), start, _steps(objective)
+    rng, w, step = np.random.default_rng(SEED), start, _stochastic_steps(objective)
     here = objective.at(start)
     for done in range(max_iterations):
         if here.steepness <= tolerance:
@@ -53,16 +67,16 @@ def stochastic_gradient_descent(
         order = shuffled(rng, *objective.X.shape)
         for rows in np.array_split(order, max(1, len(order) // BATCH)):
             few = objective.take(rows)
-            change = few.at(w).slope - few.at(here.w).slope
-            w = objective.penalty.proximal(w - step * (here.slope + change), step)
+            change = few.at(w).gradient - few.at(here.w).gradient
+            w = objective.penalty.proximal(w - step * (here.gradient + change), step)
         here = objective.at(w)
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def _steps(objective: LinearObjective) -> Array:
+def _stochastic_steps(objective: LinearObjective) -> Array:
     """The steps that are safe for all rows, less where single rows bend far more than all do."""
-    own, weights = objective.own_bends(), objective.loss.weights
+    own, weights = objective.own_curvatures(), objective.loss.weights
     blocks = blocks_of(*objective.X.shape)
     lengths = np.concatenate([objective.X[some] ** 2 @ (1 / own[:-1]) for some in blocks]) + 1 / own[-1]
     typical = float(weights @ lengths) / float(weights.sum())
-    return np.asarray(CAUTION * objective.step_bounds() / max(1.0, float(lengths.max()) / typical / BATCH))
+    return np.asarray(CAUTION * _safe_steps(objective) / max(1.0, float(lengths.max()) / typical / BATCH))

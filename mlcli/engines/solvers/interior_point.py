@@ -16,8 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.moments import quotient
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array
 
 SHORT_OF_THE_WALL = 0.995
@@ -60,7 +60,7 @@ class Matrix:
         """Dᵀ·diag(v)·D, a few rows at a time; no term shares its slack."""
         weight = blocks[:, 0, 0]
         total = np.zeros((self.rows.shape[1],) * 2)
-        for some in row_blocks(len(self.rows), self.rows.shape[1], CELLS):
+        for some in blocks_of(len(self.rows), self.rows.shape[1], CELLS):
             total += (self.rows[some] * weight[some, None]).T @ self.rows[some]
         return total
 

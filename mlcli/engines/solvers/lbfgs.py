@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Minimum, Point, Smooth
+from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Iterate, Minimum, Smooth
 
 MEMORY = 10
 """How many steps are remembered."""
@@ -18,31 +18,31 @@ FLATTER = 0.9
 """Where the fall is lost in rounding, the slope along the step must be this much flatter."""
 
 
-Pairs = deque[tuple[Array, Array]]
-"""Steps, and by how much they bent the slope."""
+Memory = deque[tuple[Array, Array]]
+"""Steps, and by how much the gradient changed along them."""
 
 
 def lbfgs(
     objective: Smooth, start: Array, tolerance: float, max_iterations: int, remembered: int = MEMORY
 ) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
-    own = objective.own_bends()
+    own = objective.own_curvatures()
 
-    def step(here: Point, memory: Pairs) -> Point | None:
-        return _stepped(objective, here, direction(here.slope, own, memory))
+    def step(here: Iterate, memory: Memory) -> Iterate | None:
+        return _stepped(objective, here, direction(here.gradient, own, memory))
 
     return descent(objective.at(start), step, tolerance, max_iterations, remembered)
 
 
 def descent(
-    here: Point,
-    step: Callable[[Point, Pairs], Point | None],
+    here: Iterate,
+    step: Callable[[Iterate, Memory], Iterate | None],
     tolerance: float,
     max_iterations: int,
     remembered: int,
 ) -> Minimum:
-    """Step by what the last steps bent the slope; where that leads nowhere, forget them."""
-    memory = Pairs(maxlen=remembered)
+    """Step by what the gradient changed along the last steps; where that leads nowhere, forget them."""
+    memory = Memory(maxlen=remembered)
     for iteration in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, iteration, converged=True)
@@ -52,38 +52,38 @@ def descent(
         if there is None:
             memory.clear()
             continue
-        moved, bent = there.w - here.w, there.slope - here.slope
-        if np.vdot(moved, bent) > ROUNDING * np.vdot(bent, bent):
-            memory.append((moved, bent))
+        moved, changed = there.w - here.w, there.gradient - here.gradient
+        if np.vdot(moved, changed) > ROUNDING * np.vdot(changed, changed):
+            memory.append((moved, changed))
         here = there
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
-def direction(slope: Array, own: Array, memory: Pairs) -> Array:
+def direction(slope: Array, own: Array, memory: Memory) -> Array:
     """The two loops of Nocedal 1980: minus the guessed inverse of the curvature times the slope.
 
-    The guess starts with what each column bends by itself.
+    The guess starts with the curvature of each column by itself.
     """
     way, shares = -slope, list[float]()
-    for moved, bent in reversed(memory):
-        shares.append(float(np.vdot(moved, way) / np.vdot(moved, bent)))
-        way = way - shares[-1] * bent
+    for moved, changed in reversed(memory):
+        shares.append(float(np.vdot(moved, way) / np.vdot(moved, changed)))
+        way = way - shares[-1] * changed
     way = way / own
     if memory:
-        moved, bent = memory[-1]
-        way = way * float(np.vdot(moved, bent) / np.vdot(bent, bent / own))
-    for moved, bent in memory:
-        way = way + (shares.pop() - float(np.vdot(bent, way) / np.vdot(moved, bent))) * moved
+        moved, changed = memory[-1]
+        way = way * float(np.vdot(moved, changed) / np.vdot(changed, changed / own))
+    for moved, changed in memory:
+        way = way + (shares.pop() - float(np.vdot(changed, way) / np.vdot(moved, changed))) * moved
     return way
 
 
-def _stepped(objective: Smooth, here: Point, way: Array) -> Point | None:
+def _stepped(objective: Smooth, here: Iterate, way: Array) -> Iterate | None:
     """The longest of the step, its half, its quarter, ... that lowers the objective enough."""
-    promised, length = float(np.vdot(here.slope, way)), 1.0
+    promised, length = float(np.vdot(here.gradient, way)), 1.0
     while promised < 0 and length >= SHORTEST_STEP:
         there = objective.at(here.w + length * way)
         rounded = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
-        flatter = abs(float(np.vdot(there.slope, way))) <= FLATTER * -promised
+        flatter = abs(float(np.vdot(there.gradient, way))) <= FLATTER * -promised
         if there.value <= here.value + FALL * length * promised or (rounded and flatter):
             return there
         length /= 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Minimum, Objective, Point, without_rising
+from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Iterate, LinearObjective, Minimum, Objective
 
 STUCK_BY_ROUNDING = 1e-8
 """Where no step lowers the objective, a gradient up to this is what rounding leaves of 0."""
@@ -29,13 +29,25 @@ def newton(objective: Objective, start: Array, tolerance: float, max_iterations:
     here = objective.at(start)
     for iteration in range(max_iterations):
         step = newton_step(objective, here)
-        if objective.reached(here, -float(np.vdot(step, here.slope)), tolerance):
+        if objective.reached(here, -float(np.vdot(step, here.gradient)), tolerance):
             return Minimum(here, iteration, converged=True)
-        there = without_rising(objective, here, step)
+        there = _without_rising(objective, here, step)
         if there is None:
             return Minimum(here, iteration, converged=here.steepness <= max(tolerance, STUCK_BY_ROUNDING))
         here = there
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _without_rising(objective: Objective, here: Iterate, step: Array) -> Iterate | None:
+    """The longest of the step, its half, its quarter, ... that does not raise the objective."""
+    length = 1.0
+    while length >= SHORTEST_STEP:
+        there = objective.at(here.w + length * step)
+        within_rounding = there.value <= here.value + ROUNDING * max(1.0, abs(here.value))
+        if there.value < here.value or (within_rounding and there.steepness < here.steepness):
+            return there
+        length /= 2
+    return None
 
 
 def newton_from_few_rows(
@@ -49,20 +61,20 @@ def newton_from_few_rows(
     return newton(objective, start, tolerance, max_iterations)
 
 
-def newton_step(objective: Objective, here: Point) -> Array:
+def newton_step(objective: Objective, here: Iterate) -> Array:
     """The way to the minimum of the quadratic that fits here, and of what the corners cost beside it."""
     curvature = objective.curvature(here)
     if objective.penalty.has_corners:
         from mlcli.engines.solvers.coordinate_descent import quadratic_minimum
 
         l1 = np.tile(objective.penalty.l1, len(here.w))
-        toward = curvature @ here.w.ravel() - here.slope.ravel()
+        toward = curvature @ here.w.ravel() - here.gradient.ravel()
         return quadratic_minimum(curvature, toward, l1, here.w.ravel()).reshape(here.w.shape) - here.w
     alike, root = _without_sizes(curvature)
-    return np.asarray(-(np.linalg.solve(alike, here.slope.ravel() / root) / root).reshape(here.w.shape))
+    return np.asarray(-(np.linalg.solve(alike, here.gradient.ravel() / root) / root).reshape(here.w.shape))
 
 
-def inverse_curvature(objective: Objective, here: Point) -> Array:
+def inverse_curvature(objective: Objective, here: Iterate) -> Array:
     """The inverse of the curvature: the covariance of coefficients, where the objective is a likelihood."""
     alike, root = _without_sizes(objective.curvature(here))
     return np.asarray(np.linalg.inv(alike) / np.outer(root, root))

@@ -18,16 +18,15 @@ from mlcli.core.answers import Answers
 from mlcli.core.configuration import described_as
 from mlcli.core.errors import MlcliError
 from mlcli.core.held_out import Round
-from mlcli.core.learning import answers_of
 from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
@@ -45,7 +44,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class InnerScore:
     """What came of a candidate: its mean inner score with its standard error, or why there is none."""
 
     candidate: Candidate
@@ -75,45 +74,45 @@ class Examination:
     pooled: bool = False
     effort: float = 1.0
 
-    def trials(self, candidates: Sequence[Candidate]) -> list[Trial]:
+    def trials(self, candidates: Sequence[Candidate]) -> list[InnerScore]:
         """What comes of each candidate."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model that is chosen is fitted again, and warns then
-            said = [self._in_closed_form(candidate.model) for candidate in candidates]
-            self._fit_the_others(candidates, said)
-        return [self._trial(candidate, of) for candidate, of in zip(candidates, said, strict=True)]
+            results = [self._in_closed_form(candidate.model) for candidate in candidates]
+            self._fit_the_others(candidates, results)
+        return [self._scored(candidate, of) for candidate, of in zip(candidates, results, strict=True)]
 
-    def _trial(self, candidate: Candidate, said: Said) -> Trial:
-        if said.why:
-            return Trial(candidate, why=said.why, effort=self.effort)
-        score, error, why = scored(self.metric, said.answers, self.pooled)
-        values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in said.answers]
-        return Trial(candidate, score, error, why, self.effort, values.count(np.inf))
+    def _scored(self, candidate: Candidate, result: CandidateAnswers) -> InnerScore:
+        if result.why:
+            return InnerScore(candidate, why=result.why, effort=self.effort)
+        score, error, why = scored(self.metric, result.answers, self.pooled)
+        values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in result.answers]
+        return InnerScore(candidate, score, error, why, self.effort, values.count(np.inf))
 
-    def _in_closed_form(self, model: Model) -> Said:
+    def _in_closed_form(self, model: Model) -> CandidateAnswers:
         """The answers of each split from one computation; none where there is no such thing."""
         splits = self.splits
-        if not isinstance(splits, Parts) or not all_moderate(self.data):
-            return Said()
+        if not isinstance(splits, DealtSplits) or not all_moderate(self.data):
+            return CandidateAnswers()
         pipeline = model if isinstance(model, Pipeline) else Pipeline(model=model)
         if not pipeline.has_closed_form:
-            return Said()
+            return CandidateAnswers()
         found: list[Answers] = []
         for part in splits.rounds:
             round_ = Round(part, len(splits) // len(splits.rounds))
             try:
                 held = pipeline.held_out(self.data, round_)
             except FAILURES:
-                return Said()
+                return CandidateAnswers()
             if held is None or held.refused.any():
-                return Said()
+                return CandidateAnswers()
             answers = answers_of(pipeline, self.data, round_, held)
             found += [answers.take(rows) for rows in round_.rows_of]
-        return Said(found)
+        return CandidateAnswers(found)
 
-    def _fit_the_others(self, candidates: Sequence[Candidate], said: list[Said]) -> None:
+    def _fit_the_others(self, candidates: Sequence[Candidate], results: list[CandidateAnswers]) -> None:
         """Fit those that have no answers yet, split by split, those with the same steps together."""
-        left = [place for place, of in enumerate(said) if not of.answers]
+        left = [place for place, of in enumerate(results) if not of.answers]
         groups: dict[str, list[int]] = {}
         for place in left:
             steps = [(step.id, settings(step)) for step in candidates[place].model.all_steps()]
@@ -124,11 +123,11 @@ class Examination:
                 seed = self.seed + number
                 answers = PreparedSplit.answers_to(models, self.data, split.train, split.test, seed)
                 for place, one in zip(places, answers, strict=True):
-                    said[place].add(one)
+                    results[place].add(one)
 
 
 @dataclass(eq=False)
-class Said:
+class CandidateAnswers:
     """The answers of a candidate so far, or why it has none."""
 
     answers: list[Answers] = field(default_factory=list)
@@ -170,13 +169,13 @@ class PreparedSplit:
 
     def answers(self, models: Sequence[Model]) -> list[Answers | str]:
         """What each says; those that are one fit with more or fewer stages are fitted once."""
-        said: list[Answers | str] = [""] * len(models)
+        found: list[Answers | str] = [""] * len(models)
         for places in _alike_but_for_stages(models):
-            for place, one in zip(places, self._of_line([models[place] for place in places]), strict=True):
-                said[place] = one
-        return said
+            for place, one in zip(places, self._staged_answers([models[place] for place in places]), strict=True):
+                found[place] = one
+        return found
 
-    def _of_line(self, models: Sequence[Model]) -> list[Answers | str]:
+    def _staged_answers(self, models: Sequence[Model]) -> list[Answers | str]:
         """The answers of models that differ in their number of stages alone."""
         counts = [getattr(model, model.stage_name) for model in models] if len(models) > 1 else [1]
         longest = models[int(np.argmax(counts))].fresh()

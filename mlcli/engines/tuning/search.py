@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
-from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
-from mlcli.engines.tuning.space import Space, Values, text_of
+from mlcli.engines.tuning.paths import with_values
+from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
+from mlcli.engines.tuning.space import SearchSpace, Values, text_of
 from mlcli.metrics.base import Metric
-from mlcli.protocols._base import Split, Units, all_alike, by_class
+from mlcli.protocols._base import Split, Units, by_class_if_any
 
+TRIALS = 20
+"""How many candidates there are where nobody says."""
 FACTOR = 3
 """Of so many candidates one goes on to the next round of halving, with so many times the rows or stages."""
 FEWEST_ROWS = 10
@@ -23,34 +26,20 @@ FEWEST_ROWS = 10
 SAME = 1e-12
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How many candidates there are at most, and on what halving is sparing."""
-
-    trials: int
-    asked: bool
-    """Whether somebody has said how many."""
-    resource: str = "rows"
-
-
-Made = Callable[[Values], Model]
-"""From values to a configured model behind the steps that it needs."""
-
-
-def grid_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
+def grid_values(space: SearchSpace, trials: int | None, rng: np.random.Generator, free: str) -> list[Values]:
     """Every combination; where more than were asked for, some drawn at random."""
-    every = space.grid(budget.trials, free)
-    if not budget.asked or len(every) <= budget.trials:
+    every = space.grid(trials or TRIALS, free)
+    if trials is None or len(every) <= trials:
         return every
-    return [every[place] for place in np.sort(rng.choice(len(every), budget.trials, replace=False))]
+    return [every[place] for place in np.sort(rng.choice(len(every), trials, replace=False))]
 
 
-def random_values(space: Space, budget: Budget, rng: np.random.Generator, free: str) -> list[Values]:
+def random_values(space: SearchSpace, trials: int | None, rng: np.random.Generator, free: str) -> list[Values]:
     """So many combinations drawn at random."""
-    return space.drawn(budget.trials, rng)
+    return space.drawn(trials or TRIALS, rng)
 
 
-VALUES: dict[str, Callable[[Space, Budget, np.random.Generator, str], list[Values]]] = {
+VALUES: dict[str, Callable[[SearchSpace, int | None, np.random.Generator, str], list[Values]]] = {
     "grid": grid_values,
     "random": random_values,
     "halving": lambda space, *how: (random_values if space.endless else grid_values)(space, *how),
@@ -58,19 +47,14 @@ VALUES: dict[str, Callable[[Space, Budget, np.random.Generator, str], list[Value
 """Which values are tried, by the name of the search."""
 
 
-def judged(candidates: Sequence[Candidate], examination: Examination) -> list[Trial]:
-    """Every candidate on all inner splits."""
-    return examination.trials(candidates)
-
-
 def halved(
     candidates: Sequence[Candidate], examination: Examination, resource: str, rng: np.random.Generator
-) -> list[Trial]:
+) -> list[InnerScore]:
     """The better third goes on to three times the rows, or stages, until few are left that have all of them.
 
     Those that went on come first in what is given back, each with what came of its last round.
     """
-    done: list[Trial] = []
+    done: list[InnerScore] = []
     left = list(candidates)
     efforts = _efforts(len(candidates), examination, resource)
     order = rng.permutation(len(examination.data))
@@ -98,10 +82,9 @@ def _efforts(candidates: int, examination: Examination, resource: str) -> list[f
 
 def _with_fewer_rows(
     candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
-) -> list[Trial]:
+) -> list[InnerScore]:
     """Every inner split with a share of its training rows, groups whole; all of its judged rows."""
-    strata = examination.data.strata()
-    units = all_alike(strata) if strata.strata is None else by_class(strata)
+    units = by_class_if_any(examination.data.strata())
     splits = [_shortened(split, units, effort, order) for split in examination.splits]
     fewer = examination if effort == 1 else replace(examination, splits=splits, effort=effort)
     return fewer.trials(candidates)
@@ -122,7 +105,7 @@ def _shortened(split: Split, units: Units, effort: float, order: Any) -> Split:
 
 def _with_fewer_stages(
     candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
-) -> list[Trial]:
+) -> list[InnerScore]:
     """Models of fewer rounds, trees or epochs."""
     shorter = [replace(candidate, model=_shorter(candidate.model, effort)) for candidate in candidates]
     trials = replace(examination, effort=effort).trials(shorter)
@@ -130,8 +113,6 @@ def _with_fewer_stages(
 
 
 def _shorter(model: Model, effort: float) -> Model:
-    from mlcli.engines.tuning.paths import with_values
-
     name = model.final.stage_name
     if not name:
         raise FitError(f"{model.name} has no stages to be sparing on", hint="resource: rows")
@@ -142,7 +123,7 @@ RESOURCES = {"rows": _with_fewer_rows, "stages": _with_fewer_stages}
 """What halving is sparing on."""
 
 
-def best_of(trials: Sequence[Trial], metric: Metric) -> Trial:
+def best_of(trials: Sequence[InnerScore], metric: Metric) -> InnerScore:
     """The best score of those that had everything; of equals the first."""
     whole = [trial for trial in trials if trial.effort == 1]
     best = min(whole, key=lambda trial: (bool(trial.why), trial.badness(metric), trial.infinite))
@@ -156,7 +137,7 @@ def best_of(trials: Sequence[Trial], metric: Metric) -> Trial:
     return next(trial for trial in whole if trial.badness(metric) <= best.badness(metric) + reach)
 
 
-def simplest_within_error(trials: Sequence[Trial], metric: Metric, space: Space) -> Trial:
+def simplest_within_error(trials: Sequence[InnerScore], metric: Metric, space: SearchSpace) -> InnerScore:
     """The simplest of those that are less than a standard error of the best from it (Breiman et al. 1984)."""
     best = best_of(trials, metric)
     reach = best.error if math.isfinite(best.error) else 0.0
@@ -166,9 +147,8 @@ def simplest_within_error(trials: Sequence[Trial], metric: Metric, space: Space)
     return min(near, key=lambda one: (space.simplicity(one.candidate.values), one.badness(metric)))
 
 
-def chosen(trials: Sequence[Trial], metric: Metric, space: Space, rule: str) -> Trial:
-    """The trial that a rule chooses."""
-    return best_of(trials, metric) if rule == "best" else simplest_within_error(trials, metric, space)
-
-
-RULES = ("best", "one-standard-error")
+RULES: dict[str, Callable[[Sequence[InnerScore], Metric, SearchSpace], InnerScore]] = {
+    "best": lambda trials, metric, space: best_of(trials, metric),
+    "one-standard-error": simplest_within_error,
+}
+"""Which trial is chosen, by the name of the rule."""

@@ -91,7 +91,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Space:
+class SearchSpace:
     """All dimensions; a candidate has a value of each."""
 
     dimensions: tuple[Dimension, ...]
@@ -136,22 +136,22 @@ class Space:
         """What sorts candidates from the simplest to the least simple."""
         return tuple(one.simplicity(values[one.path]) for one in self.dimensions)
 
-    def settled(self, model: Model, data: Any) -> Space:
+    def settled(self, model: Model, data: Any) -> SearchSpace:
         """The space with what prepared rows tell."""
-        return Space(tuple(_settled(one, model, data) for one in self.dimensions))
+        return SearchSpace(tuple(_settled(one, model, data) for one in self.dimensions))
 
 
-def space_of(model: Model, written: Mapping[str, Any] | None) -> Space:
+def space_of(model: Model, written: Mapping[str, Any] | None) -> SearchSpace:
     """The space of a configured model as it is written, or what its parameters declare; every problem at once."""
     if written is None:
-        return Space(tuple(_declared(model.final)))
+        return SearchSpace(tuple(_declared(model.final)))
     found: list[Problem] = []
     dimensions = [_dimension(model, path, value, found) for path, value in written.items()]
     if not written:
         found.append(Problem("the space is empty", hint=f"name a parameter with values, {EXAMPLE}"))
     if found:
         raise UsageError(*found)
-    return Space(tuple(one for one in dimensions if one is not None))
+    return SearchSpace(tuple(one for one in dimensions if one is not None))
 
 
 def _declared(model: Model, start: str = "") -> Iterator[Dimension]:

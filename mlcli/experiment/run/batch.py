@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -10,8 +10,8 @@ from math import inf
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from mlcli.core.compiling import compiling
 from mlcli.core.errors import UsageError
+from mlcli.core.progress import compiling
 from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
 from mlcli.experiment.run.cell_progress import (
@@ -23,14 +23,13 @@ from mlcli.experiment.run.cell_progress import (
 )
 from mlcli.experiment.run.judge import WorkerResult, judge
 from mlcli.experiment.run.ledger import Ledger, OnProgress
-from mlcli.experiment.run.pool import Pool
+from mlcli.experiment.run.pool import WorkerPool
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.clusters import Results
-    from mlcli.experiment.run.supervise import Assignment, Message
+    from mlcli.experiment.run.supervise import Assignment, Message, Results
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -43,8 +42,7 @@ WORTH_FORKING = 0.25
 """The same for forks, which start in no time."""
 COLD = 10.0
 """How many times patience forks wait for every method to be tried while kernels are compiled, as each would do."""
-BlockId = tuple[int, int, bool]
-"""A block that is handed out: its cell, its first split, and whether it is to be answered in closed form."""
+Blocks = Iterator[tuple[CellProgress, Block]]
 
 
 def run(
@@ -76,17 +74,17 @@ def run(
     elif workers == 1:
         _run_in_process(ledger, None, patience)
     splits = sum(progress.total for progress in ledger.all_progress if not progress.status)
-    with Pool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
+    with WorkerPool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
-        _run_in_pool(ledger, pool)
+        _run_in_workers(ledger, pool.results)
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
         _run_supervised(ledger, [progress for progress in special if not progress.suspect], workers, until)
     if total is not None:
-        _stop_the_rest(ledger, total)
+        _end_unfinished(ledger, total)
     return ledger.results()
 
 
@@ -95,7 +93,7 @@ def workers_for(jobs: int | None) -> int:
     return jobs if jobs is not None and jobs > 0 else cores()
 
 
-def _run_in_process(ledger: Ledger, pool: Pool | None, patience: float) -> None:
+def _run_in_process(ledger: Ledger, pool: WorkerPool | None, patience: float) -> None:
     """Judge block after block in this process, to the end or until the workers of a pool are here."""
     started, current, tried = perf_counter(), None, set[str]()
     try:
@@ -123,7 +121,7 @@ def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]
         yield from ledger.waiting(own)
 
 
-def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
+def _pool_is_ready(pool: WorkerPool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
     """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
     due = not pool.called and elapsed >= FORECAST_AFTER * patience
     if due and _may_call(pool, ledger, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
@@ -134,29 +132,16 @@ def _pool_is_ready(pool: Pool, ledger: Ledger, tried: Set[str], elapsed: float, 
     return pool.ready or patience == 0
 
 
-def _may_call(pool: Pool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
+def _may_call(pool: WorkerPool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
     own = (progress for progress in ledger.all_progress if progress.ordinary and not progress.foreign)
     return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
-def _run_in_pool(ledger: Ledger, pool: Pool) -> None:
-    """Hand out what is left; when a worker dies, whatever was under way is suspect and the others go on."""
-    if not any(ledger.waiting()):
-        return
-    from concurrent.futures.process import BrokenProcessPool
-
-    under_way: dict[BlockId, CellProgress] = {}
+def _run_in_workers(ledger: Ledger, results_of: Callable[[Blocks], Results]) -> None:
+    """Hand out what is left; a cell whose blocks took workers with them is suspect, and the others go on."""
     while any(ledger.waiting()):
-        try:
-            with closing(pool.results(_blocks_to_send(ledger, under_way))) as results:
-                for place, result in results:
-                    _receive(ledger, under_way.pop(place), result)
-        except BrokenProcessPool:
-            pool.dismiss()
-            for progress in under_way.values() or ledger.all_progress:
-                progress.suspect = True
-            under_way.clear()
+        _receive_messages(ledger, results_of(_blocks_to_send(ledger)))
 
 
 def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int, until: float) -> None:
@@ -169,15 +154,12 @@ def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: 
         cluster.share(ledger.shared_objects())
         watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
         assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
-        _hear(ledger, cluster.results(assignments, until))
-        under_way: dict[BlockId, CellProgress] = {}
-        while any(ledger.waiting()):
-            blocks = ((under_way[place], block) for place, block in _blocks_to_send(ledger, under_way))
-            _hear(ledger, cluster.results(blocks, until))
+        _receive_messages(ledger, cluster.results(assignments, until))
+        _run_in_workers(ledger, lambda blocks: cluster.results(blocks, until))
 
 
-def _hear(ledger: Ledger, results: Results) -> None:
-    """Keep what a cluster has to say of cells; None: its workers were lost over that one."""
+def _receive_messages(ledger: Ledger, results: Results) -> None:
+    """Keep what workers have to say of cells; None: some were lost over that one."""
     with closing(results):
         for progress, messages in results:
             if messages is None:
@@ -186,19 +168,17 @@ def _hear(ledger: Ledger, results: Results) -> None:
                 _keep(ledger, progress, message)
 
 
-def _blocks_to_send(ledger: Ledger, under_way: dict[BlockId, CellProgress]) -> Iterator[tuple[BlockId, Block]]:
-    """Blocks as workers become free, longest first, each with its place, which is noted as under way."""
-    number_of = {progress: number for number, progress in enumerate(ledger.all_progress)}
-    given: set[BlockId] = set()
+def _blocks_to_send(ledger: Ledger) -> Blocks:
+    """Blocks as workers become free, longest first."""
+    sent: set[tuple[CellProgress, int, bool]] = set()
     before = -1
-    while len(given) > before:  # again, for those that could not be answered in closed form
-        before = len(given)
+    while len(sent) > before:  # again, for those that could not be answered in closed form
+        before = len(sent)
         for progress, first, block in ledger.waiting(longest_first(ledger.all_progress)):
-            place = number_of[progress], first, block.closed_form
-            if place not in given:
-                given.add(place)
-                under_way[place] = progress
-                yield place, block
+            place = progress, first, block.closed_form
+            if place not in sent:
+                sent.add(place)
+                yield progress, block
 
 
 def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
@@ -223,7 +203,7 @@ def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assi
             yield Assignment(progress, progress.ready, blocks, left, progress.cell.memory)
 
 
-def _stop_the_rest(ledger: Ledger, total: float) -> None:
+def _end_unfinished(ledger: Ledger, total: float) -> None:
     """Close what the time for everything was not enough for."""
     from mlcli.experiment.run.supervise import Stopped
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 
-from mlcli.experiment.run.judge import Failure, Outcome
+from mlcli.experiment.run.judge import BlockOutcome, Failure
 from mlcli.experiment.run.preparation import BlockRange, ReadyCell
 from mlcli.experiment.run.split_results import JudgedSplits, each
 from mlcli.experiment.spec.cells import POOLED, Cell, CellResult
@@ -82,7 +82,7 @@ class CellProgress:
         """Nothing more is run."""
         self.status, self.why, self.trace = status, why, trace
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: BlockOutcome) -> None:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
         self.untouched, self.closed_form_tried = False, True
         self.judged.add(outcome.results)

@@ -8,7 +8,7 @@ Whatever a worker had under way when it was lost is judged again by another.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
 from time import monotonic
@@ -17,17 +17,16 @@ from typing import Any, Protocol
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.threads import cores_for_a_fit
-from mlcli.experiment.run.fingerprint import versions
 from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.supervise import Assignment, Message, supervised
+from mlcli.experiment.run.reproduction import versions
+from mlcli.experiment.run.supervise import Assignment, Message, Results, supervised
 from mlcli.experiment.run.workers import unpacked
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
 RESULTS = "the answers that have come are stored: the same command goes on from there"
 Versions = Mapping[str, str]
 Works = Iterable[tuple[Any, Block | Assignment]]
-Results = Generator[tuple[Any, Sequence[Message] | None]]
 
 
 class ClusterError(MlcliError):

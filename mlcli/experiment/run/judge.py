@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.compiling import seconds_of_work
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.learning import answers_of, ask
 from mlcli.core.limits import all_moderate
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import Pipeline, answers_of, ask
 from mlcli.core.processes import peak_of
+from mlcli.core.progress import seconds_of_work
 from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
@@ -26,7 +25,7 @@ from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
@@ -49,7 +48,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BlockOutcome:
     """What came of a block: the splits that were judged, up to the first that failed."""
 
     results: Sequence[SplitResult]
@@ -58,14 +57,14 @@ class Outcome:
     """The bytes that judging took at its peak, where the system tells."""
 
 
-def judge(block: Block) -> Outcome:
+def judge(block: Block) -> BlockOutcome:
     """What comes of a block, and what memory that took."""
     with peak_of() as taken:
         outcome = _outcome_of(block)
     return replace(outcome, memory=taken.bytes)
 
 
-def _outcome_of(block: Block) -> Outcome:
+def _outcome_of(block: Block) -> BlockOutcome:
     """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
 
     A block to be answered in closed form comes back empty if it cannot be: then its splits must be judged.
@@ -74,17 +73,17 @@ def _outcome_of(block: Block) -> Outcome:
     with one_blas_thread():
         answered = (closed_form_results(block) or ()) if block.closed_form else [None] * len(block.splits)
         if isinstance(answered, RoundResult):
-            return Outcome(answered)
+            return BlockOutcome(answered)
         for place, result in enumerate(answered):
             try:
-                with block.learner.asked():
+                with block.learner.asking():
                     results.append(result or _judged(block, block.first + place, block.splits[place]))
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # whatever a method of somebody else's may end with
                 why = f"{block.splits[place].label}: {message_of(problem)}"
-                return Outcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
-    return Outcome(tuple(results))
+                return BlockOutcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
+    return BlockOutcome(tuple(results))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +97,9 @@ class WorkerResult:
     """Whether the block was to be answered in closed form and could not be."""
     memory: int | None = None
 
-    def outcome(self, answers: type[Answers]) -> Outcome:
+    def outcome(self, answers: type[Answers]) -> BlockOutcome:
         """What came of the block."""
-        return Outcome(decoded(self.payload, answers), self.failure, self.memory)
+        return BlockOutcome(decoded(self.payload, answers), self.failure, self.memory)
 
 
 def worker_result(block: Block) -> WorkerResult:
@@ -207,16 +206,16 @@ def _answers_by_stage(
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
 
-def stages_among(asked: Stages, count: int) -> list[int]:
+def stages_among(wanted: Stages, count: int) -> list[int]:
     """The stages before the last of so many that are to be answered at."""
-    if asked is True:
+    if wanted is True:
         powers = 10 ** np.arange(len(str(count)))
-        wanted = np.outer(powers, MANTISSAS).ravel().tolist()
-    elif isinstance(asked, int):
-        wanted = np.linspace(1, count, asked).round().astype(int).tolist()
+        numbers = np.outer(powers, MANTISSAS).ravel().tolist()
+    elif isinstance(wanted, int):
+        numbers = np.linspace(1, count, wanted).round().astype(int).tolist()
     else:
-        wanted = list(asked)
-    return sorted({stage for stage in wanted if stage < count})
+        numbers = list(wanted)
+    return sorted({stage for stage in numbers if stage < count})
 
 
 def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
@@ -225,7 +224,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     Which splits it answers follows from the rows, the splits and the method alone.
     """
     learner, splits = block.learner, block.splits
-    if not (isinstance(learner, Learner) and isinstance(splits, Parts) and all_moderate(block.rows)):
+    if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(block.rows)):
         return None
     with captured_warnings() as warned:
         rounds = list(_rounds(learner.pipeline(), block.rows, splits))
@@ -238,7 +237,7 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
     return [None if part else result for part, result in zip(refused, results, strict=True)]
 
 
-def _rounds(pipeline: Pipeline, rows: Any, splits: Parts) -> Iterator[tuple[RoundResult, Flags]]:
+def _rounds(pipeline: Pipeline, rows: Any, splits: DealtSplits) -> Iterator[tuple[RoundResult, Flags]]:
     """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
     parts = len(splits) // len(splits.rounds)
     for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):

@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mlcli.core.compiling import seconds_of_work
 from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
-from mlcli.core.learning import learn, settle
-from mlcli.core.params import build, settings
-from mlcli.core.pipeline import Pipeline
-from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.params import settings
+from mlcli.core.pipeline import Pipeline, learn, settle
+from mlcli.core.progress import seconds_of_work
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.step import Step
@@ -45,7 +43,7 @@ class Learner:
 
     def pipeline(self) -> Pipeline:
         """A fresh pipeline."""
-        return Pipeline(steps=_built(self.steps), model=build(MODELS.load(self.model.use), self.model.params))
+        return Pipeline(steps=_built(self.steps), model=self.model.built())
 
     def identity(self) -> dict[str, Any]:
         """What is learned with, all parameters resolved, as plain values."""
@@ -71,7 +69,7 @@ class Learner:
         learn(pipeline, rows, rng)
         return pipeline
 
-    def asked(self) -> AbstractContextManager[None]:
+    def asking(self) -> AbstractContextManager[None]:
         """What the body ends in is the method's own."""
         return nullcontext()
 
@@ -99,7 +97,7 @@ class SavedLearner:
         """The pipeline as it was saved."""
         return self.pipeline
 
-    def asked(self) -> AbstractContextManager[None]:
+    def asking(self) -> AbstractContextManager[None]:
         """What the body ends in that is not said in words is the fault of the file."""
         from mlcli.experiment.saved.model_file import asking
 
@@ -131,7 +129,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
 
 def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, schema: Schema) -> ModelSpec:
     """A model with every nested one behind the steps that it is run behind, of rows of a kind and schema."""
-    configured = build(MODELS.load(model.use), model.params)
+    configured = model.built()
     if model.saved is not None or not configured.nested():
         return model
     before = _built(steps)
@@ -157,7 +155,7 @@ def _sentence(warning: warnings.WarningMessage) -> str:
 
 
 def _built(steps: tuple[StepSpec, ...]) -> tuple[Step, ...]:
-    return tuple(build(STEPS.load(step.use), step.params) for step in steps)
+    return tuple(step.built() for step in steps)
 
 
 def _described(pipeline: Pipeline) -> dict[str, Any]:

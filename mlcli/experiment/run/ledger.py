@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.run.cell_progress import CellProgress, seconds_left
-from mlcli.experiment.run.judge import Failure, Outcome, message_of, trace_of
+from mlcli.experiment.run.judge import BlockOutcome, Failure, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, Preparation
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.store.codec import encoded
-from mlcli.protocols._base import Split
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.supervise import Stopped
@@ -56,13 +55,12 @@ class Ledger:
         self._on_progress = on_progress
         self._cells = cells
         self._preparation = Preparation()
-        self._splits_digests: dict[int, tuple[Sequence[Split], str]] = {}
         by_key: dict[str, CellProgress] = {}
         self._progress_of: list[CellProgress] = []
         for cell in cells:
             progress = self._prepared(cell)
             if progress.key not in by_key and progress.key and store is not None:
-                self._recall(progress, store, fresh=fresh, retry=retry)
+                self._load_stored(progress, store, fresh=fresh, retry=retry)
             self._progress_of.append(by_key.setdefault(progress.key, progress) if progress.key else progress)
         self.all_progress = list(dict.fromkeys(self._progress_of))
         self._total_splits = sum(progress.total for progress in self.all_progress)
@@ -96,7 +94,9 @@ class Ledger:
         if self._store is not None:
             self._store.put_risk(progress.id if progress else None)
 
-    def receive(self, progress: CellProgress, first: int, outcome: Outcome, payload: bytes | None = None) -> None:
+    def receive(
+        self, progress: CellProgress, first: int, outcome: BlockOutcome, payload: bytes | None = None
+    ) -> None:
         """Keep what came of a block, in memory and in the store; ``payload`` is the same, already encoded."""
         if not progress.wants(first):
             return
@@ -127,23 +127,17 @@ class Ledger:
             progress.ready = self._preparation.ready(cell)
             progress.notes = progress.ready.notes
             progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
-            progress.key = self._key(progress) if self._store is not None else ""
+            if self._store is not None:
+                from mlcli.experiment.store.keys import cell_key
+
+                progress.key = cell_key(cell, progress.ready)
         except ModelFileError:
             raise
         except Exception as problem:
             progress.end("failed", message_of(problem, "the making of rows and splits"), trace_of(problem))
         return progress
 
-    def _key(self, progress: CellProgress) -> str:
-        from mlcli.experiment.store.keys import cell_key, splits_digest
-
-        assert progress.ready is not None
-        splits = progress.ready.splits
-        if id(splits) not in self._splits_digests:  # the splits are kept, so that no others get their id
-            self._splits_digests[id(splits)] = (splits, splits_digest(splits))
-        return cell_key(progress.cell, progress.ready, self._splits_digests[id(splits)][1])
-
-    def _recall(self, progress: CellProgress, store: Store, *, fresh: bool, retry: bool) -> None:
+    def _load_stored(self, progress: CellProgress, store: Store, *, fresh: bool, retry: bool) -> None:
         """Take what the store has of a cell; a recorded ending stands unless there is a reason to try again."""
         enter = store.add if fresh else store.find_or_add
         progress.id = enter(progress.key, progress.cell, progress.total)
@@ -154,15 +148,15 @@ class Ledger:
         if stored.damaged:
             damaged = f"damaged blocks of the store that were run again: {stored.damaged}"
             progress.notes = (*progress.notes, damaged)
-        self._recall_ending(progress, stored, retry=retry)
+        self._load_ending(progress, stored, retry=retry)
 
-    def _recall_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:
+    def _load_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:
         if len(progress.judged) == progress.total:
             progress.end("done")
             return
         ending = stored.ending
         progress.suspect = stored.risky or (ending is not None and ending.status == "died")
-        if ending is not None and not stored.damaged and _stands(ending, progress.cell, retry=retry):
+        if ending is not None and not stored.damaged and _is_still_valid(ending, progress.cell, retry=retry):
             progress.end(ending.status, ending.why, ending.trace)
             if ending.split is not None:
                 progress.failure = Failure(ending.split, ending.why, ending.trace)
@@ -199,15 +193,15 @@ def _is_our_own(cls: type) -> bool:
     return cls.__module__.partition(".")[0] == "mlcli"
 
 
-def _stands(ending: Ending, cell: Cell, *, retry: bool) -> bool:
+def _is_still_valid(ending: Ending, cell: Cell, *, retry: bool) -> bool:
     """A failure stands until it is asked to be tried again; a budget that was too small, until it grows."""
     if ending.status == "failed":
         return not retry
     if ending.status == "over-budget":
-        return _no_more(cell.budget, ending.budget) or _no_more(cell.memory, ending.memory)
+        return _not_increased(cell.budget, ending.budget) or _not_increased(cell.memory, ending.memory)
     return False
 
 
-def _no_more(given: float | None, before: float | None) -> bool:
+def _not_increased(given: float | None, before: float | None) -> bool:
     """Whether what was too little before is all that is given now."""
     return given is not None and before is not None and given <= before

@@ -14,9 +14,9 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import RESULTS, ClusterError, Results, Versions, Works, in_this_worker
-from mlcli.experiment.run.fingerprint import versions
-from mlcli.experiment.run.supervise import Message
+from mlcli.experiment.run.clusters import RESULTS, ClusterError, Versions, Works, in_this_worker
+from mlcli.experiment.run.reproduction import versions
+from mlcli.experiment.run.supervise import Message, Results
 from mlcli.experiment.run.workers import AHEAD, packed
 
 PATIENCE = "10s"

@@ -33,7 +33,7 @@ class PipedExecutor:
         self._workers = [_start(context, serve, arguments) for _ in range(jobs)]
         self._arrived = [Event() for _ in self._workers]
         self._threads = [
-            Thread(target=self._attend, args=(connection, arrived), daemon=True)
+            Thread(target=self._serve_worker, args=(connection, arrived), daemon=True)
             for (_, connection), arrived in zip(self._workers, self._arrived, strict=True)
         ]
         for thread in self._threads:
@@ -67,13 +67,13 @@ class PipedExecutor:
             process.join()
             connection.close()
 
-    def _attend(self, connection: Connection, arrived: Event) -> None:
+    def _serve_worker(self, connection: Connection, arrived: Event) -> None:
         """Hand one call after another to a worker, until it dies or is no longer needed."""
         try:
             connection.recv()
             arrived.set()
             while (waiting := self._calls.get()) is not None:
-                _make(waiting, connection)
+                _make_call(waiting, connection)
         except (EOFError, OSError):
             self._break()
 
@@ -121,7 +121,7 @@ def kill(process: Any) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _make(waiting: _Waiting, connection: Connection) -> None:
+def _make_call(waiting: _Waiting, connection: Connection) -> None:
     """Have a call made; whoever waits for it hears of its end, however it came."""
     future, call = waiting
     try:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from threading import active_count
 from typing import TYPE_CHECKING, Any, Self
 
 from mlcli.core.processes import on_linux
-from mlcli.experiment.run.judge import WorkerResult
 from mlcli.experiment.run.preparation import Block
 
 if TYPE_CHECKING:
+    from mlcli.experiment.run.supervise import Results
     from mlcli.experiment.run.workers import Workers
 
 
-class Pool:
+class WorkerPool:
     """Up to ``jobs`` worker processes, called when they are needed and gone at the end.
 
     ``shared`` gives the tables, splits and learners of which the blocks will be.
@@ -56,12 +57,28 @@ class Pool:
 
         self._workers = (ForkWorkers if forks else ProcessWorkers)(self.jobs, self._shared())
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
+    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Results:
+        """Judge blocks; each tag comes back, in any order, and when a worker dies with None for all under way."""
+        from concurrent.futures.process import BrokenProcessPool
+
         if self._workers is None:
             self.call()
         assert self._workers is not None
-        yield from self._workers.results(blocks)
+        under_way: dict[int, Any] = {}
+
+        def sent() -> Iterator[Block]:
+            for number, (tag, block) in enumerate(blocks):
+                under_way[number] = tag
+                yield block
+
+        try:
+            with closing(self._workers.results(sent())) as results:
+                for number, result in results:
+                    yield under_way.pop(number), [result]
+        except BrokenProcessPool:
+            self.dismiss()
+            for tag in list(under_way.values()):
+                yield tag, None
 
     def dismiss(self) -> None:
         """Send the workers away, whatever they do."""

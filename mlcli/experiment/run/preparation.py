@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from mlcli.core.errors import DataError, FitError, ModelFileError
-from mlcli.core.params import build, settings
-from mlcli.core.registry import PROTOCOLS
+from mlcli.core.params import settings
 from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Parts, Protocol, Split, warn_of_few_judged
+from mlcli.protocols._base import DealtSplits, Protocol, Split, warn_of_few_judged
 from mlcli.tasks.table import kind_named
 
 BLOCKS_PER_CELL = 32
@@ -29,7 +28,7 @@ BLOCKS_PER_CELL = 32
 class SplitRange(Sequence[Split]):
     """Some consecutive splits, each made when it is asked for: a block of leave-one-out would be of n × n."""
 
-    whole: Parts
+    whole: DealtSplits
     places: range
 
     def __len__(self) -> int:
@@ -85,7 +84,7 @@ class ReadyCell:
     @cached_property
     def has_closed_form(self) -> bool:
         """Whether all splits may be answered in closed form."""
-        return isinstance(self.splits, Parts) and self.learner.has_closed_form
+        return isinstance(self.splits, DealtSplits) and self.learner.has_closed_form
 
     @property
     def everything(self) -> BlockRange:
@@ -97,7 +96,7 @@ class ReadyCell:
         places = range(first, first + splits)
         if closed_form:
             some = self.splits
-        elif isinstance(self.splits, Parts):
+        elif isinstance(self.splits, DealtSplits):
             some = SplitRange(self.splits, places)
         else:
             some = [self.splits[i] for i in places]
@@ -134,7 +133,7 @@ class Preparation:
         return self._rows[same]
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
-        protocol: Protocol = build(PROTOCOLS.load(cell.protocol.use), cell.protocol.params)
+        protocol: Protocol = cell.protocol.built()
         seeded_by = (cell.dataset.content, protocol.id, settings(protocol), cell.seed)
         same = digest(cell.kind, *seeded_by)
         if same not in self._splits:

@@ -53,6 +53,8 @@ class Stopped:
 
 Message: TypeAlias = "WorkerResult | Stopped"
 """What comes of a block, or how the child that judged it was stopped."""
+Results: TypeAlias = "Generator[tuple[Any, Sequence[Message] | None]]"
+"""By the tag of some work, what came of it; None where it took workers with it."""
 
 
 class Child:
@@ -85,7 +87,7 @@ class Child:
         except (EOFError, OSError):
             self.kill()
             self.assignment = None
-            return Stopped("died", _how_it_died(self.process.exitcode))
+            return Stopped("died", _exit_reason(self.process.exitcode))
         if message == BEGUN:
             self.deadline = inf if self.assignment.seconds is None else monotonic() + self.assignment.seconds
         elif message == FINISHED:
@@ -94,7 +96,7 @@ class Child:
             return message  # type: ignore[no-any-return]
         return None
 
-    def over(self) -> Stopped | None:
+    def exceeded_limit(self) -> Stopped | None:
         """What it has had too much of, if anything."""
         if self.assignment is None:
             return None
@@ -123,13 +125,13 @@ def supervised(assignments: Iterable[Assignment], jobs: int, until: float = inf)
     children: list[Child] = []
     try:
         while monotonic() < until and _assign(waiting, children, jobs):
-            for child in _with_messages(children, until):
+            for child in _readable_children(children, until):
                 assignment = child.assignment
                 message = child.receive()
                 if assignment is not None and message is not None:
                     yield assignment.tag, message
             for child in children:
-                if (stopped := child.over()) is not None and child.assignment is not None:
+                if (stopped := child.exceeded_limit()) is not None and child.assignment is not None:
                     child.kill()
                     yield child.assignment.tag, stopped
                     child.assignment = None
@@ -152,7 +154,7 @@ def _allowed_children() -> Iterator[None]:
         settings["daemon"] = daemon
 
 
-def settle(connection: Connection, parent: int) -> None:
+def begin_worker(connection: Connection, parent: int) -> None:
     """What a worker begins with: it ends when its parent does, leaves Ctrl-C to it, and alone speaks to it.
 
     Its session is what it and all that a method starts in it are ended by. A fork that a method makes of it must
@@ -176,7 +178,7 @@ def settle(connection: Connection, parent: int) -> None:
 
 def begin_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
     """The begin of a worker that is a new process: one BLAS thread, before anything heavy is loaded."""
-    settle(connection, parent)
+    begin_worker(connection, parent)
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
@@ -199,7 +201,7 @@ def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> 
     return any(child.assignment is not None for child in children)
 
 
-def _with_messages(children: list[Child], until: float) -> list[Child]:
+def _readable_children(children: list[Child], until: float) -> list[Child]:
     """The children that have sent something (or died), waited for until the next deadline."""
     from multiprocessing.connection import wait
 
@@ -211,7 +213,7 @@ def _with_messages(children: list[Child], until: float) -> list[Child]:
     return [child for child in busy if child.connection in readable]
 
 
-def _how_it_died(code: int | None) -> str:
+def _exit_reason(code: int | None) -> str:
     if code is None or code >= 0:
         return f"its process left with exit code {code}"
     name = SIGNAL_NAMES.get(-code, "of no name")
@@ -221,7 +223,7 @@ def _how_it_died(code: int | None) -> str:
 
 def _serve(connection: Connection, parent: int) -> None:
     """What a child does: judge the blocks of each assignment, one after another."""
-    settle(connection, parent)
+    begin_worker(connection, parent)
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()

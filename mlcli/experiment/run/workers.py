@@ -26,7 +26,7 @@ from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
 from mlcli.experiment.run.piped import PipedExecutor, serve_calls
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.supervise import begin_new_process, settle
+from mlcli.experiment.run.supervise import begin_new_process, begin_worker
 
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
@@ -44,23 +44,17 @@ class _ExecutorWorkers:
         with parallel_config(_ExecutorBackend(executor)):
             self._parallel = Parallel(jobs, return_as="generator_unordered", pre_dispatch=AHEAD * jobs)
 
-    def results(self, blocks: Iterable[tuple[Any, Block]]) -> Generator[tuple[Any, WorkerResult]]:
-        """Judge blocks; each tag comes back with its result, in any order."""
-        tags: list[Any] = []
-        calls = self._parallel(self._blocks_to_send(blocks, tags))
+    def results(self, blocks: Iterable[Block]) -> Generator[tuple[int, WorkerResult]]:
+        """Judge blocks; the number of each comes back with its result, in any order."""
+        numbered = enumerate(blocks)
+        calls = self._parallel(delayed(_numbered_result)(at, packed(one, self._shared)) for at, one in numbered)
         try:
-            for number, result in calls:
-                yield tags[number], result
+            yield from calls
         finally:
             with warnings.catch_warnings():
                 # Work that was ended is no reason for joblib's advice on how it is handed out.
                 warnings.simplefilter("ignore", UserWarning)
                 calls.close()
-
-    def _blocks_to_send(self, blocks: Iterable[tuple[Any, Block]], tags: list[Any]) -> Iterable[Any]:
-        for number, (tag, block) in enumerate(blocks):
-            tags.append(tag)
-            yield delayed(_numbered_result)(number, packed(block, self._shared))
 
     def dismiss(self) -> None:
         """End them, whatever they do."""
@@ -165,7 +159,7 @@ def _numbered_result(number: int, block: bytes) -> tuple[int, WorkerResult]:
 def _serve_as_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
     global _shared
     _shared = shared
-    settle(connection, parent)
+    begin_worker(connection, parent)
     gc.freeze()  # what is never looked at again is not copied either
     serve_calls(connection)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from mlcli.core.errors import FitError, ImpossibleAnswerError
-from mlcli.core.learning import ask
-from mlcli.core.schema import Field, Schema
+from mlcli.core.pipeline import ask
+from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.tasks.kind import ROLES
@@ -70,14 +70,15 @@ def _ask_about_two_rows(saved: SavedModel) -> None:
 def _two_rows(saved: SavedModel) -> Any:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
     described = [*saved.fields()]
-    described += [Field(saved.target, "target")] if saved.target else []
-    described += [Field(column, role) for role, column in saved.beside.items() if role != "order"]  # as they stand
+    described += [SchemaField(saved.target, "target")] if saved.target else []
+    beside = ((role, column) for role, column in saved.beside.items() if role != "order")  # rows are as they stand
+    described += [SchemaField(column, role) for role, column in beside]
     cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
     container = kind_named(saved.kind).rows
     return container.from_table(Table.of(cells, 2), Schema(tuple(described)))
 
 
-def _two_cells(field: Field, ranges: Mapping[str, tuple[float, float]]) -> np.ndarray[Any, Any]:
+def _two_cells(field: SchemaField, ranges: Mapping[str, tuple[float, float]]) -> np.ndarray[Any, Any]:
     column = field.column
     may_be_empty = column.missing and field.role == "feature"
     if column.coded:

@@ -126,14 +126,14 @@ def _content(path: Path) -> bytes:
             if length > MOST_ABOUT:
                 return start + file.read(1)
             start += file.read(length)
-            return start + file.read() if _length_said(start) == os.fstat(file.fileno()).st_size else start
+            return start + file.read() if _declared_length(start) == os.fstat(file.fileno()).st_size else start
     except OSError as problem:
         raise _refusal(path, f"cannot be read: {problem.strerror}") from None
     except MemoryError:
         raise _refusal(path, "is larger than the memory that there is") from None
 
 
-def _length_said(start: bytes) -> int | None:
+def _declared_length(start: bytes) -> int | None:
     """How long a file is that begins so, by what it says of its arrays; None where it says nothing of the kind."""
     try:
         about: dict[str, Any] = json.loads(start[LENGTH_BYTES:])

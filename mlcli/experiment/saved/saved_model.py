@@ -13,7 +13,7 @@ import mlcli
 from mlcli.core.errors import ModelFileError
 from mlcli.core.names import listed
 from mlcli.core.pipeline import Pipeline
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
@@ -124,9 +124,9 @@ class SavedModel:
         seen = {self.roles[column.name]: column for column in self.features if column.name in self.roles}
         return {**self.beside, **seen}
 
-    def fields(self) -> Iterator[Field]:
+    def fields(self) -> Iterator[SchemaField]:
         """The columns that the model sees, in their roles."""
-        return (Field(column, self.roles.get(column.name, "feature")) for column in self.features)
+        return (SchemaField(column, self.roles.get(column.name, "feature")) for column in self.features)
 
     def new_rows(self, reference: Reference) -> NewRows:
         """Rows whose truth is not known."""
@@ -158,9 +158,9 @@ class SavedModel:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
         table = aligned(dataset, (*self.features, *self.targets), self.missing, self.optional)
         self._refuse_unknown_classes(dataset, table)
-        fields = [*self.fields()] + [Field(column, "target") for column in self.targets]
+        fields = [*self.fields()] + [SchemaField(column, "target") for column in self.targets]
         roles = ("weight", *kind_named(self.kind).roles)
-        beside = [Field(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        beside = [SchemaField(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
         known = {field.column.name for field in (*fields, *beside)}
         beside += [field for field in dataset.schema.with_role("context") if field.column.name not in known]
         schema = Schema((*fields, *beside))

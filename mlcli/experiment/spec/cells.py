@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from mlcli.core.params import build, settings
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:
+    from mlcli.core.step import Step
     from mlcli.data.source import Source
     from mlcli.experiment.spec.expectations import Expectation
 
@@ -67,22 +70,59 @@ class DataSpec(Spec):
 
 
 @dataclass(frozen=True)
-class StepSpec(Spec):
-    """A step by id, with its parameters."""
+class RegisteredSpec(Spec):
+    """Something registered, by id, with its parameters."""
 
+    catalogue: ClassVar[Catalogue]
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def cls(self) -> Any:
+        """Its class."""
+        return self.catalogue.load(self.use)
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether there is such a thing here: a stored run can be shown without it."""
+        return self.use in self.catalogue
+
+    def built(self) -> Any:
+        """It with its parameters, nothing learned."""
+        return build(self.cls, self.params)
+
+    def resolved(self) -> Self:
+        """The same with every parameter, those at their defaults included."""
+        return replace(self, params=settings(self.built()))
+
 
 @dataclass(frozen=True)
-class ModelSpec(Spec):
-    """A model by id with its parameters, or a saved model file (``saved``; ``plan`` reads the id from it).
+class StepSpec(RegisteredSpec):
+    """A step."""
+
+    catalogue = STEPS
+
+    @classmethod
+    def of(cls, step: Step) -> Self:
+        """What a configured step was made from."""
+        return cls(step.id, settings(step))
+
+
+@dataclass(frozen=True)
+class ProtocolSpec(RegisteredSpec):
+    """A protocol; an empty id is the default of the kind."""
+
+    catalogue = PROTOCOLS
+
+
+@dataclass(frozen=True)
+class ModelSpec(RegisteredSpec):
+    """A model, or a saved model file (``saved``; ``plan`` reads the id from it).
 
     ``steps`` are the user's own (None: as the model needs); ``label`` is its name in tables.
     """
 
-    use: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    catalogue = MODELS
     steps: tuple[StepSpec, ...] | None = None
     label: str = ""
     saved: Path | None = None
@@ -96,14 +136,6 @@ class ModelSpec(Spec):
             return self.label or self.use
         base = self.params.get("base", {})
         return f"{base if isinstance(base, str) else base.get('use', self.use)} (tuned)"
-
-
-@dataclass(frozen=True)
-class ProtocolSpec(Spec):
-    """A protocol by id, with its parameters; an empty id is the default of the kind."""
-
-    use: str
-    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 POOLED = "pooled"

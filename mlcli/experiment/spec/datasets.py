@@ -121,7 +121,7 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
     return replace(spec, use=use, params=settings(protocol))
 
 
-def of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
+def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
     """The metrics, those that are rates of a class as rates of the positive one where that is named."""
     if positive is None:
         return tuple(metrics)
@@ -196,7 +196,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
     """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
     judged = [planned.judged for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
     all_known = True
-    for name, where in _asked_metrics(experiment).items():
+    for name, where in _metrics_asked_for(experiment).items():
         refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
         if len(refusals) == len(judged):
             all_known = False
@@ -208,7 +208,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
             _refuse_unjudged(planned, experiment.metrics)
 
 
-def _asked_metrics(experiment: Experiment) -> dict[str, str]:
+def _metrics_asked_for(experiment: Experiment) -> dict[str, str]:
     """Every metric that is asked for or expected to reach something, and where."""
     expected = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
     return expected | {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}

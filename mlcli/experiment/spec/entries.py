@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.errors import Problem, UsageError, raise_all
+from mlcli.core.configuration import Configuration
+from mlcli.core.errors import Problem, UsageError, placed, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, parameter_at
+from mlcli.core.params import problems_with
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
+from mlcli.core.registry import MODELS, PROTOCOLS
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
-from mlcli.experiment.spec.decisions import decided
-from mlcli.experiment.spec.tuning import Settings, settings_of_tuning, tuned
-from mlcli.experiment.spec.written import Entry, Written, placed, while_few
+from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
+from mlcli.experiment.spec.written import Written, until_too_many_problems
 
-MODEL_KEYS = ("use", "params", "grid", "tune", "steps", "stages", "decide", "as")
+MODEL_KEYS = ("grid", "tune", "stages", "decide", "as")
+"""What an entry says of a model beside its id, parameters and steps."""
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
-STEP_KEYS = ("use", "params")
 MAX_COMBINATIONS = 10_000
 BUDGETS = "such as 60s, or {cell: 60s, total: 2h, memory: 4GiB}"
 LIMITS: Mapping[str, tuple[Callable[[object], float | None], str]] = {
@@ -35,51 +35,55 @@ Named = tuple[Written, ModelSpec]
 """An entry with its model, the first one where there is a grid."""
 
 
-def models_of(entries: Sequence[Written], found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
-    """The models of those entries that are legal; whatever is wrong with the others is added to ``found``."""
+def models_of(entries: Sequence[Written], problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+    """The models of those entries that are legal; whatever is wrong with the others is added to ``problems``."""
     legal: list[ModelSpec] = []
     named: dict[str, Named] = {}
-    for written in while_few(entries, found):
-        specs = model_of(written, found, base)
+    for written in until_too_many_problems(entries, problems):
+        specs = model_of(written, problems, base)
         name_taken = _name_taken((written, specs[0]), named) if specs else None
         if name_taken is not None:
-            found.append(name_taken)
+            problems.append(name_taken)
         else:
             legal += specs
     return legal
 
 
-def model_of(written: Written, found: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+def model_of(written: Written, problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
     """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
         return [ModelSpec("", saved=path, label=path.name, where=written.where)]
-    entry = Entry(written, MODELS, found)
-    if entry.cls is not None or entry.legal:
-        entry.refuse_other_keys(MODEL_KEYS)
-    label, steps, stages = _label(entry), _steps(entry), _stages(entry)
-    if entry.cls is None:
+    before = len(problems)
+    parts = written.named() if isinstance(written.value, dict) else {}
+    asked = Configuration(MODELS, written.bare, here=written.place, further_keys=MODEL_KEYS)
+    problems += asked.problems_with_form()
+    label, stages = _label(parts, problems), _stages(asked, parts, problems)
+    combinations = _combinations(asked, parts, problems)
+    models = [_with_values(asked, values, written) for values in combinations]
+    _add_problems_with_values(models, problems)
+    if len(problems) > before:
         return []
-    combinations = entry.legal_params(_combinations(entry, entry.mapping("params")))
-    specs = [
-        ModelSpec(entry.cls.id, params, steps, label, stages=stages, where=written.where)
-        for params in combinations
-    ]
-    specs = _tuned(entry, specs) if "tune" in entry.parts else specs
-    decide = entry.parts.get("decide")
-    return specs if decide is None else [one for spec in specs for one in decided(spec, decide, found)]
+    steps = None if asked.steps is None else tuple(map(_step, asked.steps))
+    specs = [ModelSpec(asked.use, one.values, steps, label, stages=stages, where=written.where) for one in models]
+    specs = _tuned(parts, specs, problems) if "tune" in parts else specs
+    decide = parts.get("decide")
+    return (
+        specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, problems)]
+    )
 
 
-def protocol_of(written: Written, found: list[Problem]) -> ProtocolSpec | None:
+def protocol_of(written: Written, problems: list[Problem]) -> ProtocolSpec | None:
     """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
-    params = {key: part.value for key, part in written.named().items()} if isinstance(written.value, dict) else {}
-    if params and "use" not in params:
-        return ProtocolSpec("", params, where=written.where)
-    entry = Entry(written, PROTOCOLS, found)
-    if entry.cls is None:
-        return None
-    legal = entry.legal_params([{name: part for name, part in entry.parts.items() if name != "use"}])
-    return ProtocolSpec(entry.cls.id, legal[0], where=written.where) if legal else None
+    values = written.named() if isinstance(written.value, dict) else {}
+    use = values.pop("use", None)
+    if values and use is None:
+        return ProtocolSpec("", {name: part.value for name, part in values.items()}, where=written.where)
+    value = written.bare if use is None else {"use": use.value}
+    asked = _with_values(Configuration(PROTOCOLS, value, here=written.place), values, written)
+    wrong = list(asked.problems())
+    problems += wrong
+    return None if wrong else ProtocolSpec(asked.use, asked.values, where=written.where)
 
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
@@ -87,138 +91,162 @@ def is_model_file(text: str, base: Path | None = None) -> bool:
     return text not in MODELS and (any(mark in text for mark in "./\\") or isfile((base or Path()) / text))
 
 
-def stages_of(written: Written, found: list[Problem]) -> Stages:
+def stages_of(written: Written, problems: list[Problem]) -> Stages:
     """The stages of a fit that are to be answered at."""
     value = written.value
     listed = value if isinstance(value, list) and value else [value]
     if isinstance(value, bool) or all(type(stage) is int and stage > 0 for stage in listed):
         return tuple(value) if isinstance(value, list) else value
-    found.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
+    problems.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
     return False
 
 
-def tuning_of(written: Written, found: list[Problem]) -> Settings | None:
+def tuning_of(written: Written, problems: list[Problem]) -> Settings | None:
     """How models are tuned, as it stands under `tune`."""
     try:
         return settings_of_tuning(written.bare)
     except UsageError as error:
-        found += placed(error.problems, written.where)
+        problems += placed(error.problems, written.where)
         return None
 
 
-def budget_of(written: Written, found: list[Problem]) -> Budget:
-    """The budget of an experiment: a duration for each cell, or a mapping; what is wrong is added to ``found``."""
+def budget_of(written: Written, problems: list[Problem]) -> Budget:
+    """The budget of an experiment: a duration for each cell, or a mapping."""
     if not isinstance(written.value, dict):
-        return _budget_with({"cell": written}, found, "budget")
+        return _budget_with({"cell": written}, problems, "budget")
     parts = written.named()
-    found += [
+    problems += [
         part.problem(f"a budget has no key '{key}'", did_you_mean(key, LIMITS, "keys"))
         for key, part in parts.items()
         if key not in LIMITS
     ]
     if not parts:
-        found.append(written.problem("'budget' takes at least one limit", BUDGETS))
-    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, found)
+        problems.append(written.problem("'budget' takes at least one limit", BUDGETS))
+    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, problems)
 
 
-def _budget_with(parts: Mapping[str, Written], found: list[Problem], name: str = "") -> Budget:
+def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: str = "") -> Budget:
     values: dict[str, Any] = {}
     for key, part in parts.items():
         read, form = LIMITS[key]
         values[key] = read(part.value)
         if values[key] is None:
-            found.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
+            problems.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
     return Budget(**values)
 
 
 def budget_from_text(text: str) -> Budget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
-    found: list[Problem] = []
-    budget = budget_of(Written.typed(text, "--budget"), found)
-    raise_all(UsageError, found)
+    problems: list[Problem] = []
+    budget = budget_of(Written.typed(text, "--budget"), problems)
+    raise_all(UsageError, problems)
     return budget
 
 
-def _tuned(entry: Entry, specs: list[ModelSpec]) -> list[ModelSpec]:
+def _with_values(asked: Configuration, values: Mapping[str, Written], entry: Written) -> Configuration:
+    """The same with values for parameters that stand beside it: in a grid, or in the entry itself."""
+
+    def place(name: str, *keys: str | int) -> str:
+        return values.get(name, entry).place(*keys)
+
+    return replace(asked, inside={name: part.bare for name, part in values.items()}, at=place)
+
+
+def _add_problems_with_values(models: Sequence[Configuration], problems: list[Problem]) -> None:
+    """What is wrong with the combinations of a grid, each sentence once."""
+    known: set[str] = set()
+    for model in models:
+        new = [problem for problem in model.problems_with_values() if problem.what not in known]
+        known.update(problem.what for problem in new)
+        problems += new
+
+
+def _tuned(parts: Mapping[str, Written], specs: list[ModelSpec], problems: list[Problem]) -> list[ModelSpec]:
     """The models of an entry as `tune` wraps them."""
-    part = entry.parts["tune"]
-    settings = tuning_of(part, entry.found)
-    if settings is None or not specs:
+    part, before = parts["tune"], len(problems)
+    settings = tuning_of(part, problems)
+    if settings is None:
         return specs
-    if "stages" in entry.parts:
-        entry.refuse(entry.parts["stages"], "a model that is tuned has no stages of its own")
+    if "stages" in parts:
+        problems.append(parts["stages"].problem("a model that is tuned has no stages of its own"))
         return []
     made = [tuned(spec, settings) for spec in specs]
     for spec in made:
-        try:
-            build(MODELS.load(spec.use), spec.params)
-        except UsageError as error:
-            entry.found += [one for one in placed(error.problems, part.where) if one not in entry.found]
-    return made if entry.legal else []
+        wrong = problems_with(spec.cls, spec.params, lambda *keys: part.where)
+        problems += [problem for problem in wrong if problem not in problems]
+    return made if len(problems) == before else []
 
 
-def _stages(entry: Entry) -> Stages | None:
-    part = entry.parts.get("stages")
+def _stages(asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]) -> Stages | None:
+    part = parts.get("stages")
     if part is None:
         return None
-    stages = stages_of(part, entry.found)
-    if stages and entry.cls is not None and not entry.cls.stage_name:
-        entry.refuse(part, f"{entry.cls.id} has no stages", "leave them out, or ask for those of the experiment")
+    stages = stages_of(part, problems)
+    cls: Any = asked.cls_or_none
+    if stages and cls is not None and not cls.stage_name:
+        hint = "leave them out, or ask for those of the experiment"
+        problems.append(part.problem(f"{asked.use} has no stages", hint))
     return stages
 
 
-def _label(entry: Entry) -> str:
-    part = entry.parts.get("as")
+def _label(parts: Mapping[str, Written], problems: list[Problem]) -> str:
+    part = parts.get("as")
     if part is None:
         return ""
     if not isinstance(part.value, str) or not part.value.strip():
-        entry.refuse(part, f"'as' takes the name that tables shall show, was given {part.given}")
+        problems.append(part.problem(f"'as' takes the name that tables shall show, was given {part.given}"))
         return ""
     return part.value
 
 
-def _steps(entry: Entry) -> tuple[StepSpec, ...] | None:
-    part = entry.parts.get("steps")
-    if part is None:
-        return None
-    if not isinstance(part.value, list):
-        entry.refuse(part, f"'steps' takes a list, was given {part.given}", "such as steps: [standardise]")
-        return None
-    return tuple(step for item in part.items() for step in _step(Entry(item, STEPS, entry.found)))
+def _step(asked: Configuration) -> StepSpec:
+    return StepSpec(asked.use, asked.values, where=asked.here())
 
 
-def _step(entry: Entry) -> Iterator[StepSpec]:
-    entry.refuse_other_keys(STEP_KEYS)
-    for params in entry.legal_params([entry.mapping("params")]) if entry.cls is not None else []:
-        yield StepSpec(entry.cls.id, params, where=entry.written.where)
+def _combinations(
+    asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]
+) -> list[dict[str, Written]]:
+    """Every combination of a grid, as written, the last key fastest; an empty one without a legal grid."""
+    if "grid" not in parts:
+        return [{}]
+    whole = parts["grid"]
+    wrong = list(_problems_with_grid(whole, asked.values))
+    problems += wrong
+    if wrong:
+        return [{}]
+    grid = whole.named()
+    every = [dict(zip(grid, values, strict=True)) for values in product(*(part.items() for part in grid.values()))]
+    return _without_dead_paths(every, asked)
 
 
-def _combinations(entry: Entry, params: dict[str, Written]) -> list[dict[str, Written]]:
-    """The parameters with every combination of a grid, as written, the last key fastest; alone without a grid."""
-    grid = entry.mapping("grid")
-    if "grid" in entry.parts and not entry.parts["grid"].value:
-        hint = "name a parameter with a list of values, or leave it out"
-        entry.refuse(entry.parts["grid"], "this grid is empty", hint)
-    for name, part in grid.items():
-        _check_grid_values(entry, name, part)
+def _problems_with_grid(grid: Written, params: Mapping[str, Any]) -> Iterator[Problem]:
+    """Everything that is wrong with a grid, beside the values in it."""
+    if not isinstance(grid.value, dict):
+        yield grid.problem(f"'grid' takes a mapping, was given {grid.given}", "such as grid: {k: ...}")
+        return
+    if not grid.value:
+        yield grid.problem("this grid is empty", "name a parameter with a list of values, or leave it out")
+    count = 1
+    for name, part in grid.named().items():
         if name in params:
-            entry.refuse(part, f"'{name}' stands in 'params' and in 'grid'", "leave it out of one of them")
-    if not all(isinstance(part.value, list) for part in grid.values()):
-        return [params]
-    count = math.prod(len(part.value) for part in grid.values())
+            what = f"'{name}' stands in 'params' and in 'grid'"
+            yield part.problem(what, "leave it out of one of them")
+        if not isinstance(part.value, list):
+            what = f"'{name}' takes a list of values in a grid, was given {part.given}"
+            yield part.problem(what, f"such as {name}: [{part.value}]")
+        elif not part.value:
+            yield part.problem(f"'{name}' has no values in this grid", "list some, or leave it out")
+        else:
+            count *= len(part.value)
     if count > MAX_COMBINATIONS:
-        what = f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work"
-        entry.refuse(entry.parts["grid"], what)
-        return [params]
-    chosen = product(*(part.items() for part in grid.values()))
-    return _without_dead_paths([params | dict(zip(grid, parts, strict=True)) for parts in chosen], entry.cls)
+        yield grid.problem(f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work")
 
 
-def _without_dead_paths(combinations: list[dict[str, Written]], cls: type) -> list[dict[str, Written]]:
+def _without_dead_paths(combinations: list[dict[str, Written]], asked: Configuration) -> list[dict[str, Written]]:
     """Combinations without paths that lead nowhere in them but somewhere in another: knn has a k, lda has none."""
     paths = dict.fromkeys(name for combination in combinations for name in combination if "." in name)
-    values = [{name: part.bare for name, part in combination.items()} for combination in combinations]
-    leads = {path: [parameter_at(cls, given, path) is not None for given in values] for path in paths}
+    models = [_with_values(asked, combination, Written(None)) for combination in combinations if paths]
+    leads = {path: [model.parameter(path) is not None for model in models] for path in paths}
     nowhere = {path for path in paths if any(leads[path]) and not all(leads[path])}
     if not nowhere:
         return combinations
@@ -227,14 +255,6 @@ def _without_dead_paths(combinations: list[dict[str, Written]], cls: type) -> li
         for place, combination in enumerate(combinations)
     )
     return list({tuple((name, part.keys) for name, part in one.items()): one for one in kept}.values())
-
-
-def _check_grid_values(entry: Entry, name: str, part: Written) -> None:
-    if not isinstance(part.value, list):
-        what = f"'{name}' takes a list of values in a grid, was given {part.given}"
-        entry.refuse(part, what, f"such as {name}: [{part.value}]")
-    elif not part.value:
-        entry.refuse(part, f"'{name}' has no values in this grid", "list some, or leave it out")
 
 
 def _name_taken(entry: Named, named: dict[str, Named]) -> Problem | None:

@@ -75,9 +75,9 @@ class NotWorse(Expectation):
         return f"not worse than in run {self.run} by {self.by:g}"
 
 
-def expectations_of(written: Written, found: list[Problem]) -> tuple[Expectation, ...]:
-    """The expectations of a list; whatever is wrong is added to ``found``."""
-    legal = (_expectation(item, found) for item in written.items())
+def expectations_of(written: Written, problems: list[Problem]) -> tuple[Expectation, ...]:
+    """The expectations of a list; whatever is wrong is added to ``problems``."""
+    legal = (_expectation(item, problems) for item in written.items())
     return tuple(one for one in legal if one is not None)
 
 
@@ -95,49 +95,49 @@ def _fail_under(text: str) -> Bound:
     return Bound(metric=match["metric"], relation="", value=value, end=_end(match["end"]))
 
 
-def _expectation(written: Written, found: list[Problem]) -> Expectation | None:
+def _expectation(written: Written, problems: list[Problem]) -> Expectation | None:
     if isinstance(written.value, str):
-        return _bound(written, {}, found)
+        return _bound(written, {}, problems)
     if not isinstance(written.value, dict):
-        found.append(written.problem(f"an expectation is text or a mapping; this is {written.given}", FORMS))
+        problems.append(written.problem(f"an expectation is text or a mapping; this is {written.given}", FORMS))
         return None
     parts = written.named()
     asked = [key for key in ASKED if key in parts]
     unknown = [key for key in parts if key not in (*ASKED, *ONLY)]
     if len(asked) != 1 or unknown:
         what = f"there is no key '{unknown[0]}' here" if unknown else f"takes one of {', '.join(ASKED)}"
-        found.append(written.problem(f"an expectation: {what}", FORMS))
+        problems.append(written.problem(f"an expectation: {what}", FORMS))
         return None
     only = {key: str(parts[key].value) for key in ONLY if key in parts}
-    return READERS[asked[0]](parts[asked[0]], only, found)
+    return READERS[asked[0]](parts[asked[0]], only, problems)
 
 
-def _bound(written: Written, only: dict[str, str], found: list[Problem]) -> Bound | None:
+def _bound(written: Written, only: dict[str, str], problems: list[Problem]) -> Bound | None:
     match = BOUND.fullmatch(written.value) if isinstance(written.value, str) else None
     value = None if match is None else number_in(match["value"])
     if match is None or value is None:
-        found.append(written.problem(f"this is no bound of a score: {written.given}", FORMS))
+        problems.append(written.problem(f"this is no bound of a score: {written.given}", FORMS))
         return None
     metric, relation = match["metric"], match["relation"]
     end = _end(match["end"]) or CAUTIOUS[relation[0]]
     return Bound(metric=metric, relation=relation, value=value, end=end, where=written.where, **only)
 
 
-def _beats(written: Written, only: dict[str, str], found: list[Problem]) -> Beats | None:
+def _beats(written: Written, only: dict[str, str], problems: list[Problem]) -> Beats | None:
     if not isinstance(written.value, str) or not written.value:
-        found.append(written.problem(f"'beats' takes the name of a model, was given {written.given}"))
+        problems.append(written.problem(f"'beats' takes the name of a model, was given {written.given}"))
         return None
     return Beats(other=written.value, where=written.where, **only)
 
 
-def _not_worse(written: Written, only: dict[str, str], found: list[Problem]) -> NotWorse | None:
+def _not_worse(written: Written, only: dict[str, str], problems: list[Problem]) -> NotWorse | None:
     value = written.value if isinstance(written.value, dict) else {"run": written.value}
     run, by = value.get("run"), value.get("by", 0.0)
     fits = type(run) in (int, str) and type(by) in (int, float) and by >= 0 and value.keys() <= {"run", "by"}
     if not fits:
         hint = "such as {run: 3, by: 0.01}: a run by its number or experiment file, and a margin"
         what = f"'not-worse-than' takes a run and a margin, was given {written.given}"
-        found.append(written.problem(what, hint))
+        problems.append(written.problem(what, hint))
         return None
     return NotWorse(run=str(run), by=float(by), where=written.where, **only)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.schema import Column, Field, Schema
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 
@@ -34,7 +34,7 @@ def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
     return DatasetFacts(
         **{name: facts[name] for name in OF_DATASET},
         rows=facts["rows"],
-        schema=Schema(tuple(Field(**{**one, "column": Column(**one["column"])}) for one in facts["schema"])),
+        schema=Schema(tuple(SchemaField(**{**one, "column": Column(**one["column"])}) for one in facts["schema"])),
         path=_path(facts["path"]),
     )
 
@@ -91,7 +91,7 @@ def _without_lists(value: Any) -> Any:
     return tuple(map(_without_lists, value)) if isinstance(value, list) else value
 
 
-def _facts_of_field(described: Field) -> dict[str, Any]:
+def _facts_of_field(described: SchemaField) -> dict[str, Any]:
     facts = asdict(described)
     if described.role in ROLES_WITHOUT_LEVELS:
         facts["column"]["levels"] = ()

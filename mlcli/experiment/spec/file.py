@@ -8,17 +8,23 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.errors import ExperimentError, MlcliError, Problem
+from mlcli.core.errors import ExperimentError, MlcliError, Problem, placed
 from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.decisions import costs_of, with_costs
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
-from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, legal_parts
-from mlcli.experiment.spec.written import Written, placed, while_few
+from mlcli.experiment.spec.shorthands import costs_of, with_costs
+from mlcli.experiment.spec.written import (
+    DATASET,
+    EXPERIMENT,
+    REQUIRED,
+    Written,
+    legal_parts,
+    until_too_many_problems,
+)
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
@@ -38,27 +44,27 @@ def read_experiment(path: Path) -> Experiment:
 
     A file without fault of its own is returned before its datasets are looked at: ``plan`` reads them anyway.
     """
-    experiment, found = _read(path)
-    if found:
-        raise ExperimentError(*_all_problems(experiment, found))
+    experiment, problems = _read(path)
+    if problems:
+        raise ExperimentError(*_all_problems(experiment, problems))
     return experiment
 
 
 def check(path: Path) -> list[Problem]:
     """Everything that is wrong with an experiment file and its datasets, from top to bottom; nothing is run."""
     try:
-        experiment, found = _read(path)
+        experiment, problems = _read(path)
     except ExperimentError as error:
         return list(error.problems)
-    return _all_problems(experiment, found)
+    return _all_problems(experiment, problems)
 
 
-def _all_problems(experiment: Experiment, found: list[Problem]) -> list[Problem]:
+def _all_problems(experiment: Experiment, problems: list[Problem]) -> list[Problem]:
     """What was found while reading, and what shows when the legal rest is planned."""
     from mlcli.experiment.spec.plan import planned_cells
 
     _, faults = planned_cells(experiment)
-    every = dict.fromkeys([*found, *faults.problems()])
+    every = dict.fromkeys([*problems, *faults.problems()])
     return sorted(every, key=lambda problem: _position(problem, str(experiment.source)))
 
 
@@ -76,9 +82,9 @@ def _read(path: Path) -> tuple[Experiment, list[Problem]]:
 
 def experiment_from(document: Document) -> Experiment:
     """The experiment of a document that is no file; paths in it begin where the user is."""
-    experiment, found = _from_document(document, None)
-    if found:
-        raise ExperimentError(*_all_problems(experiment, found))
+    experiment, problems = _from_document(document, None)
+    if problems:
+        raise ExperimentError(*_all_problems(experiment, problems))
     return experiment
 
 
@@ -88,23 +94,23 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
     if not isinstance(document.value, dict):
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
-    found: list[Problem] = []
-    parts = legal_parts(EXPERIMENT, written, found)
-    _add_plugins(parts, base, found)
-    metrics = _metrics(parts, found)
-    first, *further = _protocols(parts, found) or [None]
+    problems: list[Problem] = []
+    parts = legal_parts(EXPERIMENT, written, problems, REQUIRED)
+    _add_plugins(parts, base, problems)
+    metrics = _metrics(parts, problems)
+    first, *further = _protocols(parts, problems) or [None]
     experiment = Experiment(
-        data=_data(parts, found),
-        models=tuple(models_of(parts["models"].items(), found, base)) if "models" in parts else None,
+        data=_data(parts, problems),
+        models=tuple(models_of(parts["models"].items(), problems, base)) if "models" in parts else None,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=source,
         **{key: parts[key].value for key in PLAIN if key in parts},
-        **{key: read(parts[key], found) for key, read in READERS.items() if key in parts},
+        **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},
     )
-    return with_costs(experiment), found
+    return with_costs(experiment), problems
 
 
 def _refuse_tables(path: Path) -> None:
@@ -121,41 +127,41 @@ def _refuse_tables(path: Path) -> None:
         raise ExperimentError("there is no such file", where=str(path), hint=hint)
 
 
-def _add_plugins(parts: dict[str, Written], base: Path | None, found: list[Problem]) -> None:
+def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Problem]) -> None:
     """Have the files of one's own looked at before models are looked up."""
     for item in parts["plugins"].items() if "plugins" in parts else ():
         if not isinstance(item.value, str):
-            found.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
+            problems.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
             continue
         try:
             add([(base or Path()) / item.value])
         except MlcliError as error:
-            found += placed(error.problems, item.where)
+            problems += placed(error.problems, item.where)
 
 
-def _data(parts: dict[str, Written], found: list[Problem]) -> tuple[DataSpec, ...]:
-    task = _task(parts, found)
+def _data(parts: dict[str, Written], problems: list[Problem]) -> tuple[DataSpec, ...]:
+    task = _task(parts, problems)
     items = parts["data"].items() if "data" in parts else []
-    specs = [_dataset(item, task, found) for item in while_few(items, found)]
+    specs = [_dataset(item, task, problems) for item in until_too_many_problems(items, problems)]
     return tuple(spec for spec in specs if spec is not None)
 
 
-def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSpec | None:
+def _dataset(written: Written, task: str | None, problems: list[Problem]) -> DataSpec | None:
     """The dataset of an item: a name or path, or a mapping."""
     if isinstance(written.value, str) and written.value:
         return DataSpec(written.value, task=task, where=written.where)
     if not isinstance(written.value, dict):
         form = "a dataset is a shipped name, a path, or a mapping with 'path' or 'name'"
-        found.append(written.problem(f"{form}; this is {written.given}"))
+        problems.append(written.problem(f"{form}; this is {written.given}"))
         return None
-    before = len(found)
-    parts = legal_parts(DATASET, written, found)
+    before = len(problems)
+    parts = legal_parts(DATASET, written, problems)
     if len(written.value.keys() & {"path", "name"}) != 1:
         example = "such as {path: mine.csv, target: y}"
-        found.append(written.problem("a dataset takes one of 'path' and 'name'", example))
-    own_task = _task(parts, found) or task
-    sensitive, drop = (_names(parts[key], found) if key in parts else () for key in ("sensitive", "drop"))
-    if len(found) > before:
+        problems.append(written.problem("a dataset takes one of 'path' and 'name'", example))
+    own_task = _task(parts, problems) or task
+    sensitive, drop = (_names(parts[key], problems) if key in parts else () for key in ("sensitive", "drop"))
+    if len(problems) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
     reference = values.get("path") or values["name"]
@@ -164,38 +170,38 @@ def _dataset(written: Written, task: str | None, found: list[Problem]) -> DataSp
     )
 
 
-def _names(written: Written, found: list[Problem]) -> tuple[str, ...]:
+def _names(written: Written, problems: list[Problem]) -> tuple[str, ...]:
     wrong = [item for item in written.items() if not isinstance(item.value, str)]
-    found += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
+    problems += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
     return tuple(item.value for item in written.items() if isinstance(item.value, str))
 
 
-def _task(parts: dict[str, Written], found: list[Problem]) -> str | None:
+def _task(parts: dict[str, Written], problems: list[Problem]) -> str | None:
     if "task" not in parts:
         return None
     try:
         return kind_named(parts["task"].value).name
     except MlcliError as error:
-        found += placed(error.problems, parts["task"].where)
+        problems += placed(error.problems, parts["task"].where)
         return None
 
 
-def _protocols(parts: dict[str, Written], found: list[Problem]) -> list[ProtocolSpec | None]:
+def _protocols(parts: dict[str, Written], problems: list[Problem]) -> list[ProtocolSpec | None]:
     """What is asked for; in place of what cannot be read one that splits anything, so that no more is wrong."""
     if "protocol" not in parts:
         return []
     written = parts["protocol"]
     several = written.items() if isinstance(written.value, list) and written.value else [written]
-    return [protocol_of(one, found) or FEW_ROWS for one in several]
+    return [protocol_of(one, problems) or FEW_ROWS for one in several]
 
 
-def _metrics(parts: dict[str, Written], found: list[Problem]) -> dict[str, Written]:
+def _metrics(parts: dict[str, Written], problems: list[Problem]) -> dict[str, Written]:
     named: dict[str, Written] = {}
     for item in parts["metrics"].items() if "metrics" in parts else ():
         if not isinstance(item.value, str):
-            found.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
+            problems.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
         elif item.value in named:
-            found.append(item.problem(f"the metric '{item.value}' stands here twice", "leave one of them out"))
+            problems.append(item.problem(f"the metric '{item.value}' stands here twice", "leave one of them out"))
         else:
             named[item.value] = item
     return named

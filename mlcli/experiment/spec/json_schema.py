@@ -9,9 +9,8 @@ from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.spec.decisions import FAIR_RULE, RULE
-from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, Keys
-from mlcli.experiment.spec.written import IGNORED
+from mlcli.experiment.spec.shorthands import FAIR_RULE, RULE
+from mlcli.experiment.spec.written import DATASET, EXPERIMENT, IGNORED, REQUIRED, Keys
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
 from mlcli.tasks.table import KINDS, kind_named
@@ -59,7 +58,7 @@ COSTS: Schema = {
 
 def experiment_schema() -> Schema:
     """The JSON Schema (draft 2020-12) of an experiment file."""
-    schema = _of(EXPERIMENT)
+    schema = {**_of(EXPERIMENT), "required": list(REQUIRED)}
     items = {"data": _data(), "models": _ref("model"), "metrics": _metrics(), "expect": _expectation()}
     for key, item in items.items():
         schema["properties"][key]["items"] = item
@@ -223,5 +222,4 @@ def _ref(name: str) -> Schema:
 
 
 def _of(keys: Keys) -> Schema:
-    required = [key for key, one in keys.items() if one.required]
-    return {**_mapping({key: one.schema() for key, one in keys.items()}), "required": required}
+    return _mapping({key: one.schema() for key, one in keys.items()})

@@ -12,7 +12,7 @@ from mlcli.experiment.spec.cells import ModelSpec, StepSpec
 NO_DEFAULT = object()
 
 
-class Value(NamedTuple):
+class FlatParameter(NamedTuple):
     """The value of a parameter, at a path such as ``base.k``; of a nested model its id."""
 
     path: str
@@ -22,7 +22,7 @@ class Value(NamedTuple):
     name: str
 
 
-class Nested(NamedTuple):
+class NestedModel(NamedTuple):
     """A nested model as plain values, and the path at which its parameters begin."""
 
     model: Mapping[str, Any]
@@ -35,16 +35,16 @@ class Nested(NamedTuple):
         return None if steps is None else tuple(StepSpec(step["use"], step["params"]) for step in steps)
 
 
-def flat_parameters(use: str, params: Mapping[str, Any], start: str = "") -> Iterator[Value]:
+def flat_parameters(use: str, params: Mapping[str, Any], start: str = "") -> Iterator[FlatParameter]:
     """Parameters one by one, those of a nested model after its id."""
     for name, value in params.items():
         inside = models_in(value, start + name)
-        yield Value(start + name, ids_in(value) if inside else value, use, name)
+        yield FlatParameter(start + name, ids_in(value) if inside else value, use, name)
         for nested in inside:
             yield from flat_parameters(nested.model["use"], nested.model["params"], nested.start)
 
 
-def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[Nested]:
+def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[NestedModel]:
     """Every nested model, at any depth."""
     for name, value in params.items():
         for nested in models_in(value, start + name):
@@ -52,12 +52,12 @@ def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[Nested
             yield from nested_models(nested.model["params"], nested.start)
 
 
-def models_in(value: Any, path: str) -> list[Nested]:
+def models_in(value: Any, path: str) -> list[NestedModel]:
     """The models that a resolved parameter holds."""
     if _is_model(value):
-        return [Nested(value, f"{path}.")]
+        return [NestedModel(value, f"{path}.")]
     if isinstance(value, list | tuple) and value and all(map(_is_model, value)):
-        return [Nested(model, f"{path}.{model['use']}.") for model in value]
+        return [NestedModel(model, f"{path}.{model['use']}.") for model in value]
     return []
 
 
@@ -104,7 +104,7 @@ def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
 
 
-def _default(one: Value, catalogue: Catalogue) -> Any:
+def _default(one: FlatParameter, catalogue: Catalogue) -> Any:
     """The default of a parameter; none where its method is not installed: a stored run can be shown without it."""
     known = MODELS if "." in one.path else catalogue
     defaults = settings(known.load(one.owner)()) if one.owner in known else {}

@@ -8,11 +8,10 @@ from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, by_name, parameter_at, problems_with
-from mlcli.core.registry import MODELS
+from mlcli.core.params import by_name, parameter_at, problems_with
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.decisions import decided
 from mlcli.experiment.spec.entries import models_of, protocol_of
+from mlcli.experiment.spec.shorthands import with_decision_rule
 from mlcli.experiment.spec.written import Written
 
 
@@ -24,18 +23,18 @@ def models_from_text(
     A value goes to every model that has such a parameter. One that no model has is refused, and so is one for a
     parameter that is set already: nothing is overruled in silence. ``decide`` is for every model.
     """
-    found: list[Problem] = []
-    models = models_of([Written.typed(text, "-m") for text in texts], found)
-    values = _values(params, found)
-    raise_all(UsageError, found)
-    found += _unknown_parameters(values, models)
-    changed = tuple(_with_values(model, values, found) for model in models)
+    problems: list[Problem] = []
+    models = models_of([Written.typed(text, "-m") for text in texts], problems)
+    values = _values(params, problems)
+    raise_all(UsageError, problems)
+    problems += _unknown_parameters(values, models)
+    changed = tuple(_with_values(model, values, problems) for model in models)
     if decide is not None:
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
         rule = Written.typed(decide, "--decide")
-        changed = tuple(one for model in changed for one in decided(model, rule, found))
-    raise_all(UsageError, found)
+        changed = tuple(one for model in changed for one in with_decision_rule(model, rule, problems))
+    raise_all(UsageError, problems)
     return changed
 
 
@@ -47,9 +46,9 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     text = text or ""
     if not text.lstrip().startswith("{"):
         return ProtocolSpec(text, params)
-    found: list[Problem] = []
-    spec = protocol_of(Written.typed(text, "--protocol"), found)
-    raise_all(UsageError, found)
+    problems: list[Problem] = []
+    spec = protocol_of(Written.typed(text, "--protocol"), problems)
+    raise_all(UsageError, problems)
     assert spec is not None
     twice = sorted(params.keys() & spec.params.keys())
     if twice:
@@ -58,15 +57,15 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     return replace(spec, params={**spec.params, **params}, where="")
 
 
-def _values(texts: Sequence[str], found: list[Problem]) -> dict[str, str]:
+def _values(texts: Sequence[str], problems: list[Problem]) -> dict[str, str]:
     values: dict[str, str] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not (name and sign):
-            found.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
+            problems.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
         elif name in values:
             grid = f"-m '{{use: ..., grid: {{{name}: [{values[name]}, {value}]}}}}'"
-            found.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
+            problems.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
         else:
             values[name] = value
     return values
@@ -78,14 +77,14 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
         for name in values:
             yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
         return
-    known = {name for model in models for name in _given(model, values)}
+    known = {name for model in models for name in _typed_values(model, values)}
     for name in values:
         if name not in known:
             yield _unknown_path(name, values, models) or _unknown_parameter(name, models)
 
 
 def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
-    declared = {one for model in models if not model.saved for one in by_name(MODELS.load(model.use))}
+    declared = {one for model in models if not model.saved for one in by_name(model.cls)}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
     return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
 
@@ -93,40 +92,35 @@ def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
 def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
     """What is wrong with a path that begins with a parameter of a model."""
     start = name.partition(".")[0]
-    owners = (model for model in models if not model.saved and start in by_name(MODELS.load(model.use)))
+    owners = (model for model in models if not model.saved and start in by_name(model.cls))
     if start == name or (owner := next(owners, None)) is None:
         return None
-    given = {**owner.params, **_given(owner, values), name: values[name]}
-    return next(iter(problems_with(MODELS.load(owner.use), given, _option)), None)
+    given = {**owner.params, **_typed_values(owner, values), name: values[name]}
+    return next(iter(problems_with(owner.cls, given, _option)), None)
 
 
-def _given(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
+def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
     """The values of parameters that a model has, by their declared types; a saved one can no longer be changed."""
     if model.saved:
         return {}
     given: dict[str, Any] = {}
     for name in sorted(values, key=lambda name: name.count(".")):  # a nested model before what is inside it
-        declared = parameter_at(MODELS.load(model.use), {**model.params, **given}, name)
+        declared = parameter_at(model.cls, {**model.params, **given}, name)
         if declared is not None:
             given[name] = declared.from_text(values[name])
     return given
 
 
-def _with_values(model: ModelSpec, values: Mapping[str, str], found: list[Problem]) -> ModelSpec:
-    given = _given(model, values)
+def _with_values(model: ModelSpec, values: Mapping[str, str], problems: list[Problem]) -> ModelSpec:
+    given = _typed_values(model, values)
     if not given:
         return model
-    cls, params = MODELS.load(model.use), {**model.params, **given}
+    cls, params = model.cls, {**model.params, **given}
     wrong = [_with_grid(one, model.use, values) for one in problems_with(cls, params, _option)]
     for name in given.keys() & model.params.keys():
         what = f"{model.use}: '{name}' is set with -m already"
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
-    if not wrong:
-        try:
-            build(cls, params)
-        except UsageError as error:
-            wrong = list(error.problems)
-    found += wrong
+    problems += wrong
     return replace(model, params=params)
 
 
@@ -141,5 +135,5 @@ def _with_grid(problem: Problem, use: str, values: Mapping[str, str]) -> Problem
 
 
 def _option(*keys: str | int) -> str:
-    """Where values of parameters stand in a shell."""
-    return "-p"
+    """Where the value of a parameter stands in a shell; all of them together stand nowhere."""
+    return "-p" if keys else ""

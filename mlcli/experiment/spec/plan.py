@@ -13,7 +13,6 @@ from mlcli.core.insertion import after, missing_steps
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
@@ -28,15 +27,15 @@ from mlcli.experiment.spec.cells import (
 )
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
-from mlcli.experiment.spec.panel import why_too_slow
-from mlcli.experiment.spec.tuning import (
-    in_order_as,
-    judged_by,
+from mlcli.experiment.spec.shorthands import (
     refuse_nothing_tuned,
     refuse_unknown_metric,
-    selected,
-    tuned_where_worth,
+    selection_of,
+    tuned_by_metric,
+    tuned_if_tunable,
+    tuned_in_order,
 )
+from mlcli.experiment.spec.suitability import why_too_slow
 from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -61,7 +60,7 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
             raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {MAX_SEED}")
     models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
-    classes = [MODELS.load(model.use) for model in models or ()]
+    classes = [model.cls for model in models or ()]
     datasets = planned_datasets(experiment.data, folder, faults, classes)
     check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
@@ -85,7 +84,7 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     if experiment.tune is None or not models:
         return models
     with faults.collected():
-        made = [tuned_where_worth(model, experiment.tune) for model in models]
+        made = [tuned_if_tunable(model, experiment.tune) for model in models]
         if made == list(models) and not any(model.use == TUNED for model in models):
             refuse_nothing_tuned(models)
         return made
@@ -109,10 +108,8 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
 def _resolved(model: ModelSpec) -> ModelSpec:
     if model.saved is not None:
         return _as_saved(model, model.saved)
-    steps = model.steps
-    if steps is not None:
-        steps = tuple(replace(step, params=settings(build(STEPS.load(step.use), step.params))) for step in steps)
-    return replace(model, params=settings(build(MODELS.load(model.use), model.params)), steps=steps)
+    steps = None if model.steps is None else tuple(step.resolved() for step in model.steps)
+    return replace(model.resolved(), steps=steps)
 
 
 def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
@@ -120,7 +117,7 @@ def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
     from mlcli.experiment.saved.model_file import load_model
 
     pipeline = load_model(path).pipeline
-    steps = tuple(StepSpec(step.id, settings(step)) for step in pipeline.steps)
+    steps = tuple(map(StepSpec.of, pipeline.steps))
     return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
 
 
@@ -132,7 +129,7 @@ def _cells(
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
-    asks_training = build(PROTOCOLS.load(protocol.use), protocol.params).asks_training_rows()
+    asks_training = protocol.built().asks_training_rows()
     asked = _panel(experiment, planned) if models is None else models
     for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
         slow = why_too_slow(planned, _method_of(model)) if models is None and model.use != SELECTED else ""
@@ -168,7 +165,7 @@ def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
     """The methods of the kind, tuning themselves where that is asked for."""
     specs = [ModelSpec(use) for use in planned.kind.panel]
     if experiment.tune is not None:
-        specs = [tuned_where_worth(spec, experiment.tune) for spec in specs]
+        specs = [tuned_if_tunable(spec, experiment.tune) for spec in specs]
     return [_resolved(spec) for spec in specs]
 
 
@@ -176,15 +173,15 @@ def _all_models(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
-    inner = build(PROTOCOLS.load(protocol.use), protocol.params).choosing(planned.strata)
+    inner = protocol.built().choosing(planned.strata)
     every = _baselines_first(planned, models)
     if inner:
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:
         every += [_resolved(_best_of(experiment, planned, models, None))]
-    every = [in_order_as(model, protocol) for model in every]
+    every = [tuned_in_order(model, protocol) for model in every]
     metrics = experiment.metrics[:1]
-    return [judged_by(model, metrics[0], planned.kind) if metrics else model for model in every]
+    return [tuned_by_metric(model, metrics[0], planned.kind) if metrics else model for model in every]
 
 
 def _best_of(
@@ -198,18 +195,18 @@ def _best_of(
     if len(able) < 2 and not (inner and able):
         hint = "ask for it beside several models that learn"
         raise UsageError(f"on {planned.name} there are no two models to choose among", hint=hint)
-    return selected(able, {"inner": inner} if inner else {}, CHOSEN)
+    return selection_of(able, {"inner": inner} if inner else {}, CHOSEN)
 
 
 def _method_of(model: ModelSpec) -> str:
     return str(model.params["base"]["use"]) if model.use == TUNED else model.use
 
 
-def _stages_of(model: ModelSpec, asked: Stages) -> Stages:
+def _stages_of(model: ModelSpec, stages: Stages) -> Stages:
     """At which stages the fits of a model are answered; at none where it has none."""
-    if model.saved is not None or not MODELS.load(model.use).stage_name:  # type: ignore[attr-defined]
+    if model.saved is not None or not model.cls.stage_name:
         return False
-    return asked if model.stages is None else model.stages
+    return stages if model.stages is None else model.stages
 
 
 def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
@@ -227,8 +224,8 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     if planned.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
         return f"{model.name} does {does}; {planned.name} is {planned.kind.name}"
-    cls = MODELS.load(model.use)
-    splitter = build(PROTOCOLS.load(protocol.use), protocol.params)
+    cls = model.cls
+    splitter = protocol.built()
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
         why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
         return f"{why}; {ASKING_LEARNED_ROWS}"
@@ -243,17 +240,17 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
 def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
     """Why a step of a model cannot be run on a dataset, or before the model."""
     for one in model.steps or ():
-        step: Any = STEPS.load(one.use)
+        step: Any = one.cls
         if step.kinds and planned.kind.name not in step.kinds:
             yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
-        if step.gives_weights and not build(MODELS.load(model.use), model.params).accepts.weights:
+        if step.gives_weights and not model.built().accepts.weights:
             yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
     """The kinds of task that a configured model can do; a saved one does what it was trained for."""
     if model.saved is None:
-        cls = MODELS.load(model.use)
+        cls = model.cls
         configured = build(cls, model.params)
         return tuple(kind for kind in kinds_of(cls) if can_do(configured, kind.base))
     from mlcli.experiment.saved.model_file import load_model
@@ -286,10 +283,10 @@ def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[Mode
 
 def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
     """The steps before a model on a dataset: its own, and those that it needs."""
-    given = None if model.steps is None else [build(STEPS.load(step.use), step.params) for step in model.steps]
-    configured = build(MODELS.load(model.use), model.params)
+    given = None if model.steps is None else [step.built() for step in model.steps]
+    configured = model.built()
     columns = planned.kind.rows.columns_of(planned.dataset.schema)
     steps = missing_steps(configured.accepts, columns, given, own_level=configured.supervised)
     # Columns that steps of nested models name must be there, too.
     ready_for(configured, after(steps, columns), given)
-    return tuple(StepSpec(step.id, settings(step)) for step in steps)
+    return tuple(map(StepSpec.of, steps))

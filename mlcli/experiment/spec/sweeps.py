@@ -29,7 +29,7 @@ NO_VALUES = "such as -p k=1..25, -p c=0.1,1,10 or -p c=0.01..100"
 
 
 @dataclass(frozen=True)
-class Asked:
+class CurveRequest:
     """What was typed: the curve, models, parameters, sizes and how rows are split."""
 
     kind: str
@@ -49,58 +49,58 @@ class Sweep:
     values: tuple[Any, ...] = ()
 
 
-def experiment_of(asked: Asked, data: DataSpec, metric: str | None, seed: int) -> Sweep:
+def experiment_of(request: CurveRequest, data: DataSpec, metric: str | None, seed: int) -> Sweep:
     """The experiment of a curve; what does not belong to its kind is refused."""
-    if asked.kind not in SWEEPS:
-        raise UsageError(f"there is no curve '{asked.kind}'", hint=did_you_mean(asked.kind, SWEEPS, "curves"))
-    if asked.sizes is not None and asked.kind != "learning":
-        raise UsageError(f"--sizes are of learning curves, not of {asked.kind}", hint="leave them out")
-    sweep = SWEEPS[asked.kind](asked)
+    if request.kind not in SWEEPS:
+        raise UsageError(f"there is no curve '{request.kind}'", hint=did_you_mean(request.kind, SWEEPS, "curves"))
+    if request.sizes is not None and request.kind != "learning":
+        raise UsageError(f"--sizes are of learning curves, not of {request.kind}", hint="leave them out")
+    sweep = SWEEPS[request.kind](request)
     metrics = (metric,) if metric else ()
     return replace(sweep, experiment=replace(sweep.experiment, data=(data,), metrics=metrics, seed=seed))
 
 
-def _learning(asked: Asked) -> Sweep:
-    sizes = {} if asked.sizes is None else {"sizes": _sizes(asked.sizes)}
-    protocol = ProtocolSpec("training-size", {**sizes, **asked.split})
-    return Sweep("learning", _experiment(models_from_text(asked.models, asked.params), protocol))
+def _learning(request: CurveRequest) -> Sweep:
+    sizes = {} if request.sizes is None else {"sizes": _sizes(request.sizes)}
+    protocol = ProtocolSpec("training-size", {**sizes, **request.split})
+    return Sweep("learning", _experiment(models_from_text(request.models, request.params), protocol))
 
 
-def _stages(asked: Asked) -> Sweep:
-    models = models_from_text(asked.models, asked.params)
+def _stages(request: CurveRequest) -> Sweep:
+    models = models_from_text(request.models, request.params)
     for model in models:
-        cls: Any = MODELS.load(model.use) if model.saved is None else None
+        cls: Any = model.cls if model.saved is None else None
         if cls is None or not cls.stage_name:
             able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
             raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
-    return Sweep("stages", replace(_experiment(models, _splits(asked)), stages=True))
+    return Sweep("stages", replace(_experiment(models, _splits(request)), stages=True))
 
 
-def _bias_variance(asked: Asked) -> Sweep:
-    if "folds" in asked.split:
+def _bias_variance(request: CurveRequest) -> Sweep:
+    if "folds" in request.split:
         raise UsageError("a bias-variance decomposition draws bootstraps", hint="say how many with --repeats")
-    protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **asked.split})
-    return Sweep("bias-variance", _experiment(models_from_text(asked.models, asked.params), protocol))
+    protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **request.split})
+    return Sweep("bias-variance", _experiment(models_from_text(request.models, request.params), protocol))
 
 
-def _validation(asked: Asked) -> Sweep:
+def _validation(request: CurveRequest) -> Sweep:
     """A model for each value of the one parameter that has several."""
-    fixed = [text for text in asked.params if not _has_several(text)]
-    swept = [text for text in asked.params if _has_several(text)]
-    if len(asked.models) != 1 or len(swept) > 1:
+    fixed = [text for text in request.params if not _has_several(text)]
+    swept = [text for text in request.params if _has_several(text)]
+    if len(request.models) != 1 or len(swept) > 1:
         what = "a validation curve is of one model and one parameter with several values"
         raise UsageError(what, hint=NO_VALUES)
-    (model,) = models_from_text(asked.models, fixed)
+    (model,) = models_from_text(request.models, fixed)
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
-    models = [one for value in values for one in models_from_text(asked.models, [*fixed, f"{name}={value}"])]
+    models = [one for value in values for one in models_from_text(request.models, [*fixed, f"{name}={value}"])]
     kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
-    return Sweep("validation", _experiment(every, _splits(asked)), name, known)
+    return Sweep("validation", _experiment(every, _splits(request)), name, known)
 
 
-SWEEPS: dict[str, Callable[[Asked], Sweep]] = {
+SWEEPS: dict[str, Callable[[CurveRequest], Sweep]] = {
     "learning": _learning,
     "validation": _validation,
     "stages": _stages,
@@ -112,9 +112,9 @@ def _experiment(models: Sequence[ModelSpec], protocol: ProtocolSpec | None) -> E
     return Experiment((), tuple(models), protocol, training=True)
 
 
-def _splits(asked: Asked) -> ProtocolSpec | None:
+def _splits(request: CurveRequest) -> ProtocolSpec | None:
     """The default protocol of the kind of task, as it is judged by elsewhere, or with other folds."""
-    return ProtocolSpec("", dict(asked.split)) if asked.split else None
+    return ProtocolSpec("", dict(request.split)) if request.split else None
 
 
 def _has_several(text: str) -> bool:
@@ -132,9 +132,9 @@ def _sizes(text: str) -> list[float]:
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
-    declared = parameter_at(MODELS.load(model.use), model.params, name)
+    declared = parameter_at(model.cls, model.params, name)
     if declared is None:
-        names = [one.name for one in parameters(MODELS.load(model.use))]
+        names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
         return name, [declared.from_text(part.strip()) for part in value.split(",")]
@@ -147,7 +147,7 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
-    for declared in parameters(MODELS.load(model.use)):
+    for declared in parameters(model.cls):
         search = declared.tune
         if isinstance(search, Range) and search.unasked:
             return declared.name, _spread(declared, search.low, search.high)

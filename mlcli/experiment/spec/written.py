@@ -1,28 +1,23 @@
-"""What a user wrote, and where: values and entries that specs are read from, and what is wrong with them."""
+"""What a user wrote, and where: values that specs are read from, what keys take, and what is wrong with them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Self
 
-from mlcli.core.errors import MlcliError, Problem, UsageError
+from mlcli.core.errors import MlcliError, Problem, UsageError, placed
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, parameters, problems_with
-from mlcli.core.registry import Catalogue
+from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document
+from mlcli.core.values import Value, quoted
+from mlcli.experiment.spec.cells import AVERAGES
 
 IGNORED = "x-"
 """Keys that begin so are the user's own."""
-UNKNOWN = "no parameter"
-"""What is said of a name, and not of each of its values."""
 MOST_FOUND = 40
 """Fewer than the shell shows, so that it is seen how much was not looked at."""
-LINE = re.compile(r":\d+(:\d+)?$")
-"""How a place ends that is more than a file."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ class Written:
     @property
     def given(self) -> str:
         """The value as messages quote it."""
-        return "nothing" if self.value is None else repr(self.value)
+        return quoted(self.value)
 
     def at(self, key: str | int) -> Written:
         """The value of a key or list item, None where there is none."""
@@ -86,25 +81,12 @@ def _bare(value: Any) -> Any:
     return [_bare(part) for part in value] if isinstance(value, list) else value
 
 
-def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
-    """The same problems; those that do not say in which line they are stand at ``where``."""
-    return [_placed(problem, where) for problem in problems]
-
-
-def _placed(problem: Problem, where: str) -> Problem:
-    """A file without a line goes into the words: what stands here asks for it."""
-    if not where or LINE.search(problem.where):
-        return problem
-    what = f"{problem.where}: {problem.what}" if problem.where else problem.what
-    return replace(problem, what=what, where=where)
-
-
-def while_few(items: Sequence[Written], found: list[Problem]) -> Iterator[Written]:
+def until_too_many_problems(items: Sequence[Written], problems: list[Problem]) -> Iterator[Written]:
     """The items of a list, until so much is wrong with them that nobody reads on."""
-    before = len(found)
+    before = len(problems)
     for place, item in enumerate(items):
-        if len(found) - before > MOST_FOUND:
-            found.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
+        if len(problems) - before > MOST_FOUND:
+            problems.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
             return
         yield item
 
@@ -134,120 +116,75 @@ class Faults:
             raise (types.pop() if len(types) == 1 else asked)(*self.problems())
 
 
-@dataclass
-class Entry:
-    """An id, or a mapping that begins with ``use``; whatever is wrong with it is added to ``found``."""
+MOST_NAMED = 20
+"""More wrong keys than these are counted only."""
+ELSEWHERE = {
+    **dict.fromkeys(("folds", "cv", "kfold", "n_splits"), "write protocol: {folds: VALUE}"),
+    "repeats": "write protocol: {repeats: VALUE}",
+    **dict.fromkeys(("test_size", "test_share"), "write protocol: {use: holdout, test_share: VALUE}"),
+    **dict.fromkeys(
+        ("target", "label", "y"), "it belongs to a dataset: write data: [{path: my.csv, target: VALUE}]"
+    ),
+    **dict.fromkeys(("params", "grid", "steps"), "it belongs to a model: write models: [{use: knn, KEY: ...}]"),
+    **dict.fromkeys(("jobs", "n_jobs"), "it is an option: mlcli run FILE --jobs VALUE"),
+    **dict.fromkeys(("output", "store"), "it is an option: mlcli run FILE --store PLACE"),
+}
+"""Where else something stands that is written as a key of its own."""
 
-    written: Written
-    catalogue: Catalogue
-    found: list[Problem]
-    before: int = field(init=False)
-    """How many problems had been found before."""
 
-    def __post_init__(self) -> None:
-        self.before = len(self.found)
+Keys = Mapping[str, Value]
+EXPERIMENT: Keys = {
+    "data": Value("the datasets: shipped names, paths, or mappings", (list,), filled=True),
+    "models": Value("the models; left out: the panel of each dataset's kind of task", (list,), filled=True),
+    "protocol": Value("how rows are split, or several ways; left out: as the kind of task"),
+    "average": Value("the mean over splits, or of all answers at once", (str,), choices=AVERAGES),
+    "cost": Value("what answers cost: {actual: {predicted: value}}, by which cost is measured"),
+    "metrics": Value("what is measured; left out: the defaults of the kind of task", (list,), filled=True),
+    "seed": Value("the random seed", (int,), ge=0, le=MAX_SEED),
+    "task": Value("the kind of task of every dataset that does not name its own", (str,), filled=True),
+    "stages": Value("at which stages of a fit models are judged, too"),
+    "training": Value("whether training rows are answered, too", (bool,)),
+    "fair": Value("whether it is shown how groups are answered, as by --fair", (bool,)),
+    "tune": Value("whether, and how, models are tuned by splits of training rows"),
+    "nested": Value("whether the best model, chosen in each split for itself, is a row", (bool,)),
+    "expect": Value("what models must reach: bounds of scores, models to beat", (list,), filled=True),
+    "budget": Value("what a cell may take, in seconds and memory, and all in seconds"),
+    "plugins": Value("Python files with methods of your own, relative to this file", (list,), filled=True),
+    "name": Value("what the experiment is called", (str,)),
+    "description": Value("what it is for", (str,)),
+}
+REQUIRED = ("data",)
+DATASET: Keys = {
+    "path": Value("a CSV file, relative to the experiment file", (str,), filled=True),
+    "name": Value("a shipped dataset", (str,), filled=True),
+    "target": Value("the column to predict", (str,), filled=True),
+    "task": Value("the kind of task", (str,), filled=True),
+    "sensitive": Value("columns by whose groups fairness is judged; no model sees them", (list,), filled=True),
+    "drop": Value("columns that are left out", (list,), filled=True),
+    "positive": Value("the class that is looked for, such as yes or malignant", (str,), filled=True),
+}
 
-    @property
-    def legal(self) -> bool:
-        """Whether nothing is wrong with it so far."""
-        return len(self.found) == self.before
 
-    @cached_property
-    def parts(self) -> dict[str, Written]:
-        """The parts by key; an id alone is short for ``use``."""
-        if isinstance(self.written.value, str):
-            return {"use": self.written}
-        if isinstance(self.written.value, dict):
-            return self.written.named()
-        what = f"a {self.noun} is an id or a mapping with 'use'; this is {self.written.given}"
-        self.refuse(self.written, what, f"such as {self._example} or {{use: {self._example}}}")
-        return {}
+def legal_parts(
+    keys: Keys, written: Written, problems: list[Problem], required: Sequence[str] = ()
+) -> dict[str, Written]:
+    """The parts of a mapping that are as its keys say; what is wrong with the others is added to ``problems``."""
+    parts = written.named()
+    legal = {key: part for key, part in parts.items() if key in keys and not keys[key].problem_with(part.value)}
+    wrong = [key for key in parts if key not in legal]
+    missing = [key for key in required if key not in parts]
+    problems += [written.problem(f"the key '{key}' is missing", keys[key].help) for key in missing]
+    problems += [_problem_with(keys, key, parts[key]) for key in wrong[:MOST_NAMED]]
+    if len(wrong) > MOST_NAMED:
+        problems.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
+    return legal
 
-    @cached_property
-    def cls(self) -> Any:
-        """The class that the entry uses, None when there is no such thing."""
-        use = self.parts.get("use")
-        if use is None or not isinstance(use.value, str):
-            self._refuse_use(use)
-            return None
-        try:
-            return self.catalogue.load(use.value)
-        except MlcliError as error:
-            self.found.extend(placed(error.problems, use.where))
-            return None
 
-    @property
-    def noun(self) -> str:
-        """What is named."""
-        return self.catalogue.noun
-
-    def refuse(self, part: Written, what: str, hint: str = "") -> None:
-        """Add one problem."""
-        self.found.append(part.problem(what, hint))
-
-    def refuse_other_keys(self, keys: Sequence[str]) -> None:
-        """Every key but these is a problem."""
-        for key, part in self.parts.items():
-            if key not in keys:
-                self.refuse(part, f"a {self.noun} has no key '{key}'", self._hint_for_key(key, keys))
-
-    def mapping(self, key: str) -> dict[str, Written]:
-        """The parts of a key that takes a mapping; nothing when it is not there or is something else."""
-        part = self.parts.get(key)
-        if part is None:
-            return {}
-        if not isinstance(part.value, dict):
-            self.refuse(part, f"'{key}' takes a mapping, was given {part.given}", f"such as {key}: {{k: ...}}")
-            return {}
-        return part.named()
-
-    def legal_params(self, combinations: Sequence[Mapping[str, Written]]) -> list[dict[str, Any]]:
-        """The values of each combination of parameters, if all are legal and legal together; else none."""
-        every = [self._checked(given) for given in combinations]
-        for params in every if self.legal else []:
-            self._check_together(params)
-        return every if self.legal else []
-
-    def _checked(self, given: Mapping[str, Written]) -> dict[str, Any]:
-        """The values of some parameters; a problem that is known already is not added again."""
-        values = {name: part.bare for name, part in given.items()}
-
-        def place(name: str, *keys: str | int) -> str:
-            return given.get(name, self.written).place(*keys)
-
-        known = {one.what for one in self.found[self.before :] if UNKNOWN in one.what}
-        wrong = problems_with(self.cls, values, place)
-        self.found.extend(one for one in wrong if one not in self.found and one.what not in known)
-        return values
-
-    def _check_together(self, params: Mapping[str, Any]) -> None:
-        try:
-            build(self.cls, params)
-        except MlcliError as error:
-            self.found.extend(placed(error.problems, self.written.where))
-
-    def _hint_for_key(self, key: str, keys: Sequence[str]) -> str:
-        """Often the key is a parameter, or an id, in the wrong place."""
-        if self.cls and key in {parameter.name for parameter in parameters(self.cls)}:
-            return f"it is a parameter: write params: {{{key}: {self.parts[key].value}}}"
-        if key in self.catalogue:
-            return f"write {{use: {key}}}, with its parameters under 'params'"
-        return did_you_mean(key, keys, "keys")
-
-    def _refuse_use(self, use: Written | None) -> None:
-        """The id is missing or is not text; an entry of the wrong form has been refused already."""
-        named = [key for key in self.parts if key in self.catalogue]
-        if use is None and len(named) == 1:
-            inside = self.parts.pop(named[0])
-            values = f", params: {inside.value}" if inside.value else ""
-            written = f"{{use: {named[0]}{values}}}".replace("'", "")
-            self.refuse(inside, f"the id of a {self.noun} stands behind 'use'", f"write {written}")
-        elif use is not None:
-            self.refuse(use, f"'use' takes the id of a {self.noun}, was given {use.given}")
-        elif isinstance(self.written.value, dict):
-            missing = f"which {self.noun}? The key 'use' is missing"
-            self.refuse(self.written, missing, f"such as {{use: {self._example}}}")
-
-    @property
-    def _example(self) -> str:
-        return self.catalogue.names()[0]
+def _problem_with(keys: Keys, key: str, part: Written) -> Problem:
+    if key not in keys:
+        elsewhere = ELSEWHERE.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
+        return part.problem(f"there is no key '{key}' here", elsewhere or did_you_mean(key, keys, "keys"))
+    wrong = keys[key].problem_with(part.value)
+    one_item = keys[key].types == (list,) and isinstance(part.value, str)
+    hint = f"such as {key}: [{part.value}]" if one_item else keys[key].help
+    return part.problem(f"'{key}' {wrong}", hint)

@@ -29,7 +29,7 @@ FOLD = "header.fold"
 
 def encoded(splits: Sequence[SplitResult]) -> bytes:
     """Splits as one compressed blob."""
-    writer = _Writer()
+    writer = _SplitWriter()
     described: Any
     if isinstance(splits, RoundResult):
         described = _round_result(splits, writer)
@@ -46,7 +46,7 @@ def decoded(blob: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
         plain = zlib.decompress(blob)
         length = int.from_bytes(plain[:HEAD_LENGTH_BYTES], "little")
         head = json.loads(plain[HEAD_LENGTH_BYTES : HEAD_LENGTH_BYTES + length])
-        return _Reader(head, plain[HEAD_LENGTH_BYTES + length :], answers).splits()
+        return _SplitReader(head, plain[HEAD_LENGTH_BYTES + length :], answers).splits()
     except (zlib.error, KeyError, TypeError, AttributeError, IndexError) as problem:
         raise ValueError(f"not the answers of splits: {problem}") from problem
 
@@ -56,7 +56,7 @@ def checksum(blob: bytes) -> str:
     return hashlib.sha256(blob).hexdigest()
 
 
-class _Writer:
+class _SplitWriter:
     """Arrays and facts of answers; what several answers have in common is written once."""
 
     def __init__(self) -> None:
@@ -88,12 +88,12 @@ class _Writer:
         return [name, array.dtype.str, array.shape, order, place]
 
 
-def _round_result(splits: RoundResult, writer: _Writer) -> dict[str, Any]:
+def _round_result(splits: RoundResult, writer: _SplitWriter) -> dict[str, Any]:
     plain = {name: getattr(splits, name) for name in PLAIN_FIELDS_TOGETHER}
     return {**plain, "answers": writer.answers(splits.answers)}
 
 
-def _split(split: SplitResult, writer: _Writer) -> dict[str, Any]:
+def _split(split: SplitResult, writer: _SplitWriter) -> dict[str, Any]:
     at = split.coordinate
     return {
         **{name: getattr(split, name) for name in PLAIN_FIELDS},
@@ -108,7 +108,7 @@ def _split(split: SplitResult, writer: _Writer) -> dict[str, Any]:
     }
 
 
-class _Reader:
+class _SplitReader:
     """Splits from a head and the bytes behind it."""
 
     def __init__(self, head: Any, body: bytes, answers: type[Answers]) -> None:

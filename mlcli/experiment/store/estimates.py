@@ -19,7 +19,7 @@ from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.database import damage_as_store_error
-from mlcli.experiment.store.keys import cell_key, splits_digest
+from mlcli.experiment.store.keys import cell_key
 from mlcli.experiment.store.store import Store
 
 STEEPEST = 3.0
@@ -39,7 +39,7 @@ STORED_SPLITS = "SELECT coalesce(sum(count), 0) FROM blocks WHERE cell = ?"
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CellEstimate:
     """What a cell may take; ``stored`` of its ``splits`` are in the store, and are not run again."""
 
     splits: int = 0
@@ -52,7 +52,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Seen:
+class MeasuredCell:
     """A cell that was run: seconds of a split (the median of its blocks), and memory."""
 
     facts: Mapping[str, Any]
@@ -61,11 +61,11 @@ class Seen:
     memory: int | None
 
 
-def estimates(cells: Sequence[Cell], store: Store) -> list[Estimate]:
+def estimates(cells: Sequence[Cell], store: Store) -> list[CellEstimate]:
     """What each cell may take."""
-    seen = list(_seen(store))
+    seen = list(_measured_cells(store))
     preparation = Preparation()
-    return [Estimate() if cell.skipped else _estimate(cell, store, seen, preparation) for cell in cells]
+    return [CellEstimate() if cell.skipped else _estimate(cell, store, seen, preparation) for cell in cells]
 
 
 def work_left(cells: Sequence[Cell], place: Path) -> float:
@@ -76,12 +76,12 @@ def work_left(cells: Sequence[Cell], place: Path) -> float:
         return sum(one.seconds or 0.0 for one in estimates(cells, store))
 
 
-def _estimate(cell: Cell, store: Store, seen: Sequence[Seen], preparation: Preparation) -> Estimate:
+def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell], preparation: Preparation) -> CellEstimate:
     try:
         ready = preparation.ready(cell)
     except MlcliError:
-        return Estimate()
-    found = store.find(cell_key(cell, ready, splits_digest(ready.splits)))
+        return CellEstimate()
+    found = store.find(cell_key(cell, ready))
     (stored,) = (0,) if found is None else store.database.one(STORED_SPLITS, found)
     splits, facts = len(ready.splits), json.loads(json.dumps(facts_of_cell(cell)))
     for names in NEAREST:
@@ -90,8 +90,8 @@ def _estimate(cell: Cell, store: Store, seen: Sequence[Seen], preparation: Prepa
             size = _size(len(cell.dataset), len(cell.dataset.schema.fields))
             seconds = (splits - stored) * _seconds_at(size, [(one.size, one.seconds) for one in alike])
             memory = _memory_at(size, [(one.size, one.memory) for one in alike if one.memory is not None])
-            return Estimate(splits, stored, seconds, memory, _words(names, len({one.size for one in alike})))
-    return Estimate(splits, stored)
+            return CellEstimate(splits, stored, seconds, memory, _words(names, len({one.size for one in alike})))
+    return CellEstimate(splits, stored)
 
 
 def _words(names: Sequence[str], sizes: int) -> str:
@@ -100,7 +100,7 @@ def _words(names: Sequence[str], sizes: int) -> str:
     return "a table of another size" if sizes == 1 else f"tables of {sizes} sizes"
 
 
-def _seen(store: Store) -> Iterator[Seen]:
+def _measured_cells(store: Store) -> Iterator[MeasuredCell]:
     seconds: dict[int, list[float]] = defaultdict(list)
     for cell, spent, count in store.database.all("SELECT cell, seconds, count FROM blocks"):
         seconds[cell].append(spent / count)
@@ -111,7 +111,7 @@ def _seen(store: Store) -> Iterator[Seen]:
             facts = json.loads(text)
             if cell in seconds and facts["content"] in columns:
                 size = _size(facts["rows"], columns[facts["content"]])
-                yield Seen(facts, size, median(seconds[cell]), memory)
+                yield MeasuredCell(facts, size, median(seconds[cell]), memory)
 
 
 def _size(rows: int, columns: int) -> int:

@@ -13,7 +13,7 @@ from mlcli.core.seeds import digest
 from mlcli.core.step import Step
 from mlcli.experiment.run.preparation import ReadyCell
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import Parts, Split
+from mlcli.protocols._base import DealtSplits, Split
 
 CORE_REVISION = 2
 """Raised when a change outside the methods, such as of seeds or of an engine, changes the answers of many."""
@@ -22,8 +22,9 @@ Revisions = dict[str, Any]
 """By noun and id, such as "model knn", the revision of a method."""
 
 
-def cell_key(cell: Cell, ready: ReadyCell, splits: str) -> str:
-    """The key of a cell in the store; ``splits`` is the digest of its splits."""
+def cell_key(cell: Cell, ready: ReadyCell) -> str:
+    """The key of a cell in the store."""
+    splits = splits_digest(ready.splits)
     identity, revisions = ready.learner.identity(), revisions_of(ready.learner.parts())
     return digest(CORE_REVISION, cell.dataset.content, cell.kind, splits, identity, cell.seed, revisions)
 
@@ -31,7 +32,7 @@ def cell_key(cell: Cell, ready: ReadyCell, splits: str) -> str:
 def splits_digest(splits: Sequence[Split]) -> str:
     """A hash of the rows and labels of all splits, in order; parts say the same in far fewer numbers."""
     seen = hashlib.sha256()
-    if isinstance(splits, Parts):
+    if isinstance(splits, DealtSplits):
         seen.update(digest(list(splits.labels), [len(one) for one in splits.rounds]).encode())
         for one in splits.rounds:
             seen.update(one.astype("<i4").tobytes())

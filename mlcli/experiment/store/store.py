@@ -1,20 +1,22 @@
-"""The store: answers of cells in blocks of splits, how each cell ended, and the runs that asked for them."""
+"""The store: answers of cells in blocks of splits, how each cell ended, and runs by the names that users type."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from mlcli.core.errors import UsageError
+from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import JudgedSplits, SplitResult
-from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.codec import checksum, decoded
 from mlcli.experiment.store.database import Database, now, open_to_read, open_to_write
-from mlcli.experiment.store.runs import RunLog
+from mlcli.experiment.store.runs import RunFacts, RunLog
 from mlcli.tasks.table import kind_named
 
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
@@ -23,6 +25,8 @@ NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
 ENDING = "status, why, trace, split, budget, memory"
 MOST_MEMORY = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
+SUFFIXES = (".yaml", ".yml")
+Run = tuple[RunFacts, list[CellResult]]
 
 
 @dataclass(frozen=True)
@@ -153,3 +157,58 @@ class Store:
             self.database.write("DELETE FROM risks WHERE process = ?", os.getpid())
             if cell is not None:
                 self.database.write("INSERT OR REPLACE INTO risks VALUES (?, ?)", cell, os.getpid())
+
+
+def named_run(name: str, store: Path | None) -> Run:
+    """The run of a number in a store, or the newest of an experiment file in the store beside it."""
+    with Store.read(store_of(name, store)) as opened:
+        return opened.runs.one(number_of(name, opened))
+
+
+def store_of(name: str, store: Path | None) -> Path:
+    """The store that a run is looked for in."""
+    file = Path(name)
+    if name.isdigit() or store is not None:
+        return store or DEFAULT_PLACE
+    if file.suffix.lower() not in SUFFIXES:
+        hint = "name it by its number, see mlcli runs, or by its experiment file"
+        if name in MODELS:
+            hint = f"models are compared while they are judged: mlcli eval my.csv -m {name} -m ANOTHER"
+        raise UsageError(f"'{name}' is no run", hint=hint)
+    if not file.is_file():
+        raise UsageError(f"there is no file '{name}'", hint="name a run by its number, see mlcli runs")
+    return file.parent / DEFAULT_PLACE
+
+
+def number_of(name: str, store: Store) -> int:
+    """The number of a run in its store."""
+    return int(name) if name.isdigit() else store.runs.newest_of(Path(name))
+
+
+def results_together(runs: Sequence[Run]) -> list[CellResult]:
+    """The results of several runs: what two have in common once, and namesakes told apart by their runs."""
+    kept: dict[tuple[str, ...], CellResult] = {}
+    for about, results in runs:
+        for result in results:
+            _keep(result, about.id, kept)
+    return list(kept.values())
+
+
+def _keep(result: CellResult, run: int, kept: dict[tuple[str, ...], CellResult]) -> None:
+    cell = result.cell
+    place = cell.dataset.name, cell.kind, cell.protocol.use, str(cell.protocol.params)
+    known = kept.setdefault((*place, cell.label), result)
+    if known is result or (known.key == result.key and result.key):
+        return
+    renamed = f"{cell.label} (run {run})"
+    kept[*place, renamed] = _called(result, renamed)
+
+
+def _called(result: CellResult, label: str) -> CellResult:
+    cell = result.cell
+    return replace(result, cell=replace(cell, model=replace(cell.model, label=label)))
+
+
+def metrics_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """The metrics that the runs were asked for, each once."""
+    return tuple(dict.fromkeys(metric for about, _ in runs for metric in about.metrics))

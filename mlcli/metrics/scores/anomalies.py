@@ -10,11 +10,12 @@ from functools import partial
 
 import numpy as np
 
+from mlcli.core.moments import summed_from_the_top
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
-from mlcli.metrics.scores.probabilities import area, places
+from mlcli.metrics.scores.probabilities import area, dense_ranks
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -65,13 +66,9 @@ def average_precision(answers: ScoreAnswers, weightings: Array) -> Array:
 
 @weighted_score("precision-at-n", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, pooling="always", **SHARE)
 def precision_at_n(answers: ScoreAnswers, weightings: Array) -> Array:
-    """Of the n rows that score highest, the share of anomalies; n is how many anomalies there are.
-
-    Rows that tie at the edge count for the share of them that fits.
-    """
+    """Of the n rows that score highest, the share of anomalies; n is how many anomalies there are."""
     flagged, hits = _from_the_top(answers, weightings)
-    wanted = hits[:, -1]
-    return ratio(np.array([np.interp(n, *steps) for n, *steps in zip(wanted, flagged, hits, strict=True)]), wanted)
+    return ratio(_hits_among(hits[:, -1], flagged, hits), hits[:, -1])
 
 
 Rate = Callable[[Array, Array, Array], Array]
@@ -110,13 +107,12 @@ def of_the_flagged(name: str, rate: Rate, pooling: Pooling) -> Metric:
 
 
 def at_k(name: str, rate: Rate, first: int) -> Metric:
-    """A rate of the rows that score highest, so many of them, whatever the threshold; ties count by share."""
+    """A rate of the rows that score highest, so many of them, whatever the threshold."""
 
     def under(answers: ScoreAnswers, weightings: Array) -> Array:
         flagged, hits = _from_the_top(answers, weightings)
         wanted = np.minimum(first, flagged[:, -1])
-        steps = zip(wanted, _from_0(flagged), _from_0(hits), strict=True)
-        return rate(wanted, np.array([np.interp(n, *step) for n, *step in steps]), hits[:, -1])
+        return rate(wanted, _hits_among(wanted, flagged, hits), hits[:, -1])
 
     return guarded(of_weightings(f"{name}@{first}", ScoreAnswers, under, NO_VALUE, **SHARE), both_labels)
 
@@ -131,24 +127,21 @@ for _name, _rate, _pooling in RATES:
     AT_K[ScoreAnswers, _name] = partial(at_k, _name, _rate)
 
 
-def _from_0(sums: Array) -> Array:
-    return np.pad(sums, ((0, 0), (1, 0)))
+def _hits_among(first: Array, flagged: Array, hits: Array) -> Array:
+    """The anomalies among so many rows that score highest; of those that tie at the edge, the share that fits."""
+    steps = zip(first, *(np.pad(sums, ((0, 0), (1, 0))) for sums in (flagged, hits)), strict=True)
+    return np.array([np.interp(n, *step) for n, *step in steps])
 
 
 def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Array]:
     """Under each weighting the rows, and the anomalies, that score at least the highest, second, ... score."""
     known, levels = _labelled(answers)
-    order = np.argsort(-levels, kind="stable")
-    weights = weightings[:, known][:, order]
-    last_of_equals = np.append(np.diff(levels[order]) != 0, True)
-    flagged, hits = (
-        np.cumsum(weights, axis=1),
-        np.cumsum(weights * (answers.truth[known] == ANOMALY)[order], axis=1),
-    )
-    return flagged[:, last_of_equals], hits[:, last_of_equals]
+    weights = weightings[:, known]
+    flagged, hits = summed_from_the_top(levels, weights, weights * (answers.truth[known] == ANOMALY))[1]
+    return flagged, hits
 
 
 def _labelled(answers: ScoreAnswers) -> tuple[Flags, Rows]:
     """The rows whose label is known, and the place of each of their scores among the different ones."""
     known = answers.truth != UNKNOWN
-    return known, places(answers.score[known], lambda ascending: SAME * np.abs(ascending))
+    return known, dense_ranks(answers.score[known], lambda ascending: SAME * np.abs(ascending))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean
+from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean, weighted_score
 from mlcli.tasks.clustering import ClusterAnswers
 
 ROUNDING = 1e-24
@@ -32,22 +32,23 @@ def sampled(answers: ClusterAnswers) -> tuple[str, ...]:
     return (f"of {known:,} of {len(answers):,} rows, each beside all of them",) if 0 < known < len(answers) else ()
 
 
-def silhouette_under(answers: ClusterAnswers, weightings: Array) -> Array:
-    """Its mean over the rows where it is known."""
-    known = ~np.isnan(answers.silhouette)
-    return means_under(answers.silhouette[known], weightings[:, known])
-
-
-@score(
-    "silhouette", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(more_than_one,), marks=sampled,
-    under=silhouette_under,
-)  # fmt: skip
-def silhouette(answers: ClusterAnswers) -> Score:
+@weighted_score(
+    "silhouette",
+    ClusterAnswers,
+    needs=(more_than_one,),
+    why=Undefined("no row whose silhouette is known has weight"),
+    better="high",
+    low=-1.0,
+    high=1.0,
+    marks=sampled,
+)
+def silhouette(answers: ClusterAnswers, weightings: Array) -> Array:
     """How much nearer rows are to their own group than to the next: mean of (b - a) / max(a, b).
 
     Of more than 5,000 rows, the mean of 5,000 at even steps, each beside all rows.
     """
-    return float(silhouette_under(answers, answers.weights[None])[0])
+    known = ~np.isnan(answers.silhouette)
+    return means_under(answers.silhouette[known], weightings[:, known])
 
 
 @score("wcss", ClusterAnswers, better="low", low=0.0)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.metrics.averages import absent_classes, class_rate
+from mlcli.metrics.averages import Quotient, absent_classes, class_rate
 from mlcli.metrics.base import Metric, Undefined
-from mlcli.metrics.confusion import Tallies, ratio
+from mlcli.metrics.confusion import Tallies, ratio, tallies_of
 from mlcli.metrics.costs import COST, Costs, cost_matrix
-from mlcli.metrics.declaring import guarded, mean_of_rows, of_tallies, share_of_rows, weighted_mean
+from mlcli.metrics.declaring import guarded, mean_of_rows, mean_over_rows, of_tallies, share_of_rows
 from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
@@ -46,14 +47,9 @@ def cost_metric(costs: Costs, classes: Sequence[str]) -> Metric:
     """The mean cost of a row by a matrix of costs; ``classes`` are checked where given."""
     if classes:
         cost_matrix(costs, classes)
-    per_row = cost_of(costs)
-
-    def mean(answers: LabelAnswers) -> float:
-        return weighted_mean(per_row(answers), answers.weight)
-
-    said = [0.0, 1.0, *(float(value) for row in costs.values() for value in row.values())]
-    low, high = min(said), max(said)
-    return guarded(Metric(COST, LabelAnswers, mean, "low", low, high, "mean of rows", per_row))
+    values = [0.0, 1.0, *(float(value) for row in costs.values() for value in row.values())]
+    low, high = min(values), max(values)
+    return guarded(mean_over_rows(COST, LabelAnswers, cost_of(costs), better="low", low=low, high=high))
 
 
 def _one_class(tallies: Tallies) -> Undefined:
@@ -141,3 +137,62 @@ def fpr(tallies: Tallies) -> tuple[Array, Array]:
 def fnr(tallies: Tallies) -> tuple[Array, Array]:
     """False negative rate: of the rows of a class, the share that is answered with another one."""
     return tallies.false_negatives, tallies.support
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """The rates of one class; None where a rate is 0/0."""
+
+    label: str
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    specificity: float | None
+    fpr: float | None
+    fnr: float | None
+    support: float
+    """Rows of this class (their weight)."""
+    predicted: float
+    """Rows answered with this class (their weight)."""
+    lean: float
+    """Share of the answers minus share of the truth: above 0, the model leans towards this class."""
+    true_positives: float = 0.0
+    false_positives: float = 0.0
+    false_negatives: float = 0.0
+    true_negatives: float = 0.0
+
+
+RATES: dict[str, Quotient] = {
+    "precision": precision,
+    "recall": recall,
+    "f1": f1,
+    "specificity": specificity,
+    "fpr": fpr,
+    "fnr": fnr,
+}
+
+
+def one_against_rest(answers: LabelAnswers) -> tuple[ClassRates, ...]:
+    """The rates of every class, in the order of the classes."""
+    tallies = tallies_of(answers)
+    rates = {name: ratio(*parts(tallies)) for name, parts in RATES.items()}
+    total = max(float(tallies.support.sum()), np.finfo(np.float64).tiny)
+    lean = (tallies.predicted - tallies.support) / total
+    return tuple(
+        ClassRates(
+            label=label,
+            support=float(tallies.support[code]),
+            predicted=float(tallies.predicted[code]),
+            true_positives=float(tallies.true_positives[code]),
+            false_positives=float(tallies.false_positives[code]),
+            false_negatives=float(tallies.false_negatives[code]),
+            true_negatives=float(tallies.true_negatives[code]),
+            lean=float(lean[code]),
+            **{name: _known(values[code]) for name, values in rates.items()},
+        )
+        for code, label in enumerate(answers.classes)
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -51,7 +51,8 @@ def _silent(answers: RuleAnswers) -> tuple[str, ...]:
     return (SILENT,) if np.isnan(ratio(s, a * b)).any() else ()
 
 
-OF_RULES: dict[str, Any] = {"needs": (some_rule,), "why": Undefined("no rule applies to a judged row")}
+NO_RULE_APPLIES = Undefined("no rule applies to a judged row")
+OF_RULES: dict[str, Any] = {"needs": (some_rule,), "why": NO_RULE_APPLIES}
 
 
 @weighted_score("lift", RuleAnswers, better="high", low=0.0, marks=_silent, **OF_RULES)
@@ -70,31 +71,22 @@ def confidence(answers: RuleAnswers, weightings: Array) -> Array:
     return ratio(s, a)
 
 
-def mean_conviction(answers: RuleAnswers, weightings: Array) -> Array:
-    """Under each weighting the mean of 1 - b over the mean of 1 - confidence, of the rules that apply."""
+def why_no_conviction(answers: RuleAnswers) -> Undefined:
+    """That no rule applies, or that none is ever wrong."""
+    applies = not np.isnan(confidence(answers, answers.weights[None, :])[0])
+    return Undefined("no rule is ever wrong") if applies else NO_RULE_APPLIES
+
+
+@weighted_score(
+    "conviction", RuleAnswers, needs=(some_rule,), why=why_no_conviction, better="high", low=0.0, marks=_silent
+)
+def conviction(answers: RuleAnswers, weightings: Array) -> Array:
+    """Times as often wrong if chance alone decided: the mean of 1 - b over that of 1 - confidence."""
     s, a, b = judged_shares(answers, weightings)
     wrong = 1.0 - ratio(s, a)
     applies = ~np.isnan(wrong)
     by_chance, found = (np.where(applies, part, 0.0).sum(axis=1) for part in (1.0 - b, wrong))
     return ratio(by_chance, found)
-
-
-@score(
-    "conviction",
-    RuleAnswers,
-    needs=(some_rule,),
-    better="high",
-    low=0.0,
-    under=mean_conviction,
-    marks=_silent,
-)
-def conviction(answers: RuleAnswers) -> Score:
-    """Times as often wrong if chance alone decided."""
-    weights = answers.weights[None, :]
-    value = float(mean_conviction(answers, weights)[0])
-    if not np.isnan(value):
-        return value
-    return OF_RULES["why"] if np.isnan(confidence(answers, weights)[0]) else Undefined("no rule is ever wrong")
 
 
 @weighted_score("support", RuleAnswers, **SHARE, **OF_RULES)

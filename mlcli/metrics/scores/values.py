@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import mean_of_rows, means_under, score, weighted_mean
@@ -121,10 +122,5 @@ def r2(answers: ValueAnswers) -> Score:
 @score("median-absolute-error", ValueAnswers, better="low", low=0.0)
 def median_absolute_error(answers: ValueAnswers) -> Score:
     """The absolute error that half of the rows stay below; the mean of two where the half falls between them."""
-    if answers.weight is None:
-        return float(np.median(mae(answers)))
-    counting = answers.weight > 0
-    order = np.argsort(mae(answers)[counting], kind="stable")
-    errors, reached = mae(answers)[counting][order], np.cumsum(answers.weight[counting][order])
-    sides = [int(np.searchsorted(reached, reached[-1] / 2, side=side)) for side in ("left", "right")]
-    return float(errors[sides].mean())
+    counting = answers.weights > 0
+    return float(quantiles(mae(answers)[counting], answers.weights[counting], 0.5))

@@ -40,7 +40,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import STEPS, means_settled, nearest_centres, squared_lengths
 from mlcli.engines.draws import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 
 class Placed(NamedTuple):

@@ -37,7 +37,7 @@ from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.tasks.association import Associator, Itemset, Rule, filled, items_in_words
+from mlcli.tasks.association import Associator, Itemset, Rule, items_in_words, padded
 from mlcli.tasks.classification import DECIMALS
 
 MOST_SETS = 1_000_000
@@ -73,7 +73,7 @@ class FPGrowth(Associator):
         """The best rules of all frequent sets."""
         supports = frequent_itemsets(baskets, weights, self.min_support, self.max_items)
         best = nsmallest(KEPT, supports, key=lambda items: (-round(supports[items], DECIMALS), len(items), items))
-        self.itemsets_, self.supports_ = filled(best), np.array([supports[items] for items in best])
+        self.itemsets_, self.supports_ = padded(best), np.array([supports[items] for items in best])
         self.found_ = len(supports)
         rules = (rule for items in supports for rule in self._rules_of(items, supports))
         return nsmallest(self.most, rules, key=self._worse)

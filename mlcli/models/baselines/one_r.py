@@ -48,7 +48,7 @@ NO_COLUMN = Column("no column", "nominal")
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class ColumnRule:
     """``totals`` (weight by value and class) has a row per value of the column and a last one for missing cells.
 
     The values of a coded column are its levels, those of a numeric one the intervals between ``cuts``.
@@ -88,14 +88,14 @@ class OneR(Classifier):
         chosen = self._chosen(rules)
         self.feature_, self.cuts_, self.totals_ = chosen.column, chosen.cuts, chosen.totals
 
-    def _chosen(self, rules: list[Rule]) -> Rule:
+    def _chosen(self, rules: list[ColumnRule]) -> ColumnRule:
         if self.feature is not None:
             return self._named(rules, self.feature)
         # Sums of weights round: columns that tie on paper must tie here.
         least = self.wrong_.min() + 1e-12 * self.class_totals_.sum()
         return rules[int(np.argmax(self.wrong_ <= least))]
 
-    def _named(self, rules: list[Rule], name: str) -> Rule:
+    def _named(self, rules: list[ColumnRule], name: str) -> ColumnRule:
         by_name = {rule.column.name: rule for rule in rules}
         if name not in by_name:
             raise FitError(f"one-r: there is no column '{name}'", hint=did_you_mean(name, by_name, "columns"))
@@ -149,13 +149,13 @@ def _missing_cells(table: Table) -> Codes:
     return np.full(len(table), MISSING_CODE, np.int32)
 
 
-def rule_on(column: Column, cells: NDArray[Any], data: LabelledRows, min_bucket: float) -> Rule:
+def rule_on(column: Column, cells: NDArray[Any], data: LabelledRows, min_bucket: float) -> ColumnRule:
     """The rule that training rows give for one column."""
     cuts = np.empty(0) if column.coded else _cuts(cells, data, min_bucket)
     slots = value_count(column, cuts) + 1
     which = value_of(column, cells, cuts)
     totals = _totals(np.where(which < 0, slots - 1, which), slots, data.y, data.weights, len(data.classes))
-    return Rule(column, cuts, totals)
+    return ColumnRule(column, cuts, totals)
 
 
 def _totals(which: Rows, slots: int, y: Codes, weights: Array, classes: int) -> Array:

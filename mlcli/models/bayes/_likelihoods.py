@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,17 @@ from mlcli.core.moments import Moments
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
-from mlcli.engines.linear_scores import known_cells
-from mlcli.engines.number_columns import EVENTS, IMPOSSIBLE, EventColumns, least_variance, log_density, mean_gap
+from mlcli.engines.linear_scores import in_words
+from mlcli.engines.number_columns import (
+    EVENTS,
+    IMPOSSIBLE,
+    EventColumns,
+    least_variance,
+    log_normal_density,
+    mean_gap,
+)
 from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
-from mlcli.engines.sums import Layout
+from mlcli.engines.sums import ColumnLayout
 from mlcli.tasks.classification import LabelledRows
 
 MOST_NAMED = 3
@@ -55,14 +62,16 @@ class Likelihoods:
     """Those with a floor below their variances, which sums do not tell."""
     shares: tuple[Array, ...]
     """For each coded column the shares of its levels (levels × ... × classes)."""
-    layout: Layout
+    layout: ColumnLayout
     far: Flags
     """Whether some mean lies so far from 0 that digits are lost."""
 
     def answers(self, rows: Array) -> Array:
         """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
         numbers = rows[..., self.layout.numbers]
-        joint = logarithm(self.priors)[:, None] + log_density(numbers, self.means, self.variances, self.kept)
+        joint = logarithm(self.priors)[:, None] + log_normal_density(
+            numbers, self.means, self.variances, self.kept
+        )
         for places, shares in zip(self.layout.coded, self.shares, strict=True):
             logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
             joint += np.nan_to_num(rows[..., places]) @ logs
@@ -71,7 +80,7 @@ class Likelihoods:
         return certain_posterior(joint, np.where(unsure, np.inf, ROUNDING * np.abs(joint.max(axis=-1))))
 
 
-def as_counted(counts: Array, strength: float = 0.0) -> Array:
+def as_counted(counts: Array) -> Array:
     """Relative frequencies; a class without a count has those of all classes together, which tell nothing."""
     totals = counts.sum(axis=0)
     overall = counts.sum(axis=-1, keepdims=True)
@@ -91,20 +100,31 @@ def with_floor(counts: Array, epsilon: float) -> Array:
     return np.asarray(np.where(shares == 0, epsilon, shares))
 
 
-SMOOTHINGS: dict[str, Callable[[Array, float], Array]] = {
-    "alpha": with_pseudocounts,
-    "none": as_counted,
-    "epsilon": with_floor,
-    "m-estimate": lambda counts, m: with_pseudocounts(counts, m / len(counts)),
-}
-"""From counts (levels × ... × classes) to shares: four ways to treat a level that a class never had."""
-HOW_SMOOTHED = {
-    "alpha": "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
-    "none": "P(level | class) is as counted, not smoothed.",
-    "epsilon": "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon).",
-    "m-estimate": "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
-}
-"""How an explanation puts each."""
+@dataclass(frozen=True)
+class Smoothing:
+    """How a level that a class never had is treated."""
+
+    shares: Callable[[Array, float], Array]
+    """From counts (levels × ... × classes) and its parameter."""
+    parameter: str
+    words: str
+    """How an explanation puts it, of the method."""
+
+
+SMOOTHINGS = {
+    "alpha": Smoothing(
+        with_pseudocounts, "alpha",
+        "in P(level | class), {0.alpha:g} is added to the count of every level (alpha).",
+    ),
+    "none": Smoothing(lambda counts, _: as_counted(counts), "", "P(level | class) is as counted, not smoothed."),
+    "epsilon": Smoothing(
+        with_floor, "epsilon", "P(level | class) is as counted, with {0.epsilon:g} in the place of 0 (epsilon)."
+    ),
+    "m-estimate": Smoothing(
+        lambda counts, m: with_pseudocounts(counts, m / len(counts)), "m",
+        "in P(level | class), {0.m:g} rows are spread over the levels of every class (m).",
+    ),
+}  # fmt: skip
 
 
 def log_likelihood(log_shares: Array, codes: Codes) -> Array:
@@ -223,12 +243,19 @@ def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> fin
     """Of one row: a line for each factor, a column for each class."""
     prior, product = log_joint(_alone(one, "")), log_joint(one)
     possible = np.where(np.isneginf(prior), 0.0, prior)
-    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in known_cells(one)]
+    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in _known_cells(one)]
     lines = [("prior", prior), *factors, ("product", product)]
     rows = [(what, *np.exp(logs[0]).tolist()) for what, logs in lines]
     if np.isfinite(product).any():
         rows.append(("share of the products", *posterior(product)[0].tolist()))
     return findings.Table("Factors", ("factor", *classes), tuple(rows))
+
+
+def _known_cells(row: Table) -> Iterator[tuple[str, str]]:
+    """The name of each column that has a cell in the one row, and what is in it."""
+    for column, cells in row.parts():
+        if not (cells[0] == MISSING_CODE if column.coded else np.isnan(cells[0])):
+            yield column.name, f"{column.name} = {in_words(column, float(cells[0]))}"
 
 
 def _alone(one: Table, name: str) -> Table:

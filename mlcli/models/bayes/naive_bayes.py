@@ -48,21 +48,28 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.rooms import CELLS_OF_A_CACHE, blocks_of
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.number_columns import log_density, log_likelihood_of_events, log_mass
-from mlcli.engines.posteriors import log_sum, logarithm, posterior, prior_conflicts, refuse_misfitting_priors
+from mlcli.engines.number_columns import log_likelihood_of_events, log_mass, log_normal_density
+from mlcli.engines.posteriors import (
+    log_sum,
+    logarithm,
+    posterior,
+    prior_conflicts,
+    prior_table,
+    priors_of,
+    refuse_misfitting_priors,
+)
 from mlcli.engines.sums import ColumnSums, column_sums
 from mlcli.models.bayes._likelihoods import (
     ADDED,
-    HOW_SMOOTHED,
     SMOOTHINGS,
     Likelihoods,
     drawn_levels,
@@ -126,8 +133,9 @@ class NaiveBayes(Classifier):
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def uses(self, parameter: str) -> bool:
-        """Rows are added by one way of smoothing each."""
-        return {"alpha": "alpha", "m": "m-estimate"}.get(parameter, self.smoothing) == self.smoothing
+        """Of the parameters of smoothings that of the one that is chosen."""
+        others = [one.parameter for name, one in SMOOTHINGS.items() if name != self.smoothing]
+        return parameter not in others
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
@@ -181,8 +189,8 @@ class NaiveBayes(Classifier):
         return None if self.distributions else held_out_classes(self, data, round_, steps)
 
     def _smoothed(self, counts: Array) -> Array:
-        strengths = {"alpha": self.alpha, "epsilon": self.epsilon, "m-estimate": self.m, "none": 0.0}
-        return SMOOTHINGS[self.smoothing](counts, strengths[self.smoothing]) if len(counts) else counts
+        smoothing = SMOOTHINGS[self.smoothing]
+        return smoothing.shares(counts, getattr(self, smoothing.parameter, 0.0)) if len(counts) else counts
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
@@ -194,11 +202,9 @@ class NaiveBayes(Classifier):
             raise FitError(what, hint=hint)
 
     def _priors_of(self, weight: Array) -> Array:
-        if self.priors is not None:
-            return np.broadcast_to(np.array(self.priors), weight.shape)
         if self.smooth_prior:
             return np.asarray(np.apply_along_axis(self._smoothed_priors, -1, weight))
-        return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+        return priors_of(weight, self.priors)
 
     def _smoothed_priors(self, weight: Array) -> Array:
         priors = np.zeros(len(weight))
@@ -221,8 +227,8 @@ class NaiveBayes(Classifier):
         events, numbers, table = split(table, self._chosen)
         events.refuse_what_is_no_count(numbers, self.trials)
         found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
-        for rows in row_blocks(*table.numbers.shape):
-            found[rows] += log_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
+        for rows in blocks_of(len(table), table.numbers.shape[1], CELLS_OF_A_CACHE):
+            found[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
             found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
@@ -268,17 +274,16 @@ class NaiveBayes(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
-        priors = tuple(zip(self.classes_, map(float, self.priors_), strict=True))
         coded = (column for column in self.columns_ if column.coded)
         tables = zip(coded, self.likelihoods_, strict=True)
         levels = (levels_table(column, shares, self.target_, self.classes_) for column, shares in tables)
-        table = findings.Table("Priors", (self.target_, "prior"), priors, note=self._how_smoothed())
-        return (table, *levels, *self._number_tables())
+        priors = prior_table(self.target_, self.classes_, self.priors_, self._how_smoothed())
+        return (priors, *levels, *self._number_tables())
 
     def _how_smoothed(self) -> str:
         if not any(column.coded for column in self.columns_) and not self.events_.size:
             return ""
-        how = HOW_SMOOTHED[self.smoothing].format(self)
+        how = SMOOTHINGS[self.smoothing].words.format(self)
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 

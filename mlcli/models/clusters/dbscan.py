@@ -38,9 +38,9 @@ from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, dis
 from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
 from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
-from mlcli.engines.neighbours.search import Tree, loops_pay, nearest
+from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 POINTS_SHOWN = 60
 NOISE = "none"
@@ -170,7 +170,7 @@ def bend(curve: Array) -> int:
 def linked_points(X: Array, limit: float) -> Codes:
     """The group of each row: those within a distance of each other, from neighbour to neighbour."""
     if loops_pay(len(X) ** 2):
-        return Tree.of(X).linked(limit)
+        return KDTree.of(X).linked(limit)
     return linked_by(len(X), lambda some, others: squared_differences(X[some], X[others]) <= limit * limit)
 
 

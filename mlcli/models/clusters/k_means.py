@@ -38,7 +38,7 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.centres import STARTS, Cloud, cloud_of, nearest_centres, squared_differences, squared_lengths
 from mlcli.models.clusters._lloyd import Lloyd, Optimum, Stop, placing_for
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""

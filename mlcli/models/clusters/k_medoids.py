@@ -33,7 +33,7 @@ from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, dis
 from mlcli.engines.draws import in_content_order
 from mlcli.engines.scaling import DISTANCES
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.groups import largest_first
+from mlcli.tasks.grouping import largest_first
 
 MOST_ROWS = 10_000
 LEAST_GAIN = 1e-12

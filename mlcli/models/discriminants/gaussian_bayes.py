@@ -52,7 +52,7 @@ class GaussianBayes(NormalClasses, Classifier):
         return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
 
     @property
-    def _form(self) -> CovarianceType:
+    def _type(self) -> CovarianceType:
         return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -73,12 +73,12 @@ class GaussianBayes(NormalClasses, Classifier):
 
     def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
         """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
-        total, form = float(weights.sum()), self._form
+        total, of_type = float(weights.sum()), self._type
         mean = weights @ away / total if total else np.zeros(len(floor))
         free = total - self.ddof if total > self.ddof else max(total, 1.0)
         least = np.maximum(floor, np.finfo(float).tiny)
-        covariance = form.likeliest(form.scatter(away - mean, weights) / free, least)
-        return mean, form.deviations(covariance), *form.whitener(covariance)
+        covariance = of_type.likeliest(of_type.scatter(away - mean, weights) / free, least)
+        return mean, of_type.deviations(covariance), *of_type.whitener(covariance)
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
@@ -88,7 +88,7 @@ class GaussianBayes(NormalClasses, Classifier):
         """The logarithm of π_k N(x; μ_k, Σ_k) of each row and class, without what all classes share."""
         away = table.numbers - self.centre_
         parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
-        lengths = [level - 0.5 * self._form.squared_lengths(away - mean, made) for mean, made, level in parts]
+        lengths = [level - 0.5 * self._type.squared_lengths(away - mean, made) for mean, made, level in parts]
         return np.column_stack(lengths)
 
     def log_evidence(self, table: Table) -> Array:
@@ -97,11 +97,11 @@ class GaussianBayes(NormalClasses, Classifier):
 
     def roots(self) -> list[Array]:
         """By the form of the covariances."""
-        return [self._form.root(whitener) for whitener in self.whiteners_]
+        return [self._type.root(whitener) for whitener in self.whiteners_]
 
     def check_learned(self) -> None:
         """A covariance of its form for each class."""
-        if np.shape(self.whiteners_) != (len(self.classes_), *self._form.shape(len(self.columns_))):
+        if np.shape(self.whiteners_) != (len(self.classes_), *self._type.shape(len(self.columns_))):
             raise ValueError("covariances that do not fit the columns and classes")
 
     def explain(self) -> Explanation:

@@ -71,7 +71,7 @@ ROUNDING = 2e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class DiscriminantScores:
     """Linear scores of the classes, by each set of rows that they were learned from, measured from a centre."""
 
     coefficients: Array
@@ -114,24 +114,17 @@ class LinearDiscriminants(NormalClasses, Classifier):
         refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         self.shrunk_ = ledoit_wolf(data, sums) if self.shrinkage is None else self.shrinkage
-        found, directions = self.learn_from(sums), int((sums.overall.squares > 0).sum())
-        if found.left < ENOUGH and self.shrunk_:
-            varies = ~rounded(sums, np.einsum("ii->i", sums.within)) & (np.einsum("ii->i", sums.within) > 0)
-            directions = int(varies.sum())
-            within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
-            coefficients = np.zeros_like(sums.mean)
-            coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
-            found = self._scores(sums, coefficients)
-        elif found.left < ENOUGH:
-            transform = whitening(data, sums, self.ddof).transform
-            found, directions = self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
+        found, self.directions_ = self.learn_from(sums), int((sums.overall.squares > 0).sum())
+        if found.left < ENOUGH:
+            by = self._shrunk_scores if self.shrunk_ else self._whitened_scores
+            found, self.directions_ = by(data, sums)
         self.priors_ = priors_of(data.class_totals, self.priors)
-        self.centre_, self.means_, self.directions_ = sums.origin, sums.mean, directions
+        self.centre_, self.means_ = sums.origin, sums.mean
         free = float(freedom(sums, self.ddof))
         self.covariance_ = self._shrunk(sums) / (free if free > 0 else 1.0)
         self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
 
-    def learn_from(self, sums: TrainingSums) -> Scores:
+    def learn_from(self, sums: TrainingSums) -> DiscriminantScores:
         """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
         squares, within = np.einsum("...ii->...i", sums.within), self._shrunk(sums)
         within = within if self.shrunk_ else made_regular(within, sums.constant * squares[..., None, :])
@@ -139,15 +132,29 @@ class LinearDiscriminants(NormalClasses, Classifier):
         enough = (divisor > 0) & ~rounded(sums, squares).any(axis=-1)
         return self._scores(sums, found.solution * divisor[..., None, None], np.where(enough, found.least, 0.0))
 
+    def _shrunk_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
+        """The scores in the columns that vary within classes, and how many these are: shrinkage parts them."""
+        squares = np.einsum("ii->i", sums.within)
+        varies = ~rounded(sums, squares) & (squares > 0)
+        within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
+        coefficients = np.zeros_like(sums.mean)
+        coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
+        return self._scores(sums, coefficients), int(varies.sum())
+
+    def _whitened_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
+        """The scores in the directions in which classes vary, and how many these are."""
+        transform = whitening(data, sums, self.ddof).transform
+        return self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
+
     def _shrunk(self, sums: TrainingSums) -> Array:
         """The scatter within classes, its products of two columns taken as so much smaller."""
         kept = 1 - self.shrunk_
         return sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(sums.within.shape[-1]))
 
-    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> Scores:
+    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> DiscriminantScores:
         half = 0.5 * np.einsum("...kd,...kd->...k", from_centre(sums), coefficients)
         levels = log_priors(sums.weight, self.priors) - half
-        return Scores(coefficients, levels, sums.overall.mean, np.asarray(left))
+        return DiscriminantScores(coefficients, levels, sums.overall.mean, np.asarray(left))
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part."""

@@ -36,12 +36,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.blocks import less_row, row_blocks
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
+from mlcli.core.rooms import blocks_of
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.covariances import Normal, of_whitener
@@ -189,7 +190,7 @@ class QuadraticDiscriminants(NormalClasses, Classifier):
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
         scores = np.empty((len(table), len(self.levels_)))
-        for rows in row_blocks(len(table), len(self.columns_), CELLS):
+        for rows in blocks_of(len(table), len(self.columns_), CELLS):
             numbers = less_row(table.numbers[rows], self.centre_)
             for k, (mean, whitener, level) in enumerate(
                 zip(self.means_, self.whiteners_, self.levels_, strict=True)

@@ -38,7 +38,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import (
-    OutOfBag,
+    OutOfBagAnswers,
     fitted,
     mean_of,
     means_after,
@@ -78,13 +78,13 @@ class Bagging(Classifier, Regressor):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
         data = in_content_order(data)
-        bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBag.of(data)
+        bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBagAnswers.of(data)
         base, models = self._behind_steps(), []
-        says = COMBINED[self.combine] if data.base is Classifier else outputs
+        outputs_of = COMBINED[self.combine] if data.base is Classifier else outputs
         for own in rng.spawn(self.bags):
             repeats = bag.repeats(own)
             models.append(fitted(base, sample_for(base, data, repeats, self._drawn(own)), own))
-            outside.add(models[-1], repeats == 0, says)
+            outside.add(models[-1], repeats == 0, outputs_of)
         self.models_ = tuple(models)
         self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)
 

@@ -24,7 +24,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.symmetric import coupled
+from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.models.ensembles._coded import Code, Coded
 from mlcli.tasks.classification import Classifier
 
@@ -47,7 +47,7 @@ class OneAgainstOne(Coded, Classifier):
         first, second = np.triu_indices(len(self.code_), 1)
         if self.combine == "coupling":
             pairs = np.column_stack([first, second]).astype(np.int32)
-            return coupled(1 - positive, pairs, len(self.code_))
+            return pairwise_coupling(1 - positive, pairs, len(self.code_))
         won = (np.sign(np.round(positive - 0.5, 12)) + 1) / 2
         wins = np.zeros((len(positive), len(self.code_), len(self.code_)))
         wins[:, first, second], wins[:, second, first] = won, 1 - won

@@ -79,8 +79,8 @@ class Stacking(Classifier, Regressor):
         models = [behind_steps(model, self.columns_) for model in self.models]
         own = rng.spawn(len(models))
         self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
-        said = [outputs_held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
-        table = self._joined(said if folds.any() else self._said(data.table), data.table)
+        base_outputs = [outputs_held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
+        table = self._joined(base_outputs if folds.any() else self._base_outputs(data.table), data.table)
         self.meta_ = fitted(behind_steps(self._meta(data), table.columns), data.with_table(table), rng)
 
     def _meta(self, data: SupervisedRows) -> Model:
@@ -88,14 +88,14 @@ class Stacking(Classifier, Regressor):
         made: Model = self.meta or MODELS.load(OWN_META[data.base])()
         return made
 
-    def _said(self, table: Table) -> list[Array]:
+    def _base_outputs(self, table: Table) -> list[Array]:
         """What each model says of rows."""
         base = Classifier if self.classes_ else Regressor
         return [outputs(member, table, base) for member in self.models_]
 
-    def _joined(self, said: list[Array], table: Table) -> Table:
+    def _joined(self, base_outputs: list[Array], table: Table) -> Table:
         """The table of the meta model: answers, and the columns where they are kept."""
-        parts = [part for number, answers in enumerate(said) for part in self._columns(number, answers)]
+        parts = [part for number, answers in enumerate(base_outputs) for part in self._columns(number, answers)]
         return Table.of([*parts, *(table.parts() if self.keep_columns else ())], len(table))
 
     def _columns(self, number: int, answers: Array) -> Iterator[Part]:
@@ -112,11 +112,11 @@ class Stacking(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._said(table), table), Classifier)
+        return outputs(self.meta_, self._joined(self._base_outputs(table), table), Classifier)
 
     def predict_values(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._said(table), table), Regressor)[:, 0]
+        return outputs(self.meta_, self._joined(self._base_outputs(table), table), Regressor)[:, 0]
 
     def check_learned(self) -> None:
         """The models that were asked for."""

@@ -36,13 +36,13 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.draws import in_content_order
-from mlcli.engines.ensemble import Says, fitted, mean_of, outputs, refuse_strangers, votes
+from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-COMBINED: dict[str, Says] = {"mean": outputs, "votes": votes}
+COMBINED: dict[str, OutputsOf] = {"mean": outputs, "votes": votes}
 
 
 @register("voting", reference="Kittler et al. 1998, On combining classifiers")

@@ -10,7 +10,8 @@ Assumes:
 
 Cost:
     n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different
-    rows. Some values of alpha share the kernel matrix, not the equations.
+    rows. The values of alpha that `tuned` tries share the kernel matrix, not the
+    equations.
 
 Choices:
     b is not penalised, as the intercept of ridge is not, so that adding a number to the target adds it to the
@@ -28,7 +29,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.calibration import of_all_classes, slope, softmax
+from mlcli.engines.calibration import of_present_classes, slope_of_present
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.engines.symmetric import inverse_factor
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -72,11 +73,9 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         squares = [(one**2).sum(axis=1) for one in (missed, left_out)]
         self.errors_ = np.array([np.sqrt(np.average(square, weights=rows.weights)) for square in squares])
         self.effective_ = len(rows) - float((self.alpha / rows.weights) @ own)
-        self.slope_ = self._slope(outputs - left_out, rows) if isinstance(rows, LabelledRows) else 1.0
-
-    def _slope(self, scores: Array, rows: LabelledRows) -> float:
-        present, y = np.unique(rows.y, return_inverse=True)
-        return slope(scores[:, present], y.astype(np.int32), rows.weights) if len(present) > 1 else 1.0
+        self.slope_ = 1.0
+        if isinstance(rows, LabelledRows):
+            self.slope_ = slope_of_present(outputs - left_out, rows.y, rows.weights)
 
     def _outputs(self, table: Table) -> Array:
         return self.responses(table, self.coefficients_) + self.levels_
@@ -87,8 +86,7 @@ class KernelRidge(KernelModel, Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the function of each class that had rows."""
-        outputs = self._outputs(table)[:, np.flatnonzero(self.class_totals_)]
-        return of_all_classes(softmax(self.slope_ * outputs), self.class_totals_)
+        return of_present_classes(self._outputs(table), self.slope_, self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How far off the rows are, and the weights where there are any."""

@@ -37,7 +37,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.calibration import of_all_classes, slope, softmax
+from mlcli.engines.calibration import of_present_classes, slope_of_present
 from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
@@ -138,9 +138,8 @@ class RadialBasisNetwork(Classifier, Regressor):
         left_out = fitted.left_out(outputs)
         self.left_out_ = _error(left_out, outputs, rows.weights)
         self.slope_ = 1.0
-        if isinstance(rows, LabelledRows) and np.count_nonzero(rows.class_totals) > 1:
-            present, y = np.unique(rows.y, return_inverse=True)
-            self.slope_ = slope(left_out[:, present], y.astype(np.int32), rows.weights)
+        if isinstance(rows, LabelledRows):
+            self.slope_ = slope_of_present(left_out, rows.y, rows.weights)
 
     def _in_turn(self, squared: Array, outputs: Array, weights: Array) -> Weights:
         """Weights, widths, weights, and so on, until the error hardly falls."""
@@ -210,8 +209,7 @@ class RadialBasisNetwork(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
-        outputs = self._outputs(table)[:, self.class_totals_ > 0]
-        return of_all_classes(softmax(self.slope_ * outputs), self.class_totals_)
+        return of_present_classes(self._outputs(table), self.slope_, self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """How the error fell, and where the Gaussians stand."""

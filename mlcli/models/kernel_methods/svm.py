@@ -7,7 +7,7 @@ Formula:
     signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
 
 Assumes:
-    A C and a gamma that suit the data: try some, since a grid shares the kernel matrix.
+    A C and a gamma that suit the data: `tuned` tries some, which share the kernel matrix.
 
 Cost:
     n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
@@ -29,39 +29,44 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.blocks import row_blocks
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.rooms import blocks_of
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
-from mlcli.engines.symmetric import coupled
+from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 HARD = 1e7
 """The cost of the hard margin in units of 1 / mean of K(x, x): no row of classes that lie apart meets it."""
 HARD_MOVES = 200_000
 REST = -1
-Machine = tuple[Solution, Array]
-"""A margin, and what rows that are left out lose of f."""
-Known = dict[int, tuple[float, Machine]]
-"""Machines that no cost has bent, and the least cost of which that is known."""
+ON_MARGIN, INSIDE, OUTSIDE = range(3)
 BINS = 16
 BOUNDS = (
     "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
     "changes nothing when it is left out. The span estimates what leaving rows out would give."
 )
+
+
+class Machine(NamedTuple):
+    """The margin between the training rows of two sides, and what those that are left out lose of f."""
+
+    rows: Rows
+    margin: Solution
+    removed: Array
 
 
 @register("svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005", revision=3)
@@ -104,43 +109,46 @@ class SupportVectorMachine(KernelModel, Classifier):
         rows = self.shared("rows of svm", lambda: class_by_class(distinct_rows(data)))
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
-        costs, spans = self._costs(rows, K), _spans(rows.y)
-        beta, scores, removed = np.zeros((3, len(rows), len(self.sides_)))
-        bounded = np.zeros(len(rows), bool)
-        self.offsets_, self.norms_, self.slopes_ = np.zeros((3, len(self.sides_)))
-        room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
-        alike = repr({**settings(self), "C": None})
-        known: Known = self.shared(("machines", alike), dict)
-        for machine, sides in enumerate(self.sides_.tolist()):
-            either = [span for k, span in spans.items() if k in sides or REST in sides]
-            of = np.concatenate([np.arange(span.start, span.stop) for span in either])
-            y = np.where(rows.y[of] == sides[1], 1.0, -1.0)
-            solution, lost = self._machine(known, machine, partial(among, K, either, room), y, costs[of])
-            products = y - solution.residual
-            said = products + solution.offset
-            self.offsets_[machine] = solution.offset
-            self.norms_[machine] = np.sqrt(max(float(solution.beta @ products), 0.0))
-            self.slopes_[machine] = slope_of_two(said - lost, y, rows.weights[of])
-            beta[of, machine], scores[of, machine], removed[of, machine] = solution.beta, said, lost
-            bounded[of] |= solution.bounded
+        machines = list(self._machines(rows, K))
+        self.offsets_ = np.array([one.margin.offset for one in machines])
+        self.norms_ = np.array([one.margin.norm for one in machines])
+        beta, scores, removed = np.zeros((3, len(rows), len(machines)))
+        for place, one in enumerate(machines):
+            beta[one.rows, place], scores[one.rows, place] = one.margin.beta, one.margin.scores
+            removed[one.rows, place] = one.removed
         used = np.flatnonzero(beta.any(axis=1) | self.compared)
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
-        if REST in self.sides_:
-            y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
-            self.slopes_[:] = slope(scores - removed, y, rows.weights)
+        self.slopes_ = self._slopes(rows, machines, scores - removed)
+        if len(machines) > 1 and not self.compared:
+            blocks = blocks_of(len(K), len(K), BLOCK_CELLS)
+            scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
         if not self.compared:
-            if len(self.sides_) > 1:
-                blocks = row_blocks(len(K), len(K), BLOCK_CELLS)
-                scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
-            self._note(rows, scores, removed, np.where(bounded, 1, np.where(beta.any(axis=1), 0, 2)))
+            self._note(rows, machines, scores, removed)
+
+    def _machines(self, rows: LabelledRows, K: Array) -> Iterator[Machine]:
+        """Between any two sides, by the kernel of their rows; in a search what no cost has bent is known."""
+        costs, spans = self._costs(rows, K), _spans(rows.y)
+        room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
+        alike = repr({**settings(self), "C": None})
+        known: dict[int, tuple[float, Machine]] = self.shared(("machines", alike), dict)
+        for place, sides in enumerate(self.sides_.tolist()):
+            either = [span for k, span in spans.items() if k in sides or REST in sides]
+            of = np.concatenate([np.arange(span.start, span.stop) for span in either])
+            least, machine = known.get(place, (np.inf, None))
+            if machine is None or self.C is None or least > self.C:
+                y, own = np.where(rows.y[of] == sides[1], 1.0, -1.0), among(K, either, room)
+                margin = self._margin(own, y, costs[of])
+                machine = Machine(of, margin, left_out(own, margin))
+                if self.C is not None and margin.converged and not margin.stopped:
+                    known[place] = self.C, machine
+            yield machine
 
     def _sides(self, totals: Array) -> Codes:
         """The two sides of each machine, of classes that have rows."""
         there = np.flatnonzero(totals)
         if self.multiclass == "one-against-rest" and len(there) > 2:
             return np.array([(REST, k) for k in there], np.int32)
-        pairs = [(a, b) for at, a in enumerate(there) for b in there[at + 1 :]]
-        return np.array(pairs, np.int32).reshape(-1, 2)
+        return np.array(list(combinations(there, 2)), np.int32).reshape(-1, 2)
 
     def _costs(self, rows: LabelledRows, K: Array) -> Array:
         """What each row costs inside the margin."""
@@ -151,19 +159,6 @@ class SupportVectorMachine(KernelModel, Classifier):
         totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
         return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
 
-    def _machine(
-        self, known: Known, machine: int, kernel: Callable[[], Array], sides: Array, costs: Array
-    ) -> Machine:
-        """The margin between two sides; in a search, one that no cost has bent is that of all larger costs."""
-        least, found = known.get(machine, (np.inf, None))
-        if found is None or self.C is None or least > self.C:
-            K = kernel()
-            solution = self._margin(K, sides, costs)
-            found = solution, left_out(K, solution)
-            if self.C is not None and solution.converged and not solution.stopped:
-                known[machine] = self.C, found
-        return found
-
     def _margin(self, K: Array, sides: Array, costs: Array) -> Solution:
         """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
         first, y = sides[0], sides[0] * sides
@@ -173,19 +168,33 @@ class SupportVectorMachine(KernelModel, Classifier):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MlcliWarning)
             solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES)
-        margin = y * (y - solution.residual + solution.offset)
-        inside = int((margin < 1 - 2 * self.tolerance).sum())
+        inside = int((y * solution.scores < 1 - 2 * self.tolerance).sum())
         if inside or solution.bounded.any():
             text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
             warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 
-    def _note(self, rows: LabelledRows, scores: Array, removed: Array, role: Codes) -> None:
+    def _slopes(self, rows: LabelledRows, machines: Sequence[Machine], scores: Array) -> Array:
+        """How steeply probabilities rise with f, by what rows get that are left out."""
+        if REST in self.sides_:
+            y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
+            return np.full(len(machines), slope(scores, y, rows.weights))
+        of_two = list[float]()
+        for place, (of, margin, _) in enumerate(machines):
+            of_two.append(slope_of_two(scores[of, place], margin.target, rows.weights[of]))
+        return np.array(of_two)
+
+    def _note(self, rows: LabelledRows, machines: Sequence[Machine], scores: Array, removed: Array) -> None:
         """Keep what is told of the training rows."""
+        role = np.full(len(rows), OUTSIDE)
+        for one in machines:
+            role[one.rows[one.margin.beta != 0]] = ON_MARGIN
+        for one in machines:
+            role[one.rows[one.margin.bounded]] = INSIDE
         self.support_ = np.zeros((len(rows.classes), 3))
         np.add.at(self.support_, (rows.y, role), 1.0)
-        said = self.decide(self._probabilities(np.vstack([scores, scores - removed])))
-        self.errors_ = (said.reshape(2, -1) != rows.y) @ rows.weights / rows.weights.sum()
+        answers = self.decide(self._probabilities(np.vstack([scores, scores - removed])))
+        self.errors_ = (answers.reshape(2, -1) != rows.y) @ rows.weights / rows.weights.sum()
         self.distances_ = np.zeros((0, BINS + 1))
         if len(self.sides_) == 1 and self.norms_[0] > 0:
             distance = scores[:, 0] / self.norms_[0]
@@ -208,13 +217,12 @@ class SupportVectorMachine(KernelModel, Classifier):
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities of all classes by the f of each machine."""
         present, sure = np.flatnonzero(self.class_totals_), scores * self.slopes_
-        if REST in self.sides_:
+        if REST in self.sides_ or len(self.sides_) == 1:
+            sure = sure if REST in self.sides_ else two_sided(sure[:, 0])
             return of_all_classes(softmax(sure), self.class_totals_)
-        if len(self.sides_) == 1:
-            return of_all_classes(softmax(two_sided(sure[:, 0])), self.class_totals_)
         pairs = np.searchsorted(present, self.sides_).astype(np.int32)
         of_pairs = softmax(two_sided(sure.ravel()))[:, 1].reshape(sure.shape)
-        return of_all_classes(coupled(of_pairs, pairs, len(present)), self.class_totals_)
+        return of_all_classes(pairwise_coupling(of_pairs, pairs, len(present)), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
         """The machines, the support vectors, what they promise, and where the rows lie."""
@@ -222,15 +230,14 @@ class SupportVectorMachine(KernelModel, Classifier):
         used = np.count_nonzero(self.coefficients_, axis=0).tolist()
         margins = [1 / norm if norm > 0 else np.inf for norm in self.norms_.tolist()]
         machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
-        of_class = zip(self.classes_, self.support_.astype(int).tolist(), strict=True)
-        counts = tuple((name, *of) for name, of in of_class)
+        by_class = zip(self.classes_, *self.support_.T.astype(int).tolist(), strict=True)
         note = "f is below 0 for the first and above 0 for the second; a row at distance 1/‖w‖ has f = ±1."
         return (
             findings.Table("Machines", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note),
             findings.Table(
                 "Support vectors by class",
                 (self.target_, "on the margin", "inside the margin", "no support vector"),
-                counts,
+                tuple(by_class),
                 note="On the margin: 0 < α < C in every machine that uses the row; inside: α = C in one of them.",
             ),
             self._promises(),
@@ -259,13 +266,12 @@ class SupportVectorMachine(KernelModel, Classifier):
         rows, used = float(self.support_.sum()), float(self.support_[:, :2].sum())
         bound = used / max(rows - 1, 1.0)
         inside, left = self.errors_.tolist()
-        names = (
-            "error on the training rows, E_in",
-            "support vectors / (N − 1)",
-            "E_in + support vectors / (N − 1)",
+        lines = (
+            ("error on the training rows, E_in", inside),
+            ("support vectors / (N − 1)", min(bound, 1.0)),
+            ("E_in + support vectors / (N − 1)", min(inside + bound, 1.0)),
+            ("leave-one-out error by the span", left),
         )
-        shares = inside, min(bound, 1.0), min(inside + bound, 1.0), left
-        lines = tuple(zip((*names, "leave-one-out error by the span"), shares, strict=True))
         return findings.Table("Bounds of the error", ("what", "share of rows"), lines, note=BOUNDS)
 
     def _spread(self) -> tuple[findings.Histogram, ...]:
@@ -280,8 +286,7 @@ class SupportVectorMachine(KernelModel, Classifier):
     def check_learned(self) -> None:
         """Sides that are classes."""
         self.check_points(self.coefficients_)
-        known = self.sides_.min(initial=0) >= REST and self.sides_.max(initial=0) < len(self.classes_)
-        if not known:
+        if self.sides_.min(initial=0) < REST or self.sides_.max(initial=0) >= len(self.classes_):
             raise ValueError("the machines of svm have sides that are no classes")
 
 

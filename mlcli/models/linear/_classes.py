@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from mlcli.core.params import learned
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, softmax
+from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.engines.losses import LOGISTIC, Link
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -23,7 +24,7 @@ LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60
 
 
 @dataclass(frozen=True)
-class Part:
+class Subproblem:
     """Coefficients that are minimised on their own: those of all classes, or of one against the rest."""
 
     outcomes: Array
@@ -35,36 +36,36 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Form:
+class Scheme:
     """One way to tell classes apart by linear scores."""
 
-    parts: Callable[[Codes, int], Sequence[Part]]
+    subproblems: Callable[[Codes, int], Sequence[Subproblem]]
     """What is minimised, each on its own, for the codes of the rows and the number of classes."""
-    probabilities: Callable[[Array], Array]
+    probabilities: Callable[[Array, Link], Array]
     """Probabilities (n × classes) from scores (n × outputs)."""
     outputs: Callable[[Sequence[str]], Sequence[str]]
     """What each output scores, in words, from the names of the classes."""
     log_odds: bool
-    """Whether each score is the logarithm of odds by itself."""
+    """Whether each logistic score is the logarithm of odds by itself."""
 
 
-def _one_score(positive: Array) -> Part:
-    return Part(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
+def _one_score(positive: Array) -> Subproblem:
+    return Subproblem(np.asarray(positive, np.float64)[None, :], np.eye(1), np.eye(1))
 
 
-def _all_classes(y: Codes, classes: int) -> Sequence[Part]:
+def _all_classes(y: Codes, classes: int) -> Sequence[Subproblem]:
     """The best scores add up to 0, so they have one coordinate less than there are classes."""
     spread = contrasts(classes)
     outcomes = np.array([y == k for k in range(1, classes)], np.float64).reshape(classes - 1, len(y))
-    return [Part(outcomes, spread, spread[1:] - spread[0])]
+    return [Subproblem(outcomes, spread, spread[1:] - spread[0])]
 
 
-def _each_class(y: Codes, classes: int) -> Sequence[Part]:
+def _each_class(y: Codes, classes: int) -> Sequence[Subproblem]:
     """A weight vector for each class, which an absolute penalty makes unique."""
-    (part,) = _all_classes(y, classes)
-    first = np.zeros((len(part.outcomes), classes))
+    (whole,) = _all_classes(y, classes)
+    first = np.zeros((len(whole.outcomes), classes))
     first[:, :1] = -1.0
-    return [Part(part.outcomes, np.eye(classes), first + np.eye(classes)[1:])]
+    return [Subproblem(whole.outcomes, np.eye(classes), first + np.eye(classes)[1:])]
 
 
 def contrasts(classes: int) -> Array:
@@ -75,43 +76,38 @@ def contrasts(classes: int) -> Array:
     return basis
 
 
-BINARY = Form(
-    parts=lambda y, classes: [_one_score(y == 1)],
-    probabilities=lambda scores: softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T),
+def _probabilities_of_two(scores: Array, link: Link) -> Array:
+    """Those of the second class, and what is left of 1."""
+    if link is LOGISTIC:
+        return softmax(np.concatenate([np.zeros((1, len(scores))), scores.T]).T)
+    return np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)]))
+
+
+BINARY = Scheme(
+    subproblems=lambda y, classes: [_one_score(y == 1)],
+    probabilities=_probabilities_of_two,
     outputs=lambda names: [f"{names[1]} against {names[0]}"],
     log_odds=True,
 )
-SOFTMAX = Form(parts=_all_classes, probabilities=softmax, outputs=list, log_odds=False)
-SOFTMAX_BY_CLASS = replace(SOFTMAX, parts=_each_class)
-ONE_AGAINST_REST = Form(
-    parts=lambda y, classes: [_one_score(y == k) for k in range(classes)],
-    probabilities=lambda scores: softmax(-np.logaddexp(0, -scores)),
+SOFTMAX = Scheme(
+    subproblems=_all_classes, probabilities=lambda scores, link: softmax(scores), outputs=list, log_odds=False
+)
+SPARSE_SOFTMAX = replace(SOFTMAX, subproblems=_each_class)
+ONE_AGAINST_REST = Scheme(
+    subproblems=lambda y, classes: [_one_score(y == k) for k in range(classes)],
+    probabilities=lambda scores, link: softmax(link.log_share(scores)),
     outputs=lambda names: [f"{name} against the rest" for name in names],
     log_odds=True,
 )
-FORMS = {"softmax": SOFTMAX, "one-against-rest": ONE_AGAINST_REST}
-FORMS_OF_FEW = {1: SOFTMAX, 2: BINARY}
-"""With two classes every form has one score; with one, its probability is 1."""
+SCHEMES = {"softmax": SOFTMAX, "one-against-rest": ONE_AGAINST_REST}
 
 
-def form_of(multiclass: str, classes: int, link: Link, corners: bool) -> Form:
-    """The form for so many classes; links but the logistic tell a class from the rest."""
-    if classes in FORMS_OF_FEW:
-        return with_link(FORMS_OF_FEW[classes], link)
-    if link is not LOGISTIC:
-        return with_link(ONE_AGAINST_REST, link)
-    return SOFTMAX_BY_CLASS if corners and multiclass == "softmax" else FORMS[multiclass]
-
-
-def with_link(form: Form, link: Link) -> Form:
-    """The same with probabilities of another link."""
-    if link is LOGISTIC or form is SOFTMAX:
-        return form
-    shares: dict[Any, Callable[[Array], Array]] = {
-        BINARY.outputs: lambda scores: np.exp(np.hstack([link.log_rest(scores), link.log_share(scores)])),
-        ONE_AGAINST_REST.outputs: lambda scores: softmax(link.log_share(scores)),
-    }
-    return replace(form, probabilities=shares[form.outputs], log_odds=False)
+def scheme_of(multiclass: str, classes: int, sparse: bool = False) -> Scheme:
+    """The scheme for so many classes: two have one score by any, one has the probability 1."""
+    few = {1: SOFTMAX, 2: BINARY}
+    if classes in few:
+        return few[classes]
+    return SPARSE_SOFTMAX if sparse and multiclass == "softmax" else SCHEMES[multiclass]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -166,16 +162,32 @@ class LinearLikelihood(LinearScores):
 
     @property
     @abstractmethod
-    def form(self) -> Form:
+    def scheme(self) -> Scheme:
         """How the classes that are there are told apart."""
+
+    @property
+    def link_function(self) -> Link:
+        """How a score becomes a probability."""
+        return LOGISTIC
+
+    def subproblems(self, data: LabelledRows) -> Sequence[Subproblem]:
+        """What is minimised; notes which classes are there."""
+        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
+        return self.scheme.subproblems(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+
+    def learn_coefficients(self, design: Design, w: Array) -> None:
+        """Take over the coefficients of standard columns, and of the ones, of all outputs."""
+        self.centre_, self.level_ = design.centre, w[:, -1]
+        self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities from linear scores; a class without training rows gets 0."""
-        return of_all_classes(self.form.probabilities(self.scores(table)), self.class_totals_)
+        shares = self.scheme.probabilities(self.scores(table), self.link_function)
+        return of_all_classes(shares, self.class_totals_)
 
     def score_names(self) -> Sequence[str]:
         """What each output scores."""
-        return self.form.outputs(self.present_names())
+        return self.scheme.outputs(self.present_names())
 
 
 @dataclass(kw_only=True, eq=False)

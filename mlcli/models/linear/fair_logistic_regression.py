@@ -38,10 +38,10 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import Design
-from mlcli.engines.linear_objective import LinearObjective, Penalty, Point, complaint
-from mlcli.engines.losses import LOGISTIC, CrossEntropy
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
+from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.newton import newton
-from mlcli.models.linear._classes import Form, LinearLikelihood, form_of
+from mlcli.models.linear._classes import LinearLikelihood, Scheme, scheme_of
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
@@ -70,26 +70,27 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
     accepts = Accepts(weights=True, prefers_scaled=True)
 
     @property
-    def form(self) -> Form:
+    def scheme(self) -> Scheme:
         """That of so many classes."""
-        return form_of("softmax", len(self.present_), LOGISTIC, False)
+        return scheme_of("softmax", len(self.present_))
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise the objective from the class shares."""
         data = data.counted()
         groups = sensitive_groups((data.context,), self.by, len(data))
-        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
-        (part,) = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        (problem,) = self.subproblems(data)
         design = Design.of(data, True)
-        loss = CrossEntropy(part.outcomes, data.weights / design.total)
+        loss = CrossEntropy(problem.outcomes, data.weights / design.total)
         penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
-        plain = LinearObjective(design.standard, loss, penalty, part.mixing)
-        objective = WithParity.of(plain, self._shifts(design, groups, data), self.strength)
+        objective = WithParity(
+            design.standard, loss, penalty, problem.mixing,
+            shifts=self._shifts(design, groups, data), strength=self.strength,
+        )  # fmt: skip
         found = newton(objective, objective.start, self.tolerance, self.max_iterations)
-        self._warn(complaint([found], self.tolerance))
-        w = part.spread @ found.at.w
-        self.centre_, self.level_ = design.centre, w[:, -1]
-        self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
+        if unfinished := complaint([found], self.tolerance):
+            text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        self.learn_coefficients(design, problem.spread @ found.at.w)
         self._note(groups, data)
 
     def _shifts(self, design: Design, groups: Groups, data: LabelledRows) -> Array:
@@ -109,11 +110,6 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
         scores, member = self.scores(data.table), groups.members * data.weights[:, None]
         self.labels_ = groups.labels
         self.means_ = (member.T @ scores) / member.sum(axis=0)[:, None]
-
-    def _warn(self, unfinished: str) -> None:
-        if unfinished:
-            text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
-            warnings.warn(text, MlcliWarning, stacklevel=3)
 
     def explain(self) -> findings.Explanation:
         """Coefficients of each output, and the mean score that they give each group."""
@@ -137,29 +133,24 @@ def mean_shifts(columns: Array, groups: Groups, weights: Array, among: Flags) ->
     return np.asarray(np.sqrt(shares)[:, None] * (means - shares @ means))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WithParity(LinearObjective):
     """A linear objective with the cost of mean scores that differ."""
 
-    shifts: Array = None  # type: ignore[assignment]
+    shifts: Array
     """What ``mean_shifts`` says of standard columns (lines × columns)."""
-    strength: float = 0.0
+    strength: float
 
-    @classmethod
-    def of(cls, plain: LinearObjective, shifts: Array, strength: float) -> WithParity:
-        """An objective, and what is added to it."""
-        return cls(plain.X, plain.loss, plain.penalty, plain.mixing, plain.intercept, shifts, strength)
-
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective at some coefficients."""
         here = super().at(w)
         apart = self.shifts @ w[:, :-1].T
-        slope = here.slope.copy()
-        slope[:, :-1] += self.strength * (apart.T @ self.shifts)
+        gradient = here.gradient.copy()
+        gradient[:, :-1] += self.strength * (apart.T @ self.shifts)
         value = here.value + self.strength / 2 * float((apart**2).sum())
-        return replace(here, value=value, slope=slope, steepness=self.penalty.steepness(w, slope))
+        return replace(here, value=value, gradient=gradient, steepness=self.penalty.steepness(w, gradient))
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """Its second derivative."""
         width = self.X.shape[1] + 1
         one = np.zeros((width, width))

@@ -28,7 +28,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import ByRows
 from mlcli.core.registry import register
-from mlcli.engines.penalty_path import PenaltyPath
+from mlcli.models.linear.elastic_net import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 

@@ -27,7 +27,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.engines.least_squares import plane_of_side
+from mlcli.engines.least_squares import least_squares_to_side
 from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -51,10 +51,10 @@ class LinearClassifier(LinearMargins, Classifier):
         coefficients, level = np.zeros((0, len(data.table.columns))), np.zeros(0)
         centre = np.zeros(coefficients.shape[1])
         for side in self.sides(data):
-            plane = plane_of_side(data, side, self.l2)
-            centre = plane.design.centre
-            coefficients = np.vstack([coefficients, plane.design.coefficients(plane.slopes)])
-            level = np.append(level, plane.level)
+            fit = least_squares_to_side(data, side, self.l2)
+            centre = fit.centre
+            coefficients = np.vstack([coefficients, fit.coefficients])
+            level = np.append(level, fit.level)
         self.learn_scores(data, coefficients, level, centre)
 
     def explain(self) -> Explanation:

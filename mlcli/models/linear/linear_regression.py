@@ -40,7 +40,7 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.least_squares import CarefulPlane, Plane, careful_plane, plane_by_sums, plane_from
+from mlcli.engines.least_squares import LeastSquares, LinearFunctions, least_squares, normal_equations
 from mlcli.engines.linear_design import Design, LinearValues
 from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import terms
@@ -56,8 +56,6 @@ CONFIDENCE = 0.95
 OF_INFLATION = "How many times other columns make its variance larger; above 10, they say nearly the same."
 NAMED = 12
 """Of more columns than this, a note names the first ones only."""
-INVOLVED = 1e-6
-"""The part a column plays in a direction of collinearity from which it is named."""
 
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2")
@@ -87,28 +85,13 @@ class LinearRegression(LinearValues, Regressor):
         """Find the nearest plane, and how precisely the rows determine it."""
         data = data.counted()
         self.total_ = float(data.weights.sum())
-        if self.solver != "closed-form":
-            self._descend(data)
-            return
-        plane = plane_by_sums(data, 0.0) if self.intercept else None
-        if plane is None:
-            self._fit_carefully(data)
-            return
-        self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
-        self.constant_ = self.collinear_ = np.zeros(len(plane.slopes), bool)
-        self.rank_ = len(plane.slopes) + 1
-        self._learn_precision(data, plane.inverse, plane.gram.diagonal())
+        by_descent = self.solver != "closed-form"
+        fit = self._by_descent(data) if by_descent else least_squares(data, 0.0, self.intercept)
+        self.coefficients_, self.centre_, self.level_ = fit.coefficients, fit.centre, fit.level
+        self.constant_, self.collinear_, self.rank_ = fit.constant, fit.collinear, fit.rank
+        self._learn_precision(data, fit)
 
-    def _fit_carefully(self, data: ValuedRows) -> None:
-        """The same where columns may be collinear, constant, or more than the rows can tell apart."""
-        plane = careful_plane(data, 0.0, self.intercept)
-        self.learn_slopes(plane.design, plane.slopes, plane.level)
-        self.constant_, self.collinear_ = ~plane.design.varying, _collinear(plane)
-        self.rank_ = len(plane.slopes) - plane.undetermined.shape[1] + int(self.intercept)
-        inverse = plane.inverse if plane.design.basis is None else None
-        self._learn_precision(data, inverse, plane.design.scale**2 * self.total_)
-
-    def _descend(self, data: ValuedRows) -> None:
+    def _by_descent(self, data: ValuedRows) -> LeastSquares:
         """The same by gradient descent on half the mean squared error, in standard columns and deviations."""
         design = Design.of(data, self.intercept)
         middle = design.mean(data.y) if self.intercept else 0.0
@@ -121,16 +104,13 @@ class LinearRegression(LinearValues, Regressor):
             text = f"{self.id} {unfinished}; the solver closed-form, or a larger max_iterations, would help"
             warnings.warn(text, MlcliWarning, stacklevel=2)
         w = unit * found.at.w[0]
-        self.learn_slopes(design, w[:-1] / design.scale, middle + float(w[-1]))
-        self.constant_ = self.collinear_ = ~design.varying
-        self.rank_ = len(design.scale) + int(self.intercept)
-        self._learn_precision(data, None, design.scale)
+        coefficients, constant = design.coefficients(w[:-1] / design.scale), ~design.varying
+        rank, squares = len(design.scale) + int(self.intercept), design.scale**2 * design.total
+        return LeastSquares(coefficients, design.centre, middle + float(w[-1]), constant, constant, rank, squares)
 
-    def _learn_precision(self, data: ValuedRows, inverse: Array | None, squares: Array) -> None:
-        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere.
-
-        ``squares`` are the sums of squares of these columns about their means.
-        """
+    def _learn_precision(self, data: ValuedRows, fit: LeastSquares) -> None:
+        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
+        inverse = fit.inverse
         answers = self.predict_values(data.table)
         residual = data.y - answers
         self.residual_sum_ = float(data.weights @ residual**2)
@@ -147,14 +127,14 @@ class LinearRegression(LinearValues, Regressor):
             if self.checks:
                 known = Residuals(columns, centre, inverse, data.weights, residual, answers, self.rank_)
                 self.checks_ = known.checks()
-            self.inflation_[varying] = inverse.diagonal() * squares
+            self.inflation_[varying] = inverse.diagonal() * fit.squares
         errors[1:][self.collinear_] = self.inflation_[self.collinear_] = np.nan
         errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
         self.standard_errors_ = errors
 
-    def learn_from(self, sums: TrainingSums) -> Plane:
+    def learn_from(self, sums: TrainingSums) -> LinearFunctions:
         """The plane that is nearest to rows with such sums."""
-        return plane_from(sums, 0.0)
+        return normal_equations(sums, 0.0)
 
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The values of all rows, each by sums of the rows outside its part."""
@@ -214,14 +194,6 @@ class LinearRegression(LinearValues, Regressor):
             )
         if constant:
             yield f"Constant in the training rows, so without effect: {constant}."
-
-
-def _collinear(plane: CarefulPlane) -> Flags:
-    """Which columns of the table take part in a direction that the rows do not determine."""
-    collinear = np.zeros(len(plane.design.varying), bool)
-    share = np.abs(plane.undetermined).max(axis=1, initial=0.0)
-    collinear[plane.design.varying] = True if plane.design.basis is not None else share > INVOLVED
-    return collinear
 
 
 def _precision(value: float, error: float, freedom: float) -> tuple[findings.Entry, ...]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -39,7 +40,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
-from mlcli.engines.linear_objective import LinearObjective, Masked, Penalty, complaint
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.lbfgs import lbfgs
@@ -81,7 +82,8 @@ class LogLinear(Classifier):
         mixing = np.hstack([-np.ones((len(mask) - 1, 1)), np.eye(len(mask) - 1)])
         penalty = Penalty(np.full(width + 1, self.l2 / total), np.zeros(width + 1))
         loss = CrossEntropy(np.ascontiguousarray(indicators[:, 1:].T), data.weights / total)
-        objective = Masked(LinearObjective(X, loss, penalty, mixing, intercept=False), mask)
+        learned_ones = np.hstack([mask, np.zeros((len(mask), 1))])
+        objective = MaskedObjective(X, loss, penalty, mixing, intercept=False, mask=learned_ones)
         found = lbfgs(objective, np.zeros((len(mask), width + 1)), self.tolerance, self.max_iterations)
         if unfinished := complaint([found], self.tolerance):
             warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
@@ -131,6 +133,20 @@ class LogLinear(Classifier):
         used, note = int(np.count_nonzero(self.weights_)), f"after {self.steps_} steps."
         header = ("feature → class", "weight")
         return (findings.Bars("Largest weights", header, labels, values, note=f"Of {used} weights, {note}"),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MaskedObjective(LinearObjective):
+    """An objective of which some coefficients stay 0."""
+
+    mask: Array
+    """1 for a coefficient that is learned, else 0."""
+
+    def at(self, w: Array) -> Iterate:
+        """The objective at some coefficients, whose gradient is 0 along those that stay."""
+        here = super().at(w * self.mask)
+        gradient = here.gradient * self.mask
+        return replace(here, w=w, gradient=gradient, steepness=self.penalty.steepness(w, gradient))
 
 
 def _block(column: Column, cells: NDArray[Any]) -> Features:

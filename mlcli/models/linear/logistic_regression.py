@@ -47,7 +47,7 @@ from mlcli.engines.linear_objective import LinearObjective, Minimum, Penalty, co
 from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, LinkLoss, Loss, generalised_logistic
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.models.linear._classes import FORMS, Form, LinearLikelihood, Part, form_of
+from mlcli.models.linear._classes import SCHEMES, LinearLikelihood, Scheme, Subproblem, scheme_of
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0
@@ -65,17 +65,15 @@ LINKS = {
 CHEAP = 5e7
 """Rows × coefficients² up to which standard errors are worth their curvature."""
 NORMAL_REACH = 1.959963984540054
-SAID_OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
-SAID_OF_SCORES = (
-    "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
-)
+OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
+OF_SCORES = "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
 class LogisticRegression(LinearLikelihood, Classifier):
     """Penalised maximum likelihood."""
 
-    multiclass: str = param("softmax", "how more than two classes share the probability", choices=FORMS)
+    multiclass: str = param("softmax", "how more than two classes share the probability", choices=SCHEMES)
     l2: float = param(
         1.0, "the cost of half a squared coefficient, in log-loss", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
     )
@@ -102,39 +100,39 @@ class LogisticRegression(LinearLikelihood, Classifier):
         return [said] if said else []
 
     @property
-    def _link(self) -> Link:
+    def link_function(self) -> Link:
+        """From scores to probabilities."""
         return LINKS[self.link](self.power)
 
     @property
-    def form(self) -> Form:
-        """That of so many classes."""
-        return form_of(self.multiclass, len(self.present_), self._link, self.l1 > 0)
+    def scheme(self) -> Scheme:
+        """That of so many classes; links but the logistic tell a class from the rest."""
+        multiclass = self.multiclass if self.link == "logistic" else "one-against-rest"
+        return scheme_of(multiclass, len(self.present_), sparse=self.l1 > 0)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Minimise each part of the form, over the classes that are there."""
+        """Minimise each subproblem of the scheme, over the classes that are there."""
         data = data.counted()
-        self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
-        parts = self.form.parts(np.searchsorted(self.present_, data.y).astype(np.int32), len(self.present_))
+        subproblems = self.subproblems(data)
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
-        objectives = [self._objective(design, part, data.weights / design.total) for part in parts]
+        objectives = [self._objective(design, one, data.weights / design.total) for one in subproblems]
         until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
         minima = [minimise(objective, objective.start, *until) for objective in objectives]
         self._warn(objectives, minima)
-        w = np.concatenate([part.spread @ found.at.w for part, found in zip(parts, minima, strict=True)])
-        self.centre_, self.level_ = design.centre, w[:, -1]
-        self.coefficients_ = design.coefficients(w[:, :-1] / design.scale)
-        self.iterations_ = tuple(found.iterations for found in minima)
-        self.steepness_ = tuple(found.at.steepness for found in minima)
+        found = [one.spread @ minimum.at.w for one, minimum in zip(subproblems, minima, strict=True)]
+        self.learn_coefficients(design, np.concatenate(found))
+        self.iterations_ = tuple(minimum.iterations for minimum in minima)
+        self.steepness_ = tuple(minimum.at.steepness for minimum in minima)
         errors = [self._errors(design, *both) for both in zip(objectives, minima, strict=True)]
         self.errors_ = np.concatenate(errors)
 
-    def _objective(self, design: Design, part: Part, shares: Array) -> LinearObjective:
+    def _objective(self, design: Design, problem: Subproblem, shares: Array) -> LinearObjective:
         """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
         penalty = Penalty.of(self.l2, self.l1, design.scale, design.total)
-        loss: Loss = CrossEntropy(part.outcomes, shares)
-        if self.link != "logistic" and len(part.outcomes):
-            loss = LinkLoss(part.outcomes, shares, self._link)
-        return LinearObjective(design.standard, loss, penalty, part.mixing, self.intercept)
+        loss: Loss = CrossEntropy(problem.outcomes, shares)
+        if self.link != "logistic" and len(problem.outcomes):
+            loss = LinkLoss(problem.outcomes, shares, self.link_function)
+        return LinearObjective(design.standard, loss, penalty, problem.mixing, self.intercept)
 
     def _errors(self, design: Design, objective: LinearObjective, found: Minimum) -> Array:
         """Standard errors of the slopes of scores: of all classes but the first against it, or of one side."""
@@ -182,7 +180,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     def _odds_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
         names, slopes = self.score_names(), self.coefficients_
-        if not self.form.log_odds:
+        if not self.scheme.log_odds:
             names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
         for j, column in enumerate(self.columns_):
             for name, w, error in zip(names, slopes[:, j].tolist(), self.errors_[:, j].tolist(), strict=True):
@@ -190,8 +188,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     def _notes(self) -> Iterator[str]:
         of_link = f"The {self.link} function of intercept + coefficients × columns is the probability."
-        said = SAID_OF_LOG_ODDS if self.form.log_odds else SAID_OF_SCORES
-        yield said if self.link == "logistic" else of_link
+        meaning = OF_LOG_ODDS if self.scheme.log_odds else OF_SCORES
+        yield meaning if self.link == "logistic" else of_link
         absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
         if absent:
             yield f"Without training rows, so of probability 0: {', '.join(absent)}."

@@ -34,16 +34,15 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.least_squares import plane_of_side
+from mlcli.engines.least_squares import least_squares_to_side
 from mlcli.engines.linear_scores import INTERCEPT
 from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
 def _linear(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
-    plane = plane_of_side(data, side, 0.0)
-    slopes = plane.design.coefficients(plane.slopes)
-    return np.append(slopes, plane.level - slopes @ plane.design.centre)
+    fit = least_squares_to_side(data, side, 0.0)
+    return np.append(fit.coefficients, fit.level - fit.coefficients @ fit.centre)
 
 
 STARTS: dict[str, Callable[[LabelledRows, Array, np.random.Generator], Array]] = {

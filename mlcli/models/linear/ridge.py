@@ -29,7 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
 from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.least_squares import Plane, careful_plane, plane_by_sums, plane_from
+from mlcli.engines.least_squares import LinearFunctions, least_squares, normal_equations
 from mlcli.engines.linear_design import LinearValues
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -51,17 +51,13 @@ class Ridge(LinearValues, Regressor):
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
         """Find the plane that is nearest after its slopes are paid for."""
         data = data.counted()
-        plane = plane_by_sums(data, self.l2) if self.intercept else None
-        if plane is not None:
-            self.centre_, self.level_, self.coefficients_ = plane.centre, float(plane.level), plane.slopes
-        else:
-            careful = careful_plane(data, self.l2, self.intercept)
-            self.learn_slopes(careful.design, careful.slopes, careful.level)
+        fit = least_squares(data, self.l2, self.intercept)
+        self.coefficients_, self.centre_, self.level_ = fit.coefficients, fit.centre, fit.level
         self.noise_ = float(np.average((data.y - self.predict_values(data.table)) ** 2, weights=data.weights))
 
-    def learn_from(self, sums: TrainingSums) -> Plane:
+    def learn_from(self, sums: TrainingSums) -> LinearFunctions:
         """The plane that is nearest, after its slopes are paid for, to rows with such sums."""
-        return plane_from(sums, self.l2)
+        return normal_equations(sums, self.l2)
 
     def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The values of all rows, each by sums of the rows outside its part."""

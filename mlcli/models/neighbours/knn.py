@@ -58,11 +58,10 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.neighbours.distances import DISTANCES, Distance
 from mlcli.engines.neighbours.leave_one_out import search_without_each
-from mlcli.engines.neighbours.points import Points
+from mlcli.engines.neighbours.points import PointSet
 from mlcli.engines.neighbours.search import SEARCHES, Pairs, nearest
 from mlcli.engines.neighbours.votes import (
     FAVOUR,
-    KERNELS,
     TIES,
     VOTES,
     WHOLE,
@@ -182,19 +181,19 @@ class NearestNeighbours(Classifier, Regressor):
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
         """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
-        for pairs in self._near(table):
+        for pairs in self._candidates_for(table):
             yield self._voters_among(pairs)
 
-    def _near(self, table: Table) -> Iterator[Pairs]:
+    def _candidates_for(self, table: Table) -> Iterator[Pairs]:
         """For batches of the rows asked: the training rows that may have one of k seats."""
         asked = self._distance.points(table, self.spans_)
-        stored = Points(self.numbers_, self.codes_)
+        stored = PointSet(self.numbers_, self.codes_)
         count = neighbours_needed(self.weights_, self.k)
         return nearest(self._distance, asked, stored, count, search=self.search)
 
     def nearest_distances(self, table: Table) -> Array:
         """The distance of the nearest stored row."""
-        found = (pairs.distance[pairs.begins] for pairs in self._near(table))
+        found = (pairs.distance[pairs.begins] for pairs in self._candidates_for(table))
         return np.concatenate([np.empty(0), *found])
 
     def _voters_among(self, pairs: Pairs) -> tuple[Pairs, Array]:
@@ -204,7 +203,7 @@ class NearestNeighbours(Classifier, Regressor):
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
         edge = nearest_bonus(voters) if self.tied_vote == "nearest" else 1.0
-        return voters, seats * VOTES[self.weights](voters, self.gamma) * edge
+        return voters, seats * VOTES[self.weights].counts(voters, self.gamma) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
@@ -221,7 +220,7 @@ class NearestNeighbours(Classifier, Regressor):
         for model in fewer:
             model.favours_, model.weights_, model.outputs_ = self.favours_, self.weights_, self.outputs_
         means = [[np.empty((0, self.outputs_.shape[1]))] for _ in at]
-        for pairs in self._near(table):
+        for pairs in self._candidates_for(table):
             for model, of in zip(fewer, means, strict=True):
                 of.append(mean_outputs(*model._voters_among(pairs), self.outputs_))
         for of in means:
@@ -231,7 +230,8 @@ class NearestNeighbours(Classifier, Regressor):
     def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
         drawn = "random" in (self.tied_distance, self.tied_vote)
-        if drawn or self.priority or self.weights in KERNELS:
+        divisor = VOTES[self.weights].divisor
+        if drawn or self.priority or divisor is None:
             return None
         if (data.weights.sum() - data.weights < self.k * WHOLE).any():
             return None
@@ -245,7 +245,7 @@ class NearestNeighbours(Classifier, Regressor):
             answers[rows] = mean_outputs(voters, votes, data.outputs)
             marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]
             marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
-            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, self.weights, answers[rows])
+            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, divisor(voters), answers[rows])
         return HeldOut(answers, doubtful, "one search")
 
     def adjustable_parameters(self, table: Table) -> float | None:

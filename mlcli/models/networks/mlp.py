@@ -192,13 +192,16 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the units of the classes answer, made to sum to 1."""
-        return self._said(Network.of(self.weights_, self.biases_, self._activations), table)
+        return self._decoded_answers(self._network(), table)
 
     def predict_values(self, table: Table) -> Array:
         """What the unit answers, as a value of the target."""
-        return self._said(Network.of(self.weights_, self.biases_, self._activations), table)
+        return self._decoded_answers(self._network(), table)
 
-    def _said(self, network: Network, table: Table) -> Array:
+    def _network(self) -> Network:
+        return Network.of(self.weights_, self.biases_, self._activations)
+
+    def _decoded_answers(self, network: Network, table: Table) -> Array:
         return self._coding.decoded(network.answers(table.numbers))
 
     def stages(self) -> int:
@@ -207,10 +210,10 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the network would answer had training ended after some epochs."""
-        network = Network.of(self.weights_, self.biases_, self._activations)
+        network = self._network()
         for epoch in at:
             network.parameters[:] = self.history.parameters_after(epoch)
-            yield self._said(network, table)
+            yield self._decoded_answers(network, table)
 
     def explain(self) -> Explanation:
         """The layers with their numbers of parameters, and the loss epoch by epoch."""

@@ -15,10 +15,10 @@ from typing import Self
 
 import numpy as np
 
-from mlcli.core.blocks import row_blocks
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight
+from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.engines.linear_objective import Penalty, Point
+from mlcli.engines.linear_objective import Iterate, Penalty
 from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
 from mlcli.engines.solvers.newton import newton
 from mlcli.tasks.ranking import GroupedRows
@@ -54,7 +54,7 @@ class Differences:
     def gram(self, blocks: Array) -> Array:
         """Σ weight × the products of two columns of a difference, block by block."""
         weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
-        for some in row_blocks(len(self.pairs), self.X.shape[1], CELLS):
+        for some in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
             difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
             total += (difference * weight[some, None]).T @ difference
         return total
@@ -85,7 +85,7 @@ class PairSums:
         width = self.X.shape[1]
         return Penalty(np.ones(width), np.zeros(width))
 
-    def at(self, w: Array) -> Point:
+    def at(self, w: Array) -> Iterate:
         """The objective of the squared hinge."""
         score = self.X @ w
         powers = self._powers(score, 2)
@@ -94,9 +94,9 @@ class PairSums:
         above, sum_above, _ = self._higher(score, powers).T
         pull = above * (1 + score) - sum_above - count * (1 - score) - total
         slope = w + self.c * 2 * (self.weights * pull) @ self.X
-        return Point(w, float(w @ w) / 2 + self.c * lack, slope, score, float(np.abs(slope).max(initial=0.0)))
+        return Iterate(w, float(w @ w) / 2 + self.c * lack, slope, score, float(np.abs(slope).max(initial=0.0)))
 
-    def curvature(self, here: Point) -> Array:
+    def curvature(self, here: Iterate) -> Array:
         """What the gradient of the squared hinge changes by."""
         below, above = (side(here.scores, self.weights[:, None])[:, 0] for side in (self._lower, self._higher))
         partners = self._lower(here.scores, self.weights[:, None] * self.X)
@@ -104,11 +104,11 @@ class PairSums:
         crossed = (self.X * self.weights[:, None]).T @ partners
         return np.asarray(np.eye(len(here.w)) + 2 * self.c * (own - crossed - crossed.T))
 
-    def gap(self, here: Point) -> float:
+    def gap(self, here: Iterate) -> float:
         """The squared hinge's objective is at most so much above the least one."""
-        return float(here.slope @ here.slope) / 2
+        return float(here.gradient @ here.gradient) / 2
 
-    def reached(self, here: Point, fall: float, tolerance: float) -> bool:
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
         """Whether the gap is small beside the objective."""
         return self.gap(here) <= tolerance * here.value
 

@@ -24,9 +24,9 @@ from mlcli.core.ranges import log_range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.chain_objective import LOOKS, ChainObjective, Expect, FeatureMap, Template
-from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Minimum, Point, Smooth, complaint
+from mlcli.engines.linear_objective import ROUNDING, SHORTEST_STEP, Iterate, Minimum, Smooth, complaint
 from mlcli.engines.sequences import IMPOSSIBLE, most_probable_tags, tag_probabilities
-from mlcli.engines.solvers.lbfgs import FALL, Pairs, descent, direction, lbfgs
+from mlcli.engines.solvers.lbfgs import FALL, Memory, descent, direction, lbfgs
 from mlcli.models.sequences._tables import OF_SCORES, viterbi_table
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
@@ -165,35 +165,35 @@ def owlqn(
     objective: Smooth, l1: float, start: Array, tolerance: float, max_iterations: int, remembered: int
 ) -> Minimum:
     """Step until no entry of the least subgradient of ``objective`` + ``l1`` Σ |w| is above ``tolerance``."""
-    own = objective.own_bends()
+    own = objective.own_curvatures()
 
-    def step(here: Point, memory: Pairs) -> Point | None:
+    def step(here: Iterate, memory: Memory) -> Iterate | None:
         return _stepped_in_orthant(objective, here, _direction_of_free(here, own, memory, l1), l1)
 
     return descent(_cornered(objective.at(start), l1), step, tolerance, max_iterations, remembered)
 
 
-def _cornered(here: Point, l1: float) -> Point:
+def _cornered(here: Iterate, l1: float) -> Iterate:
     """With the absolute sizes in the value and the steepness; the slope stays that of the smooth part."""
     steepness = float(np.abs(_least(here, l1)).max(initial=0.0))
     return replace(here, value=here.value + l1 * float(np.abs(here.w).sum()), steepness=steepness)
 
 
-def _least(here: Point, l1: float) -> Array:
+def _least(here: Iterate, l1: float) -> Array:
     """The subgradient of least size: where a weight is 0, what is left of the slope beyond ``l1``."""
-    at_corner = np.sign(here.slope) * np.maximum(np.abs(here.slope) - l1, 0.0)
-    return np.where(here.w == 0, at_corner, here.slope + l1 * np.sign(here.w))
+    at_corner = np.sign(here.gradient) * np.maximum(np.abs(here.gradient) - l1, 0.0)
+    return np.where(here.w == 0, at_corner, here.gradient + l1 * np.sign(here.w))
 
 
-def _direction_of_free(here: Point, own: Array, memory: Pairs, l1: float) -> Array:
+def _direction_of_free(here: Iterate, own: Array, memory: Memory, l1: float) -> Array:
     """That of L-BFGS among the weights that can move; what others bend by would mislead."""
     downhill = _least(here, l1)
     free = (here.w != 0) | (downhill != 0)
     among = ((moved * free, bent * free) for moved, bent in memory)
-    return direction(downhill, own, Pairs(pair for pair in among if np.vdot(*pair) > 0))
+    return direction(downhill, own, Memory(pair for pair in among if np.vdot(*pair) > 0))
 
 
-def _stepped_in_orthant(objective: Smooth, here: Point, way: Array, l1: float) -> Point | None:
+def _stepped_in_orthant(objective: Smooth, here: Iterate, way: Array, l1: float) -> Iterate | None:
     """The longest of the step, its half, its quarter, ... within the orthant that lowers the objective enough."""
     downhill = -_least(here, l1)
     way = np.where((here.w != 0) | (way * downhill > 0), way, 0.0)

@@ -20,7 +20,7 @@ from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.tuning.scoring import Candidate, Examination, Trial
+from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol, all_alike
@@ -93,7 +93,13 @@ class ChoosesByInnerSplits(Classifier, Regressor):
             splits = protocol.splits(data.strata(), rng)
         return Examination(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
-    def keep(self, trial: Trial, trials: Sequence[Trial], data: SupervisedRows, rng: np.random.Generator) -> None:
+    def keep(
+        self,
+        trial: InnerScore,
+        trials: Sequence[InnerScore],
+        data: SupervisedRows,
+        rng: np.random.Generator,
+    ) -> None:
         """Fit what was chosen to all training rows, and note how it came about."""
         self.score_ = float(trial.score)
         others = [one for one in trials if one is not trial]
@@ -102,7 +108,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
 
     def keep_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Fit the only candidate, or the first where there are too few rows to choose by."""
-        self.keep(Trial(candidate), [], data, rng)
+        self.keep(InnerScore(candidate), [], data, rng)
 
     def predict_proba(self, table: Table) -> Array:
         """What the chosen model says."""
@@ -165,7 +171,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         return (findings.Table(findings.CANDIDATES, header, rows, note=more + note),)
 
 
-def described(trial: Trial) -> dict[str, Any]:
+def described(trial: InnerScore) -> dict[str, Any]:
     """A trial as plain values."""
     values = list(trial.candidate.values.values())
     number = len(values) == 1 and isinstance(values[0], int | float) and not isinstance(values[0], bool)
@@ -179,14 +185,9 @@ def described(trial: Trial) -> dict[str, Any]:
     }
 
 
-def by_score(trials: Sequence[Trial], examination: Examination) -> list[Trial]:
+def by_score(trials: Sequence[InnerScore], examination: Examination) -> list[InnerScore]:
     """The best first, those with the whole effort before others."""
     return sorted(trials, key=lambda one: (-one.effort, one.badness(examination.metric)))
-
-
-def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as they are saved."""
-    return {path: tuple(value) if isinstance(value, list) else value for path, value in values.items()}
 
 
 FOLDS = 5

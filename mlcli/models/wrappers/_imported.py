@@ -61,7 +61,7 @@ class Imported(Borrowed, Model):
         with as_a_guest(self.path):
             return estimator.fit(data.table.numbers, *target, **weights)
 
-    def _said(self, method: str, table: Table) -> Any:
+    def _answer_by(self, method: str, table: Table) -> Any:
         """What a method of the fitted estimator says of rows."""
         with as_a_guest(self.path):
             return getattr(self.estimator_, method)(table.numbers)
@@ -97,9 +97,9 @@ class ImportedClassifier(Imported, Classifier):
         found = np.zeros((len(table), len(self.classes_)))
         known = np.asarray(self.estimator_.classes_, np.intp)
         if self.gives_probabilities:
-            found[:, known] = self._said("predict_proba", table)
+            found[:, known] = self._answer_by("predict_proba", table)
         else:
-            found[np.arange(len(table)), np.asarray(self._said("predict", table), np.intp)] = 1.0
+            found[np.arange(len(table)), np.asarray(self._answer_by("predict", table), np.intp)] = 1.0
         return found
 
 
@@ -113,7 +113,7 @@ class ImportedRegressor(Imported, Regressor):
 
     def predict_values(self, table: Table) -> Array:
         """Its predictions."""
-        return np.asarray(self._said("predict", table), np.float64).reshape(len(table))
+        return np.asarray(self._answer_by("predict", table), np.float64).reshape(len(table))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -125,11 +125,11 @@ class ImportedClusterer(Imported, Clusterer):
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Fit it, and count its groups."""
         self.estimator_ = self._fitted(data, (), rng)
-        self.groups_ = int(np.max(self._said("predict", data.table))) + 1
+        self.groups_ = int(np.max(self._answer_by("predict", data.table))) + 1
 
     def cluster_of(self, table: Table) -> Codes:
         """Its groups."""
-        return np.asarray(self._said("predict", table), np.int32)
+        return np.asarray(self._answer_by("predict", table), np.int32)
 
     def groups(self) -> int:
         """How many it has found."""
@@ -146,7 +146,7 @@ class ImportedDetector(Imported, Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The higher, the odder."""
-        return -np.asarray(self._said("score_samples", table), np.float64)
+        return -np.asarray(self._answer_by("score_samples", table), np.float64)
 
     def own_limit(self) -> tuple[float, str] | None:
         """Its own offset, where it has one."""

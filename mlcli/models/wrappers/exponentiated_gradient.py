@@ -95,13 +95,14 @@ class ExponentiatedGradient(Classifier):
         events, weights, base = self._events(data), data.weights, behind_steps(self.base, self.columns_)
         models, wrong, broken = list[Model](), list[float](), list[Array]()
         path = np.zeros((2, len(events), len(groups.labels)))
-        mixture = Mixture(np.ones(1), path[0].ravel())
-        for number, own in enumerate(rounds if len(groups.labels) > 1 and len(data.classes) > 1 else rounds[:1]):
+        mixture = ClassifierMixture(np.ones(1), path[0].ravel())
+        nothing_to_mix = len(groups.labels) < 2 or len(data.classes) < 2
+        for number, own in enumerate(rounds[:1] if nothing_to_mix else rounds):
             prices = bounded(path, self.bound) if number % 2 else mixture.prices.reshape(path.shape[1:])
             models.append(fitted(base, self._priced(data, groups, events, prices), own))
-            said = self._said(models[-1], data.table)
-            wrong.append(float(weights @ (said != self._last(data)) / weights.sum()))
-            broken.append(breaches(said, groups, events, weights))
+            yes = self._answers_last(models[-1], data.table)
+            wrong.append(float(weights @ (yes != self._last(data)) / weights.sum()))
+            broken.append(breaches(yes, groups, events, weights))
             path += STEP * np.stack([broken[-1] - self.bound, -broken[-1] - self.bound])
             mixture = best_mixture(np.array(wrong), np.array(broken).reshape(len(models), -1), self.bound)
         kept = np.flatnonzero(mixture.shares > 0)
@@ -116,7 +117,7 @@ class ExponentiatedGradient(Classifier):
         every = np.ones(len(data), bool)
         return {ALL_ROWS: [every], LAST_CLASS: [last], EACH_CLASS: [last, ~last]}[self.criterion]
 
-    def _said(self, model: Model, table: Table) -> Array:
+    def _answers_last(self, model: Model, table: Table) -> Array:
         """1 where a classifier answers with the last class."""
         codes = self._decided(model, outputs(model, table, Classifier))
         return np.asarray(codes == len(self.classes_) - 1, np.float64)
@@ -144,17 +145,17 @@ class ExponentiatedGradient(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """Half for the class that is answered, half by the probabilities of all classifiers."""
-        rows, said = np.arange(len(table)), np.zeros((len(table), len(self.classes_)))
-        votes, drawn = np.zeros_like(said), np.zeros(len(table), np.int32)
+        rows, shares = np.arange(len(table)), np.zeros((len(table), len(self.classes_)))
+        votes, drawn = np.zeros_like(shares), np.zeros(len(table), np.int32)
         before, draw = 0.0, draws(table, self.seed_)
         for share, model in zip(self.shares_.tolist(), self.models_, strict=True):
             probabilities = outputs(model, table, Classifier)
             codes = self._decided(model, probabilities)
-            said += HALF * share * probabilities
+            shares += HALF * share * probabilities
             votes[rows, codes] += share
             drawn, before = np.where(draw >= before, codes, drawn), before + share
-        said[rows, drawn if self.lots else votes.argmax(axis=1)] += HALF
-        return np.asarray(said / said.sum(axis=1, keepdims=True))
+        shares[rows, drawn if self.lots else votes.argmax(axis=1)] += HALF
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def check_learned(self) -> None:
         """Bases that were asked for, with a share each."""
@@ -185,7 +186,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class ClassifierMixture:
     """The share of each classifier, and what a unit of each constraint costs: upwards less downwards."""
 
     shares: Array
@@ -209,7 +210,7 @@ def breaches(answers: Array, groups: Groups, events: Sequence[Flags], weights: A
     return found
 
 
-def best_mixture(wrong: Array, broken: Array, bound: float) -> Mixture:
+def best_mixture(wrong: Array, broken: Array, bound: float) -> ClassifierMixture:
     """The least error of a mixture whose breaches (answers × constraints) stay within a bound.
 
     Where no mixture stays within it, the largest excess costs 1 / bound for each unit.
@@ -227,7 +228,7 @@ def best_mixture(wrong: Array, broken: Array, bound: float) -> Mixture:
     )
     shares = np.where(found.x[:-1] > NOTHING, found.x[:-1], 0.0)
     costs = -np.asarray(found.ineqlin.marginals)
-    return Mixture(shares / shares.sum(), costs[:count] - costs[count:])
+    return ClassifierMixture(shares / shares.sum(), costs[:count] - costs[count:])
 
 
 def bounded(path: Array, bound: float) -> Array:

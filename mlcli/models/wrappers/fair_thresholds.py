@@ -46,7 +46,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
-from mlcli.engines.group_thresholds import Choice, Lots, Reached, alike, alike_in_both
+from mlcli.engines.group_thresholds import GroupThresholds, Lots, RateCurve, equal_rates, equalised_odds
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import counts_by_threshold
@@ -123,15 +123,15 @@ class FairThresholds(Classifier):
             what = f"fair-thresholds: a step before it changes what is sensitive: {groups.name}"
             raise FitError(what, hint="say with 'columns' which columns the step is for")
 
-    def _choose(self, said: Array, groups: Groups, data: LabelledRows) -> None:
+    def _choose(self, shares: Array, groups: Groups, data: LabelledRows) -> None:
         """The thresholds with the most right answers among those that meet a rate."""
         positive = data.y == len(data.classes) - 1
         large = [place for place in range(len(groups.labels)) if _enough(groups.codes == place, positive)]
         choices = []
         for place in large:
             rows = groups.codes == place
-            counts = counts_by_threshold(said[rows], positive[rows], data.weights[rows])
-            choices.append(Choice.of(counts, self.by))
+            counts = counts_by_threshold(shares[rows], positive[rows], data.weights[rows])
+            choices.append(GroupThresholds.of(counts, self.by))
         if not choices:
             return
         if self.lots:
@@ -145,18 +145,20 @@ class FairThresholds(Classifier):
         for group, choice, place in zip(large, choices, places, strict=True):
             self.thresholds_[group], self.rates_[group] = choice.thresholds[place], choice.rates[:, place]
 
-    def _draw_lots(self, large: list[int], choices: list[Choice], positives: float, others: float) -> None:
+    def _draw_lots(
+        self, large: list[int], choices: list[GroupThresholds], positives: float, others: float
+    ) -> None:
         """The lots with the most right answers among those of the same rates."""
         if self.by == ODDS:
-            reached = [Reached(one.thresholds, one.rates[1], one.rates[0]) for one in choices]
-            rates, lots = alike_in_both(reached, positives, others, FINE)
+            reached = [RateCurve(one.thresholds, one.rates[1], one.rates[0]) for one in choices]
+            rates, lots = equalised_odds(reached, positives, others, FINE)
         else:
-            reached = [Reached(one.thresholds, one.rates[0], one.right) for one in choices]
-            rates, lots = alike(reached, FINE)
+            reached = [RateCurve(one.thresholds, one.rates[0], one.right) for one in choices]
+            rates, lots = equal_rates(reached, FINE)
         for group, one in zip(large, lots, strict=True):
             self.lots_[group], self.rates_[group], self.thresholds_[group] = astuple(one), rates, one.first
 
-    def _meeting(self, wanted: Array, choices: list[Choice]) -> tuple[list[int], float, float]:
+    def _meeting(self, wanted: Array, choices: list[GroupThresholds]) -> tuple[list[int], float, float]:
         """The places of thresholds near some rates, how far the worst is off, and the weight of right answers."""
         found = [choice.best_near(wanted, self.slack / 2) for choice in choices]
         right = sum(float(choice.right[place]) for choice, (place, _) in zip(choices, found, strict=True))

@@ -42,10 +42,10 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.tuning.paths import with_values
-from mlcli.engines.tuning.scoring import Candidate, Trial
-from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, Budget, chosen, halved, judged
-from mlcli.engines.tuning.space import Space, Values, space_of, value_text
-from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score, plain_values
+from mlcli.engines.tuning.scoring import Candidate, InnerScore
+from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, halved
+from mlcli.engines.tuning.space import SearchSpace, Values, space_of, value_text
+from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.ranking import Ranker
@@ -54,8 +54,6 @@ from mlcli.tasks.regression import Regressor
 from mlcli.tasks.sequence_labelling import Tagger
 from mlcli.tasks.supervised import SupervisedRows
 
-TRIALS = 20
-"""How many candidates there are where nobody says."""
 TUNED = (Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator)
 """The kinds of models that rows which were not learned from can judge."""
 
@@ -117,10 +115,11 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
         if self.search == "halving":
             trials = halved(candidates, examination, self.resource, searching)
         else:
-            trials = judged(candidates, examination)
+            trials = examination.trials(candidates)
         trials += impossible
-        best = chosen(trials, examination.metric, space, self.rule)
-        self.values_ = plain_values(best.candidate.values)
+        best = RULES[self.rule](trials, examination.metric, space)
+        values = best.candidate.values
+        self.values_ = {path: tuple(one) if isinstance(one, list) else one for path, one in values.items()}
         equals = [one.candidate.values for one in trials if one.score == best.score]
         edges = {one.path: {one.edge(values[one.path]) for values in equals} for one in space.dimensions}
         self.edges_ = {path: of.pop() for path, of in edges.items() if len(of) == 1 and "" not in of}
@@ -134,25 +133,24 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
             return [self._candidate({})]
         return self._candidates_of(self._values(self._settled(space, data), rng))[0]
 
-    def _values(self, space: Space, rng: np.random.Generator) -> list[Values]:
-        budget = Budget(self.trials or TRIALS, self.trials is not None, self.resource)
-        return VALUES[self.search](space, budget, rng, self.base.final.stage_name)
+    def _values(self, space: SearchSpace, rng: np.random.Generator) -> list[Values]:
+        return VALUES[self.search](space, self.trials, rng, self.base.final.stage_name)
 
     def _candidate(self, values: Values) -> Candidate:
         model = with_values(self.base, values) if values else self.base
         return Candidate(values, behind_steps(model, self.columns_))
 
-    def _candidates_of(self, every: Sequence[Values]) -> tuple[list[Candidate], list[Trial]]:
+    def _candidates_of(self, every: Sequence[Values]) -> tuple[list[Candidate], list[InnerScore]]:
         """The candidates, and those whose values do not go together."""
-        made, impossible = list[Candidate](), list[Trial]()
+        made, impossible = list[Candidate](), list[InnerScore]()
         for values in every:
             try:
                 made.append(self._candidate(values))
             except UsageError as error:
-                impossible.append(Trial(Candidate(values, self.base), why=str(error.problems[0].what)))
+                impossible.append(InnerScore(Candidate(values, self.base), why=str(error.problems[0].what)))
         return made, impossible
 
-    def _settled(self, space: Space, data: SupervisedRows) -> Space:
+    def _settled(self, space: SearchSpace, data: SupervisedRows) -> SearchSpace:
         """The space with the ranges that only rows tell, which a model sees behind its steps."""
         model = behind_steps(self.base, self.columns_).fresh()
         with_rows = any(one.by_rows for one in space.dimensions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.engines.neighbours.search import Tree
+from mlcli.engines.neighbours.search import KDTree
 from mlcli.models.clusters.dbscan import linked_by
 
 
@@ -17,6 +17,6 @@ def test_sets_are_those_of_the_matrix(rows: int, columns: int, limit: float) -> 
     X[rows // 2 :: 3] = X[0]
     near = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)) <= limit
     expected = linked_by(rows, lambda some, others: near[np.ix_(some, others)])
-    found = Tree.of(X).linked(limit)
+    found = KDTree.of(X).linked(limit)
     pairs = set(zip(expected.tolist(), found.tolist(), strict=True))
     assert len(pairs) == len(set(expected.tolist())) == len(set(found.tolist()))

@@ -1,0 +1,192 @@
+"""A model under diagnosis: judged beside its baselines and a strong rival, for checks of models to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.audited import RIVALS
+from mlcli.core.errors import MlcliError, UsageError
+from mlcli.core.findings import Explanation
+from mlcli.core.tables import Array
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.learner import Trained, train
+from mlcli.experiment.run.ledger import OnProgress
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.metrics.base import Metric
+from mlcli.report.scoring.curves import ScoreCurve, curves_over
+from mlcli.report.scoring.differences import difference_between, score_of
+from mlcli.report.scoring.importance import PermutationImportance, permutation_importance
+from mlcli.report.scoring.scored import Scored, badness, judged_answers, scored
+
+SIZES = (0.25, 0.5, 1.0)
+"""The shares of the training rows at which learning curves are looked at."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better a model is than another, whether that is more than chance, and what shows it."""
+
+    better: float
+    sure: bool
+    evidence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosed:
+    """What is known of a model on a dataset; what takes long is done once, and only if a check asks for it."""
+
+    model: Scored
+    baseline: Scored
+    rival: Scored | None = None
+    """None where the model is the rival, or its kind of task has none."""
+    jobs: int | None = None
+
+    @property
+    def cell(self) -> Cell:
+        """The model with its dataset, steps and protocol."""
+        return self.model.cell
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it was judged on."""
+        assert isinstance(self.cell.dataset, Dataset)
+        return self.cell.dataset
+
+    @property
+    def metric(self) -> Metric:
+        """The score that decides."""
+        return self.model.metrics[0]
+
+    def scores(self, one: Scored) -> Array:
+        """The deciding score of each split, where it is defined."""
+        values = [self.metric.compute(answers) for answers in judged_answers(one.result)]
+        return np.array([value for value in values if isinstance(value, float)])
+
+    def score_of(self, one: Scored) -> float | None:
+        """The deciding score over all splits, where it is a number."""
+        return score_of(one, self.metric)
+
+    def gain_over(self, other: Scored) -> Gain | None:
+        """How much better the model is than another; None where that is not defined."""
+        mine, theirs = self.score_of(self.model), self.score_of(other)
+        if mine is None or theirs is None:
+            return None
+        found = difference_between(self.model, other, self.metric)
+        test = f" ({found.test}, p = {found.p:.2g})" if found.p is not None else ""
+        evidence = f"{self.metric.name} {mine:.4g} beside {theirs:.4g}{test}"
+        better = badness(self.metric, theirs) - badness(self.metric, mine)
+        return Gain(better, found.distinguishable, evidence)
+
+    def is_surely_beaten_by(self, other: Scored) -> bool:
+        """Whether a test tells another from the model, and it is the better one."""
+        gain = self.gain_over(other)
+        return gain is not None and gain.better < 0 and gain.sure
+
+    def scored_beside(self, models: Sequence[ModelSpec], protocol: ProtocolSpec) -> list[Scored]:
+        """Other models on the same rows, in order; nothing where they cannot be planned."""
+        spec = DataSpec(self.dataset.name, source=self.dataset)
+        metrics = (self.metric.name,)
+        asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=self.cell.seed, training=True)
+        try:
+            cells = plan(asked)
+        except MlcliError:
+            return []
+        uses = {model.use for model in models}
+        wanted = [cell for cell in cells if cell.model.use in uses]  # the plan adds baselines
+        return [scored(result, metrics) for result in run(wanted, jobs=self.jobs)]
+
+    @cached_property
+    def learning_curve(self) -> ScoreCurve | None:
+        """The learning curve of the model; none where its rows cannot be split so."""
+        if self.cell.model.saved is not None or self.cell.kind not in RIVALS or self.model.is_baseline:
+            return None
+        protocol = ProtocolSpec("training-size", {"sizes": list(SIZES)})
+        found = self.scored_beside([self.cell.model], protocol)
+        curves = (curve for one in found for curve in curves_over(one, self.cell.label, "series"))
+        return next(curves, None)
+
+    @cached_property
+    def right_alone(self) -> dict[str, float]:
+        """For each feature the share of rows that it alone tells right, or of the variance that it explains."""
+        target = self.dataset.schema.the("target")
+        if target is None or self.cell.kind not in RIVALS:
+            return {}
+        truth = self.dataset.table.cells(target.name).astype(np.float64)
+        known = truth >= 0 if target.coded else ~np.isnan(truth)
+        cells = {one.name: self.dataset.table.cells(one.name)[known] for one in self.dataset.schema.features()}
+        if not target.coded:
+            return {name: share_explained(of_one, truth[known]) for name, of_one in cells.items()}
+        classes = truth[known].astype(np.int32)
+        return {name: share_right(of_one, classes, len(target.levels)) for name, of_one in cells.items()}
+
+    @cached_property
+    def alone(self) -> dict[str, float]:
+        """The same as a part of what the most frequent class leaves to be told."""
+        target = self.dataset.schema.the("target")
+        if target is None or not target.coded:
+            return self.right_alone
+        codes = self.dataset.table.cells(target.name).astype(np.intp)
+        most = float(np.bincount(codes[codes >= 0]).max() / max(1, (codes >= 0).sum()))
+        return {name: (right - most) / (1 - most) if most < 1 else 0.0 for name, right in self.right_alone.items()}
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What the model says of itself, learned from all rows."""
+        return self.trained.pipeline.explain()
+
+    @cached_property
+    def importance(self) -> PermutationImportance | None:
+        """What each column is worth to it on rows that it has not seen."""
+        return None if self.cell.model.saved is not None else permutation_importance(self.cell, self.metric)
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The model, learned from all rows."""
+        return train(self.dataset, self.cell.kind, self.cell.model, self.cell.steps, self.cell.seed)
+
+
+def cells_to_diagnose(experiment: Experiment) -> list[Cell]:
+    """The one model of an experiment on its one dataset, beside its baselines and its rival."""
+    cells = plan(replace(experiment, training=True))
+    asked = _diagnosed_cell(cells, experiment.models or ())
+    beside = RIVALS.get(asked.kind, "")
+    if not beside or beside == asked.model.use:
+        return cells
+    models = (*(experiment.models or ()), ModelSpec(beside))
+    assert isinstance(asked.dataset, Dataset)
+    data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
+    return plan(replace(experiment, training=True, models=models, data=data))
+
+
+def diagnosed_model(
+    experiment: Experiment, cells: list[Cell], *, jobs: int | None = None, on_progress: OnProgress | None = None
+) -> Diagnosed:
+    """The model of an experiment under diagnosis, by its cells; training rows are answered, too."""
+    asked = _diagnosed_cell(cells, experiment.models or ())
+    found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
+    of_cell = dict(zip(cells, found, strict=True))
+    beside = RIVALS.get(asked.kind, "")
+    rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
+    baseline = next(one for one in found if one.is_baseline)
+    model = of_cell[asked]
+    if not model.done:
+        raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.result.why}")
+    return Diagnosed(model, baseline, rival if rival is not model else None, jobs)
+
+
+def _diagnosed_cell(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
+    """The cell of the model that is under diagnosis."""
+    if len(models) != 1 or len({cell.dataset.name for cell in cells}) != 1:
+        raise UsageError("one model on one dataset is looked at", hint="such as mlcli diagnose iris -m knn")
+    wanted = models[0]
+    cell = next(cell for cell in cells if cell.model.saved == wanted.saved and wanted.use in ("", cell.model.use))
+    if cell.skipped:
+        raise UsageError(cell.skipped)
+    return cell

@@ -1,0 +1,131 @@
+"""What a written value has to be: its types, bounds or choices; what is wrong with one; its JSON Schema."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from mlcli.core.names import nearest
+from mlcli.core.ranges import Number
+
+TYPE_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping",
+}
+SCHEMA_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
+SCHEMA_OF_FILLED: dict[type, dict[str, int]] = {str: {"minLength": 1}, list: {"minItems": 1}}
+
+
+class Limit(NamedTuple):
+    """A kind of bound in words, as a sign and in a JSON Schema, and what holds within it."""
+
+    words: str
+    sign: str
+    schema: str
+    holds: Callable[[Number, Number], bool]
+
+
+LIMITS = {
+    "ge": Limit("at least", "≥", "minimum", operator.ge),
+    "gt": Limit("above", ">", "exclusiveMinimum", operator.gt),
+    "le": Limit("at most", "≤", "maximum", operator.le),
+    "lt": Limit("below", "<", "exclusiveMaximum", operator.lt),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value by its types, bounds or choices, with a line of help."""
+
+    help: str
+    types: tuple[type, ...] = ()
+    """Empty where whoever reads the value looks at it."""
+    optional: bool = False
+    many: bool = False
+    filled: bool = False
+    """Whether text or a list may not be empty."""
+    ge: Number | None = None
+    gt: Number | None = None
+    le: Number | None = None
+    lt: Number | None = None
+    choices: tuple[Any, ...] | None = None
+
+    def problem_with(self, value: Any) -> str | None:
+        """What is wrong with a value, or None when it is legal."""
+        if not self.types or (value is None and self.optional):
+            return None
+        items = items_of(value) if self.many else (value,)
+        return next(filter(None, map(self._problem_with_item, items)), None)
+
+    def _problem_with_item(self, value: Any) -> str | None:
+        if not any(_has_type(value, kind) for kind in self.types):
+            null = "; YAML writes none as null" if self.optional and value == "none" else ""
+            return f"takes {self.words()}, was given {quoted(value)}{null}"
+        if self.filled and not value:
+            return "takes text that is not empty" if value == "" else "takes a list of at least one"
+        if self.choices is not None and not isinstance(value, dict) and value not in self.choices:
+            given = f"is one of {', '.join(map(str, self.choices))}; was given {value!r}"
+            close = nearest(value, self.choices) if isinstance(value, str) else None
+            return f"{given} (did you mean '{close}'?)" if close else given
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        broken = [f"{limit.words} {end}" for limit, end in self._limits() if not limit.holds(value, end)]
+        broken = broken if math.isfinite(value) else ["finite"]
+        return f"must be {broken[0]}, was given {value!r}" if broken else None
+
+    def _limits(self) -> Iterator[tuple[Limit, Number]]:
+        for name, limit in LIMITS.items():
+            end = getattr(self, name)
+            if end is not None:
+                yield limit, end
+
+    def words(self) -> str:
+        """The type in words, such as "a whole number or none"."""
+        kinds = " or ".join(TYPE_WORDS[kind] for kind in self.types) + (" (one or a list)" if self.many else "")
+        return f"{kinds} or none" if self.optional else kinds
+
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are whole."""
+        return int in self.types and float not in self.types
+
+    def range_text(self) -> str:
+        """The legal values in short form, such as "≥ 1" or "a | b"."""
+        bounds = ", ".join(f"{limit.sign} {end}" for limit, end in self._limits())
+        return bounds if self.choices is None else " | ".join(map(str, self.choices))
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of this value."""
+        item: dict[str, Any] = {"type": [SCHEMA_TYPES[kind] for kind in self.types]} if self.types else {}
+        if self.choices is not None:
+            item = {"enum": list(self.choices)}
+            item = {"anyOf": [item, {"type": "object"}]} if dict in self.types else item
+        item |= {limit.schema: end for limit, end in self._limits()}
+        for kind in self.types if self.filled else ():
+            item |= SCHEMA_OF_FILLED[kind]
+        whole: dict[str, Any] = {"anyOf": [item, {"type": "array", "items": item}]} if self.many else item
+        if self.optional:
+            whole = {"anyOf": [whole, {"type": "null"}]}
+        return {**whole, "description": self.help}
+
+
+def quoted(value: Any) -> str:
+    """A value as messages quote it."""
+    return "nothing" if value is None else repr(value)
+
+
+def items_of(value: Any) -> list[Any] | tuple[Any, ...]:
+    """The items of a list; one alone is short for a list of it."""
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _has_type(value: Any, kind: type) -> bool:
+    """Whether a value is of a type: a whole number is a number, and neither is a truth value."""
+    return kind is bool if isinstance(value, bool) else isinstance(value, (int, float) if kind is float else kind)

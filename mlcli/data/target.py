@@ -1,0 +1,255 @@
+"""What is to be learned: the kind of task asked for, and a target whose cells can serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem
+from mlcli.core.names import did_you_mean, listed
+from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, TypedColumn, counted_cells
+from mlcli.data.declared_columns import retyped
+from mlcli.data.number_text import as_numbers, decorated_among, is_number
+from mlcli.data.records import Records
+from mlcli.data.sidecar import Sidecar
+from mlcli.tasks.table import Kind, kind_named, marked_by
+
+CLASSES_AT_MOST = 10
+ROWS_PER_CLASS = 2
+MANY_CLASSES = 100
+"""A target of more classes, or with few rows in each of fewer, is asked about."""
+FEW_GAPS = 0.2
+"""The share of cells up to which words for missing cells leave a target of numbers numeric."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenTarget:
+    """A target as its task needs it, with what was guessed on the way."""
+
+    target: TypedColumn
+    guessed: str = ""
+    notes: tuple[str, ...] = ()
+    doubt: str = ""
+    """Why it may be another column that is meant."""
+
+
+def marked_task(roles: Iterable[str], target: TypedColumn | None) -> str | None:
+    """The task that the roles of columns leave no choice about, where the target, or its absence, can serve it."""
+    kind = marked_by(roles)
+    if kind is None:
+        return None
+    fits = kind.target == "none" if target is None else target.column.kind in kind.target_kinds
+    return kind.name if fits else None
+
+
+def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:
+    """The task that the user asks for, or that the sidecar states for this target."""
+    if asked is None:
+        own = target is not None and sidecar.target in (None, target)
+        return sidecar.task if own or not needs_target(sidecar.task) else None
+    if target is None and needs_target(asked):
+        hint = "name a column with --target, or in the sidecar"
+        raise DataError(f"{asked} needs a target, and the sidecar says: none", where=records.name, hint=hint)
+    return asked
+
+
+def needs_target(task: str | None) -> bool:
+    """Whether a target is learned; it is where nothing is said of the task."""
+    return task is None or kind_named(task).target == "needed"
+
+
+def has_no_target(task: str | None) -> bool:
+    """Whether what would be the target is a column like the others."""
+    return task is not None and kind_named(task).target == "none"
+
+
+def choose_target(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
+    target, notes = _with_gaps(target, records, sidecar)
+    chosen = _in_its_kind(target, task, records, sidecar)
+    by_anomaly = task is not None and kind_named(task).has_positive_class
+    arranged = chosen.target
+    if sidecar.positive is not None and not by_anomaly:
+        arranged = _positive_last(arranged, sidecar.positive, records)
+    doubt = "" if arranged.declared else _too_many_classes(arranged)
+    doubts = (f"{doubt}: is it the one that you mean? To choose another, say --target COLUMN",) if doubt else ()
+    return replace(chosen, target=arranged, notes=(*notes, *chosen.notes, *doubts), doubt=doubt)
+
+
+def _in_its_kind(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    if task is not None:
+        return _for_kind(target, kind_named(task), records, sidecar)
+    if not target.declared:
+        _refuse_decorated(target, records)
+    if not target.declared and _looks_like_classes(target, records):
+        return _as_classes(target, records, sidecar)
+    return ChosenTarget(target)
+
+
+def _with_gaps(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, tuple[str, ...]]:
+    """A target of numbers but for a few words that mean missing, as numbers with gaps, and what is to be said."""
+    column = target.column
+    words = [level for level in column.levels if not is_number(level)] if not target.declared else []
+    if not words or len(words) == len(column.levels) or any(word.lower() not in SEEMS_MISSING for word in words):
+        return target, ()
+    empty = int(np.isin(target.cells, [column.levels.index(word) for word in words]).sum())
+    if empty > FEW_GAPS * len(target.cells):
+        return target, ()
+    declaration = sidecar.of(column.name)
+    declaration = replace(declaration, missing=(*declaration.missing, *words))
+    changed, _ = retyped(records.column(column.name), declaration, "numeric", records)
+    shown = " and ".join(f"'{word}'" for word in words)
+    note = (
+        f"{shown} in {counted_cells(empty)} of the target '{column.name}' is taken as missing, since all others "
+        f"are numbers; where it is a class, say columns: {{{column.name}: nominal}} in the sidecar"
+    )
+    return replace(changed, why=f"every cell is a number but for {shown}"), (note,)
+
+
+def _too_many_classes(target: TypedColumn) -> str:
+    """That a target has so many classes that few people would predict them."""
+    column, rows = target.column, len(target.cells)
+    classes = len(column.levels)
+    many = classes > MANY_CLASSES or (rows >= MANY_CLASSES and rows < ROWS_PER_CLASS * classes)
+    return f"the target '{column.name}' has {classes:,} classes in {rows:,} rows" if column.coded and many else ""
+
+
+def _positive_last(target: TypedColumn, positive: str, records: Records) -> TypedColumn:
+    """The target with the positive class last, where threshold curves, decisions and fairness look for it."""
+    levels = target.column.levels
+    if not target.column.coded:
+        what = f"'{target.column.name}' is a number, and has no positive class"
+        hint = "leave out the positive class, or say --task classification"
+        raise DataError(what, where=records.name, hint=hint)
+    if positive not in levels:
+        what = f"'{positive}', the positive class, is no level of '{target.column.name}'"
+        raise DataError(what, where=records.name, hint=did_you_mean(positive, levels, "levels"))
+    order = (*(level for level in levels if level != positive), positive)
+    codes = np.array([order.index(level) for level in levels], np.int32)
+    cells = np.where(target.cells < 0, target.cells, codes[target.cells]).astype(np.int32)
+    return replace(target, column=replace(target.column, levels=order), cells=cells)
+
+
+def _refuse_decorated(target: TypedColumn, records: Records) -> None:
+    """Prices as classes, one for each row, are what nobody meant."""
+    example = decorated_among(target.column.levels) if target.column.coded else None
+    if example is not None:
+        name = target.column.name
+        what = f"the target '{name}' holds numbers that can only be read as text, such as '{example[:40]}'"
+        hint = f"{WRITE_PLAINLY}; or choose another target with --target COLUMN, or say --task classification"
+        raise DataError(what, where=records.name, hint=hint)
+
+
+def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    column = target.column
+    if kind.has_positive_class:
+        arranged, note = positive_class(target, records, sidecar)
+        return ChosenTarget(arranged, notes=(note,) if note else ())
+    if column.kind in kind.target_kinds or kind.target == "judges":
+        return ChosenTarget(target)
+    needed = kind.target_kinds[0]
+    changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
+    if problems:
+        what = (
+            f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
+        )
+        hint = (
+            f"leave out the task, or choose another target with --target {_numeric_column(records, column.name)}"
+        )
+        raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
+    changed = replace(changed, why=target.why)
+    note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
+    if changed.column.coded:
+        note += f": {len(changed.column.levels)} classes"
+    return ChosenTarget(changed, f"for {kind.name}", (note,))
+
+
+def _numeric_column(records: Records, target: str) -> str:
+    """A column that could be a target of numbers."""
+    others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
+    numeric = (one.name for one in others if as_numbers([text for text in one.values if text]) is not None)
+    return next(numeric, "COLUMN")
+
+
+def _looks_like_classes(target: TypedColumn, records: Records) -> bool:
+    """A few distinct whole numbers, each spelt in one way and standing in several rows."""
+    if target.column.coded:
+        return False
+    present = target.cells[~np.isnan(target.cells)]
+    values, counts = np.unique(present, return_counts=True)
+    few = 2 <= len(values) <= CLASSES_AT_MOST and bool((counts >= ROWS_PER_CLASS).all())
+    if not few or (values != np.floor(values)).any():
+        return False
+    text = records.column(target.column.name)
+    spellings = len(text.values) - int(np.isnan(target.cells[np.unique(text.which, return_index=True)[1]]).sum())
+    return spellings == len(values)
+
+
+def _as_classes(target: TypedColumn, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    name, changed = target.column.name, _as_levels(target, records, sidecar)
+    classes = len(changed.column.levels)
+    note = (
+        f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
+        f"to predict the number, say --task regression"
+    )
+    return ChosenTarget(changed, f"{classes} whole numbers only", (note,))
+
+
+OTHERS = "any other"
+"""What the good side is called where it has several levels."""
+SAY_IT = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
+
+
+def positive_class(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, str]:
+    """The target with the good level first and the anomaly last, and a note on how that was settled.
+
+    A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.
+    """
+    typed = target if target.column.coded else _as_levels(target, records, sidecar)
+    wanted = sidecar.anomaly
+    unknown = [level for level in wanted if level not in typed.column.levels]
+    if unknown:
+        hint = did_you_mean(unknown[0], typed.column.levels, "levels")
+        what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{target.column.name}'"
+        raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
+    if wanted:
+        return _good_and_anomaly(typed, wanted), ""
+    if len(typed.column.levels) != 2:
+        return target, _why_not(typed)
+    rarer = _rarer(typed)
+    note = f"'{rarer}' is taken as the anomaly, being the rarer level; {SAY_IT}"
+    return _good_and_anomaly(typed, (rarer,)), note
+
+
+def _as_levels(target: TypedColumn, records: Records, sidecar: Sidecar) -> TypedColumn:
+    """Numbers as levels: 0 and 1 are labels, too."""
+    name = target.column.name
+    changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
+    return replace(changed, why=target.why)
+
+
+def _rarer(typed: TypedColumn) -> str:
+    """The level that fewer rows have; of equals the last."""
+    counts = np.bincount(typed.cells[typed.cells >= 0], minlength=2)
+    return typed.column.levels[0 if counts[0] < counts[1] else 1]
+
+
+def _good_and_anomaly(typed: TypedColumn, anomalies: tuple[str, ...]) -> TypedColumn:
+    """The same cells with two levels."""
+    good = [level for level in typed.column.levels if level not in anomalies]
+    if not good:
+        raise DataError(f"every level of '{typed.column.name}' is said to be an anomaly")
+    names = (good[0] if len(good) == 1 else OTHERS, " or ".join(anomalies))
+    odd = np.array([level in anomalies for level in typed.column.levels])
+    cells = np.where(typed.cells < 0, typed.cells, odd[typed.cells]).astype(np.int32)
+    return replace(typed, column=replace(typed.column, kind="nominal", levels=names), cells=cells)
+
+
+def _why_not(typed: TypedColumn) -> str:
+    levels = typed.column.levels
+    return (
+        f"the target '{typed.column.name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
+        "anomaly, so it judges nothing; --positive LEVEL, or 'anomaly: LEVEL' in the sidecar, says which is"
+    )

@@ -1,0 +1,131 @@
+"""What suits a dataset: what is too slow to begin unasked, and what would work where a model cannot do a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlcli.core.aliases import METHODS_OF_KINDS
+from mlcli.core.errors import UsageError
+from mlcli.core.registry import MODELS
+from mlcli.core.schema import Column
+from mlcli.data.dataset import Dataset
+from mlcli.data.number_text import is_number
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.datasets import PlannedDataset
+from mlcli.tasks.table import Kind, kind_named, kinds_of
+
+PATIENCE = 5.0
+"""How many seconds a fit of a method of the panel may take, by its own estimate."""
+SECONDS_PER_PAIR_OF_CELLS = 1e-9
+MOST_FOR_A_GUESS = 10.0
+"""Seconds of work at most for a target that is in doubt."""
+FEW_CLASSES = 10
+"""A column of more levels is no target that is offered."""
+
+
+def why_too_slow(planned: PlannedDataset, use: str) -> str:
+    """Why a method of the panel is left out of a dataset of this size, or nothing."""
+    seconds = estimated_seconds(planned.dataset, planned.kind, use)
+    if seconds <= PATIENCE:
+        return ""
+    return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
+
+
+def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
+    """About how long a method with its defaults takes to learn from the whole dataset, on one core."""
+    target = dataset.schema.the("target")
+    columns = len(kind.rows.columns_of(dataset.schema))
+    return float(MODELS.load(use)().fit_seconds(len(dataset), columns, len(target.levels) if target else 0))
+
+
+def estimated_work(cells: Sequence[Cell]) -> float:
+    """About how many seconds all fits of cells take, as far as their methods estimate them, and their scores."""
+    return sum(
+        estimated_seconds(cell.dataset, kind_named(cell.kind), cell.model.use) * _fits_of(cell)
+        + _seconds_of_scores(cell.dataset)
+        for cell in cells
+        if isinstance(cell.dataset, Dataset) and not cell.skipped and cell.model.saved is None
+    )
+
+
+def _fits_of(cell: Cell) -> int:
+    protocol = cell.protocol.built()
+    return int(getattr(protocol, "folds", 1)) * int(getattr(protocol, "repeats", 1))
+
+
+def _seconds_of_scores(dataset: Dataset) -> float:
+    """Errors of scores follow from each cell of the matrix of classes, each by looking at all of them."""
+    target = dataset.schema.the("target")
+    return float(SECONDS_PER_PAIR_OF_CELLS * len(target.levels) ** 4) if target else 0.0
+
+
+def doubt_of(cells: Sequence[Cell]) -> str:
+    """Why the first target that is in doubt may not be the one that is meant; empty where all are sure."""
+    return next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
+
+
+def refuse_long_work(cells: Sequence[Cell]) -> None:
+    """Stop before work on a guess that takes long, as far as methods estimate it."""
+    refuse_longer(doubt_of(cells), estimated_work(cells))
+
+
+def is_too_long(doubt: str, seconds: float) -> bool:
+    """Whether there is a doubt, and so many seconds of work may be for nothing."""
+    return bool(doubt) and seconds > MOST_FOR_A_GUESS
+
+
+def refuse_longer(doubt: str, seconds: float, about: str = "about") -> None:
+    """Stop work that is too long for a guess, and say how it goes on."""
+    if is_too_long(doubt, seconds):
+        hint = f"this takes {about} {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
+        raise UsageError(doubt, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
+
+
+def method_instead(use: str, kind: Kind) -> str:
+    """The method that does a kind of task as another does its own, or the first of its panel."""
+    instead = METHODS_OF_KINDS.get(kind.name, {}).items()
+    return next((name for name, others in instead if use in others.split()), (*kind.panel, kind.baseline)[0])
+
+
+def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
+    """The options by which a model and a dataset come together; each works."""
+    found = [f"-m {method_instead(use, kind)}"]
+    for other in kinds_of(MODELS.load(use)):
+        found += list(_targets_for(other, dataset))[:1]
+    return found
+
+
+def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
+    """The task alone where the target can serve it, or else a column that could be its target."""
+    target = dataset.schema.the("target")
+    if kind.roles or kind.marked_by:
+        return
+    if kind.target != "needed" or (target is not None and _serves(target, kind, dataset)):
+        yield f"--task {kind.name}"
+        return
+    columns = [column for column in dataset.schema.features() if not column.sensitive]
+    yield from (f"--target {_quoted(one.name)}" for one in columns if _serves(one, kind, dataset))
+
+
+def _serves(column: Column, kind: Kind, dataset: Dataset) -> bool:
+    if column.kind not in kind.target_kinds:
+        return kind.target_kinds == ("numeric",) and bool(column.levels) and all(map(is_number, column.levels))
+    if column.coded:
+        return 2 <= len(column.levels) <= FEW_CLASSES
+    cells = dataset.table.cells(column.name)
+    return len(np.unique(cells[~np.isnan(cells)])) > FEW_CLASSES
+
+
+def advice_on(uses: Sequence[str], dataset: Dataset, kind: Kind) -> str:
+    """A sentence with the options of the first model that has more than one, or of the first."""
+    options = [options_on(use, dataset, kind) for use in uses if use in MODELS]
+    best = max(options, key=len, default=[])
+    return f"what would work: {', or '.join(best)}" if best else "mlcli models lists what each can do"
+
+
+def _quoted(name: str) -> str:
+    import shlex
+
+    return shlex.quote(name)

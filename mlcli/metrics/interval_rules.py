@@ -1,0 +1,248 @@
+"""Which interval is made of a score, and with how much trust in its rows; ``docs/metrics.md`` has the figures.
+
+    rates (accuracy, f1, recall, mcc, ...)     Wilson over rows, as many as give the rate its error
+    log-loss, mse, rmse                        t over rows, on the scale of logarithms
+    areas under the ROC curve                  DeLong's t over rows, on the scale of log odds
+    other means of rows, R²                    t over rows (R² by the delta method)
+    the same of 30 groups or more              t over the groups
+    the same of fewer groups; all others       corrected resampled t over the splits
+    all others, one split or pooled            bootstrap over rows, or groups
+
+Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
+fits change with their training rows: for 0.8 of a row, and for less where a method is unsteady (``TRUST...``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.tables import Array
+from mlcli.metrics.base import Scale, Undefined
+from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
+from mlcli.metrics.distributions import normal_quantile, student_t_quantile
+from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
+from mlcli.metrics.intervals import (
+    LONGER_ABOVE,
+    UPPER,
+    Interval,
+    ScoreEstimate,
+    counted,
+    over_splits,
+    scored_share,
+)
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, over_units
+from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
+
+TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
+"""For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
+what the fits of an unsteady method differ by.
+"""
+TRUST_IN_ONE_UNSTEADY = 0.9
+"""The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
+TRUST_ONE_BY_ONE = 0.64
+"""The same of rows left out one by one: fits that share nearly all rows are nearly one."""
+COUNTED_AS = ", each counted as "
+"""What stands before the trust in rows where an interval says how it was made."""
+FEWEST_GROUPS = 30
+"""Below so many groups, their spread says too little of the error."""
+
+
+def trust_in(judged: MetricOfSplits) -> float:
+    """For how much of a fresh row one counts."""
+    if len(judged.splits) == 1:
+        return TRUST_IN_ONE_UNSTEADY if judged.unsteady and any(judged.train_rows) else 1.0
+    if not judged.unsteady or judged.repeated:
+        return TRUST
+    return TRUST_ONE_BY_ONE if max(map(len, judged.splits)) == 1 else TRUST_IN_UNSTEADY
+
+
+def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | None]) -> Interval:
+    """The interval of a score, by the first rule that can make one; ``values`` are those of the splits."""
+    if judged.metric.aggregation == "of the fit" and len(judged.parts) == 1:
+        return Interval(None, None, "none: it is of the fit, which no judged row changes")
+    units = judged.over_units
+    known = [value for value in values if value is not None]
+    several = len(judged.parts) > 1 and 1 < len(known) == len(values)
+    if units is None:
+        return _over_splits(judged, value, known) if several else _bootstrap(judged)
+    if units.noun == "groups" and units.count < FEWEST_GROUPS and several:
+        made = _over_splits(judged, value, known)
+        if made.low is not None:
+            return made
+    made = RULES[judged.metric.scale](judged, units).holding(value)
+    return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
+
+
+def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float]) -> Interval:
+    means, scale = by_round(values, judged.rounds), max(map(abs, values))
+    estimate = over_splits(means, judged.train_rows, [len(answers) for answers in judged.splits], scale)
+    how = f"corrected resampled t over {counted_rounds(means, judged.rounds)}"
+    return ScoreEstimate(value, estimate.error, estimate.freedom).interval(how)
+
+
+def _bootstrap(judged: MetricOfSplits) -> Interval:
+    answers = joined(judged.splits)
+    return percentile_interval(replicates(judged.metric, answers), f"bootstrap over {drawn_from(answers)}")
+
+
+def _estimate(judged: MetricOfSplits, units: OverUnits) -> ScoreEstimate:
+    return ScoreEstimate(units.value, units.error / trust_in(judged) ** 0.5, _freedom(judged, units))
+
+
+def _freedom(judged: MetricOfSplits, units: OverUnits) -> float:
+    """The degrees of freedom of the units; fewer where most of the error comes from the rows of a small class."""
+    of_classes = freedom_of_classes(judged.metric, judged.one_round)
+    return units.freedom if of_classes is None else min(units.freedom, of_classes)
+
+
+def _method(units: OverUnits) -> str:
+    return f"t over {units.counted}"
+
+
+def _trust_in_words(judged: MetricOfSplits) -> str:
+    trust = trust_in(judged)
+    return "" if trust == 1 else f"{COUNTED_AS}{trust}"
+
+
+def _plain(judged: MetricOfSplits, units: OverUnits) -> Interval:
+    return _estimate(judged, units).interval(_method(units))
+
+
+def _by_factors(judged: MetricOfSplits, units: OverUnits) -> Interval:
+    """On the scale of logarithms; above, with half a row more that the model gets wrong, or else longer.
+
+    Trust in rows stands for much the same errors, those that were not seen, and is not added to either.
+    """
+    estimate = _estimate(judged, units)
+    if judged.metric.unseen is None:
+        return estimate.by_factors(_method(units), LONGER_ABOVE * trust_in(judged) ** 0.5)
+    made = estimate.by_factors(_method(units))
+    if units.noun == "groups" or made.high is None:
+        return made
+    more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.one_round))
+    high = ScoreEstimate(more.value, more.error, more.freedom).by_factors("").high
+    return made if high is None else replace(made, high=max(made.high, high))
+
+
+def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
+    """DeLong's; where all splits are perfect, by the area of all rows at once, which may show errors.
+
+    Of splits, trust in rows, pairs of rows that no split compares and errors that were not seen stand for much the
+    same, so that the largest counts. Of all rows at once scores of different fits are compared besides.
+    """
+    perfect = not 0 < units.value < 1
+    area = judged.metric.compute(judged.one_round) if perfect else units.value
+    if isinstance(area, Undefined) or not 0 < area < 1:
+        return Interval(
+            None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
+        )
+    ties = _ties(judged)
+    if ties == 1:
+        return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
+    shares = _SharesByClass.of(judged.one_round, units.shares)
+    between = 0.0 if perfect else shares.between_splits(area * (1 - area) - ties / 4, judged.parts)
+    unseen = shares.with_errors(units.spread)
+    apart = max(units.spread / trust_in(judged), units.spread + between, unseen)
+    more = replace(units, value=area, spread=apart if between else unseen / trust_in(judged))
+    return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_method(units)}")
+
+
+def _ties(judged: MetricOfSplits) -> float:
+    """The share of pairs that tie, of those that are compared."""
+    assert judged.metric.rankings is not None
+    return float(np.mean([share_of_ties(judged.metric.rankings(part)) for part in judged.parts]))
+
+
+@dataclass(frozen=True, eq=False)
+class _SharesByClass:
+    """The shares of units in the error of an area, by the class of their rows."""
+
+    by_class: Sequence[Array]
+
+    @classmethod
+    def of(cls, answers: Any, shares: Array) -> _SharesByClass:
+        """Those of answers to each row once."""
+        units = rows_or_groups(answers)[answers.weights > 0]
+        place, truth = np.unique(units, return_inverse=True)[1], answers.truth[answers.weights > 0]
+        found = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
+        return cls([of_class for of_class in found if len(of_class)])
+
+    def with_errors(self, spread: float) -> float:
+        """The spread with half a row more of each class, which is placed as badly as the worst that was seen.
+
+        Of an area near 1 a few rows have most of the error, and a sample without them has little spread.
+        """
+        shown = sum(float(shares @ shares) for shares in self.by_class)
+        more = 0.0
+        for shares in self.by_class:
+            weigh = len(shares) / (len(shares) + PSEUDO_ROWS / 2)
+            worst = PSEUDO_ROWS / 2 * weigh * float(shares.min(initial=0.0)) ** 2
+            more += weigh**2 * (float(shares @ shares) * spread / shown + worst) if shown else 0.0
+        return more
+
+    def between_splits(self, of_pair: float, parts: Sequence[Any]) -> float:
+        """What a mean of splits varies more, as each compares its own pairs only (Blom 1976, Biometrika 63).
+
+        ``of_pair`` is the variance of one pair: 1, ½ where it ties, or 0.
+        """
+        if len(parts) == len(rounds_of_rows(parts)):
+            return 0.0
+        counts = [np.bincount(part.truth[part.truth >= 0]) for part in parts]
+        pairs = sum(float((rows * (rows.sum() - rows)).sum()) for rows in counts) / 2
+        of_rows = sum(len(shares) * float(shares @ shares) for shares in self.by_class)
+        return max(of_pair - of_rows, 0.0) / pairs
+
+
+def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
+    """Wilson's interval over as many rows as would give a share of this size the error of the score."""
+    metric = judged.metric
+    assert metric.low is not None
+    assert metric.high is not None
+    width = metric.high - metric.low
+    if units.noun == "groups" and units.freedom <= 0:
+        return Interval(None, None, "none: one group has no spread")
+    rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
+    rows *= trust_in(judged) * _rows_of_a_share(judged, width)
+    shares_alone = units.noun == "rows" and metric.of_tallies is None
+    quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
+    how = f"Wilson over {_counted(units)}"
+    made = scored_share((units.value - metric.low) / width, rows, quantile, how)
+    assert made.low is not None
+    assert made.high is not None
+    return Interval(metric.low + width * made.low, metric.low + width * made.high, how)
+
+
+def _counted(units: OverUnits) -> str:
+    return counted(units.count) if units.noun == "rows" else units.counted
+
+
+def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:
+    """How many rows of a share say as much as one of the score; 1 of shares of rows."""
+    metric = judged.metric
+    if metric.of_tallies is None:
+        return 1.0
+    value, variance = variance_when_smoothed(metric, judged.one_round)
+    share = (value - (metric.low or 0.0)) / width
+    spread = share * (1 - share) * width**2
+    return spread / variance if spread > 0 and variance > 0 else 1.0
+
+
+def _rows_worth(judged: MetricOfSplits, units: OverUnits) -> float:
+    """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
+    alone = over_units(judged.metric, judged.parts, grouped=False)
+    assert alone is not None
+    if alone.error <= 0 or units.error <= 0:
+        return units.count
+    return alone.count * (alone.error / units.error) ** 2
+
+
+RULES: dict[Scale, Callable[[MetricOfSplits, OverUnits], Interval]] = {
+    "plain": _plain,
+    "rate": _rate,
+    "log": _by_factors,
+    "logit": _by_odds,
+}

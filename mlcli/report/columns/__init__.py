@@ -1,0 +1,1 @@
+"""Columns of text that verbs write as CSV."""

@@ -1,0 +1,245 @@
+"""Predictions as columns of text, ready to be written as CSV: how depends on what the answers hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlcli.core.errors import DataError
+from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
+from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.data.number_text import as_numbers
+from mlcli.engines.principal import component_names
+from mlcli.tasks.association import items_in_words
+from mlcli.tasks.ranking import places
+from mlcli.tasks.reasons import ScoredRows, main_reasons
+from mlcli.tasks.sequence_labelling import in_order
+from mlcli.tasks.stretches import numbered_by_appearance, order_of_texts, stretches
+from mlcli.tasks.table import kind_named, named
+
+if TYPE_CHECKING:
+    from mlcli.data.new_rows import NewRows
+    from mlcli.experiment.saved.saved_model import SavedModel
+
+Columns = dict[str, list[str]]
+PREDICTION = "prediction"
+EVIDENCE = "log p(x)"
+WITH_DENSITY = ("classification", "sequence-labelling", "density")
+"""The kinds of task that may say how probable rows are; density always does."""
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionRequest:
+    """Rows whose truth is not known, as the model that answers sees them, and what is wanted of them."""
+
+    table: Table
+    probabilities: bool
+    beside: Mapping[str, Sequence[str]]
+    """Cells as text, by role: of what says which rows belong together, and of users."""
+    absent_features: Collection[str]
+    """Columns that the model knows and the file lacks; their cells are empty."""
+    evidence: bool = False
+    """Whether the logarithm of p(x) is wanted."""
+    log_stretch: float = 0.0
+    """How much higher the steps make the logarithm of a density."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell is empty, so that a model may have no answer."""
+        return bool(np.isnan(self.table.numbers).any() or (self.table.codes == MISSING_CODE).any())
+
+    def refuse_probabilities(self, why: str) -> None:
+        """Refuse to tell how probable the answers are, where that was wanted."""
+        if self.probabilities:
+            raise DataError(why, hint="leave out --probabilities")
+
+
+def predictions_of(
+    saved: SavedModel, rows: NewRows, *, probabilities: bool = False, evidence: bool = False
+) -> Columns:
+    """What a saved model says of new rows, by the function that the table of kinds names."""
+    target = {} if saved.target is None else {"target": saved.target}
+    model, beside = saved.pipeline.final, rows.texts({**saved.by_role, **target})
+    if evidence and saved.kind not in WITH_DENSITY:
+        what = f"answers of {saved.kind} do not say how probable rows are"
+        raise DataError(what, hint="leave out --log-density")
+    with one_blas_thread():
+        prepared = saved.pipeline.prepared(rows.table)
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        request = PredictionRequest(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
+        columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
+    return columns
+
+
+def label_columns(model: Any, request: PredictionRequest) -> Columns:
+    """The class of each row, and how probable each class is where that is wanted."""
+    shares = model.predict_proba(request.table)
+    if request.has_gaps:
+        _refuse_gaps(shares)
+    refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
+    columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
+    columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
+    return columns | (_evidence_column(model.log_evidence(request.table), request) if request.evidence else {})
+
+
+def _evidence_column(log_evidence: Array | None, request: PredictionRequest) -> Columns:
+    """How probable the row itself is; a row that is impossible has -inf."""
+    if log_evidence is None:
+        what = "the model does not say how probable rows are"
+        raise DataError(what, hint=f"leave out --log-density; {GENERATIVE}")
+    if np.isnan(log_evidence).any():
+        row = int(np.isnan(log_evidence).argmax()) + 1
+        what = f"row {row}: how probable it is cannot be said of what is not known"
+        raise DataError(what, hint="fill its target with a level of training, or leave out --log-density")
+    return {EVIDENCE: [repr(float(value)) for value in log_evidence + request.log_stretch]}
+
+
+def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
+    return {f"p({label})": _numbers_as_text(shares[:, place]) for place, label in enumerate(classes)}
+
+
+def value_columns(model: Any, request: PredictionRequest) -> Columns:
+    """A number for each row."""
+    request.refuse_probabilities("the model predicts numbers, which have no probabilities")
+    values = model.predict_values(request.table)
+    refuse_impossible(model, values, (len(request.table),))
+    return {PREDICTION: _numbers_as_text(values)}
+
+
+def rating_columns(model: Any, request: PredictionRequest) -> Columns:
+    """The user, the item and the rating of each row; without items, what each user is recommended, best first."""
+    user, item = request.table.columns
+    if item.name not in request.absent_features:
+        pair = {column.name: list(request.beside[role]) for role, column in (("user", user), ("item", item))}
+        return pair | value_columns(model, request)
+    request.refuse_probabilities("lists have no probabilities")
+    names = np.array([*item.levels, ""])  # the code of nothing is -1
+    lists = enumerate(names[model.top_items(request.table)].T.tolist(), 1)
+    return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
+
+
+def group_columns(model: Any, request: PredictionRequest) -> Columns:
+    """The cluster of each row."""
+    names = model.group_names()
+    columns = {"cluster": [names[group] for group in model.cluster_of(request.table)]}
+    return columns | _group_shares(model, request, "groups have no probabilities")
+
+
+def _group_shares(model: Any, request: PredictionRequest, why: str) -> Columns:
+    """How probable each group is, where the model says so; without it they may not be wanted."""
+    shares = model.responsibilities(request.table)
+    if shares is None:
+        request.refuse_probabilities(why)
+        return {}
+    return _share_columns(shares, model.group_names())
+
+
+def density_columns(model: Any, request: PredictionRequest) -> Columns:
+    """The logarithm of the density at each row."""
+    columns = {"log_density": _numbers_as_text(model.log_density_in_file(request.table))}
+    return columns | _group_shares(model, request, "a density is no probability")
+
+
+def component_columns(model: Any, request: PredictionRequest) -> Columns:
+    """Each row in the new columns."""
+    request.refuse_probabilities("components have no probabilities")
+    components = model.project(request.table)
+    _refuse_gaps(components)
+    names = component_names(components.shape[1])
+    return {name: _numbers_as_text(column) for name, column in zip(names, components.T, strict=True)}
+
+
+def tag_columns(model: Any, request: PredictionRequest) -> Columns:
+    """A tag per row, in the order of the file, and how probable each tag is there where that is wanted."""
+    _refuse_without_sequence(request.beside["sequence"])
+    sequence = numbered_by_appearance(request.beside["sequence"])
+    rows = in_order(sequence, _order_numbers(request.beside["order"]) if "order" in request.beside else None)
+    ordered, place = request.table.take(rows), np.argsort(rows)
+    tags = model.tag(ordered, sequence[rows])[place]
+    columns = {PREDICTION: [model.classes_[tag] for tag in tags]}
+    if request.probabilities:
+        columns |= _share_columns(model.tag_shares(ordered, sequence[rows])[place], model.classes_)
+    if not request.evidence:
+        return columns
+    code_of = {label: code for code, label in enumerate(model.classes_)}
+    known = [code_of.get(label, MISSING_CODE) for label in request.beside.get("target", [""] * len(rows))]
+    evidence = model.log_evidence_of(ordered, sequence[rows], np.array(known, np.int32)[rows])
+    return columns | _evidence_column(None if evidence is None else evidence[place], request)
+
+
+def _refuse_without_sequence(cells: Sequence[str]) -> None:
+    nowhere = [row + 1 for row, cell in enumerate(cells) if not cell.strip()]
+    if nowhere:
+        what = f"row {nowhere[0]}: the sequence is missing (in {len(nowhere)} rows)"
+        raise DataError(what, hint="every row needs the sequence that it belongs to")
+
+
+def _order_numbers(cells: Sequence[str]) -> Array:
+    places = as_numbers(cells)
+    if places is None or np.isnan(places).any():
+        raise DataError("the order of rows in their sequences is not in numbers", hint="correct or fill its cells")
+    return places
+
+
+def score_columns(model: Any, request: PredictionRequest) -> Columns:
+    """How odd each row is, whether it is flagged, and the columns that make it so."""
+    request.refuse_probabilities("scores of oddness are no probabilities")
+    places = {role: request.beside.get(role) for role in ("sequence", "order")}
+    sequence = None if places["sequence"] is None else numbered_by_appearance(places["sequence"])
+    order = None if places["order"] is None else order_of_texts(places["order"])
+    asked = ScoredRows.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
+    columns = {"score": _numbers_as_text(asked.score)}
+    return columns if model.threshold_ is None else columns | _flag_columns(asked, model.threshold_)
+
+
+def _flag_columns(asked: ScoredRows, threshold: float) -> Columns:
+    flagged = asked.score >= threshold
+    names, reasons, shares = asked.top_reasons(int(flagged.sum()))
+    named = (main_reasons(names, *of_row) for of_row in zip(reasons, shares, strict=True))
+    because = [", ".join(_reason_text(*one) for one in of_row) for of_row in named]
+    return {"flagged": ["yes" if is_flagged else "no" for is_flagged in flagged], "because": because}
+
+
+def _reason_text(column: str, share: float) -> str:
+    return f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)"
+
+
+def place_columns(model: Any, request: PredictionRequest) -> Columns:
+    """The score of each row, and its place in its group; rows that tie share the better place."""
+    request.refuse_probabilities("an order has no probabilities")
+    scores = model.score_rows(request.table)
+    columns = {"score": _numbers_as_text(scores)}
+    return columns | {
+        "rank": [str(place) for place in places(scores, numbered_by_appearance(request.beside["group"]))]
+    }
+
+
+def rule_columns(model: Any, request: PredictionRequest) -> Columns:
+    """By the surest rule that applies and expects something that the row has not got: what, why, how sure."""
+    request.refuse_probabilities("rules have no probabilities")
+    fires, holds = model.applied(request.table)
+    rules, names = model.rules(), model.item_names()
+    order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
+    chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
+    return {
+        PREDICTION: [items_in_words(rule.then, names) if rule else "" for rule in chosen],
+        "because": [items_in_words(rule.when, names) if rule else "" for rule in chosen],
+        "confidence": [repr(float(rule.confidence)) if rule else "" for rule in chosen],
+    }
+
+
+def _numbers_as_text(answers: Array) -> list[str]:
+    _refuse_gaps(answers)
+    return [repr(float(answer)) for answer in answers]
+
+
+def _refuse_gaps(answers: Array) -> None:
+    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
+    if not finite.all():
+        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
+        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
+        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")

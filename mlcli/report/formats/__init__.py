@@ -1,0 +1,1 @@
+"""Renderers: each turns a document into text of one format."""

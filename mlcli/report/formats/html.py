@@ -1,0 +1,96 @@
+"""Documents as one page of HTML, or as a piece of it for a notebook: no script, nothing from a network.
+
+jinja2 and matplotlib come with the extra ``mlcli[report]``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mlcli import __version__
+from mlcli.core.errors import UsageError
+from mlcli.report.document import Document, Grid, Heading, Notes, Picture, Preformatted, Sentence
+from mlcli.report.page import Page
+from mlcli.report.pictures.characters import drawn
+
+PAGE, FRAGMENT = "page.html", "fragment.html"
+KINDS: dict[type[Any], str] = {Sentence: "sentence", Preformatted: "lines", Notes: "notes", Grid: "table"}
+"""By what a template shows an element; all others are pictures."""
+PICTURE = "picture"
+NEEDED = ("jinja2", "matplotlib")
+
+
+class SvgPicture(NamedTuple):
+    """A picture as SVG, and what it is called."""
+
+    title: str
+    svg: str
+
+
+@dataclass
+class Section:
+    """What stands under one heading; below a small one it may stand beside others."""
+
+    heading: Heading | None = None
+    elements: list[tuple[str, Any]] = field(default_factory=list)
+
+
+def html_of(document: Document, page: Page) -> str:
+    """The whole document as a page."""
+    refuse_without_extra()
+    sections = list(_sections(document, "p"))
+    titles = [section.heading.text for section in sections if section.heading and section.heading.level == 1]
+    title = titles[0] if len(titles) == 1 else "mlcli"
+    return _rendered(PAGE, page, sections=sections, titles=titles, title=title, version=__version__)
+
+
+def fragment_of(document: Document, page: Page) -> str:
+    """The document for the cell of a notebook; pictures are drawn in characters where matplotlib is not there."""
+    name = f"m{hashlib.sha256(repr(document).encode()).hexdigest()[:12]}"
+    return _rendered(FRAGMENT, page, sections=_sections(document, name))
+
+
+def refuse_without_extra() -> None:
+    """Say what is missing, before anything is run for a report."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"a report needs {' and '.join(missing)}", hint="pip install 'mlcli[report]'")
+
+
+@lru_cache
+def _template(name: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    blocks: Any = {"trim_blocks": True, "lstrip_blocks": True}
+    loader = FileSystemLoader(Path(__file__).parent)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks).get_template(name)
+
+
+def _rendered(template: str, page: Page, **values: Any) -> str:
+    text: str = _template(template).render(shown=page.shown, **values)
+    return text
+
+
+def _sections(document: Document, name: str) -> Iterator[Section]:
+    """The elements by the headings above them; no other picture has ids that begin with a name."""
+    section, has_pictures = Section(), find_spec("matplotlib") is not None
+    for place, element in enumerate(document):
+        if isinstance(element, Heading):
+            if section.heading or section.elements:
+                yield section
+            section = Section(element)
+        elif isinstance(element, Picture) and has_pictures:
+            title = section.heading.text if section.heading else PICTURE
+            from mlcli.report.pictures.files import svg_of
+
+            section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
+        else:
+            known = drawn(element, None) if isinstance(element, Picture) else element
+            section.elements.append((KINDS[type(known)], known))
+    yield section

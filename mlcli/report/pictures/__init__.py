@@ -1,0 +1,1 @@
+"""Pictures: findings drawn with characters, or with matplotlib."""

@@ -1,0 +1,244 @@
+"""Scores over something: over what a protocol swept, the stages of a fit, or the values of a parameter.
+
+A series is a cell by the values of something, with all answers there; a curve is one score of it, also
+of training rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mlcli.core.findings import Curve
+from mlcli.experiment.run.split_results import each
+from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.declaring import defined_values
+from mlcli.metrics.difference import compare
+from mlcli.metrics.summary import summarise
+from mlcli.report.numbers import short
+from mlcli.report.scoring.scored import (
+    Scored,
+    badness,
+    coordinate_name,
+    judged_answers,
+    training_answers,
+    training_sizes,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A cell by the values of something: which splits were answered at each, and what the answers were."""
+
+    one: Scored
+    over: str
+    places: Mapping[float, Sequence[int]]
+    answers: Mapping[float, Sequence[Any]]
+    kind: Literal["series", "stages"]
+    training: Mapping[float, Sequence[Any]] = field(default_factory=dict)
+    """The same about training rows, where models were asked about these, too."""
+    line: str = ""
+    """Which of several curves of the cell it is."""
+
+    def named(self, name: str) -> str:
+        """What it is called, if its cell has this name."""
+        return f"{name}, {self.line}" if self.line else name
+
+    def summary(self, metric: Metric, value: float) -> Summary:
+        """A metric at a value."""
+        return summarise(metric, self.answers[value], self._training_parts(value), self.one.result.pooled)
+
+    def is_like(self, other: Series, metric: Metric, value: float) -> bool:
+        """Whether no test tells two cells apart at a value."""
+        parts, pooled = self._training_parts(value), self.one.result.pooled
+        unsteady = self.one.unsteady or other.one.unsteady
+        found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unsteady=unsteady)
+        return not found.distinguishable
+
+    def learned_from(self, value: float) -> list[int]:
+        """How many rows each split has learned from."""
+        return [self.one.result.splits[place].train_rows for place in self.places.get(value, ())]
+
+    def _training_parts(self, value: float) -> list[int]:
+        parts = training_sizes(self.one.result)
+        return [parts[place] for place in self.places[value]]
+
+
+def series_of(one: Scored) -> list[Series]:
+    """What a protocol has swept over, and the stages of the fits, where there are such."""
+    if not one.done:
+        return []
+    lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
+    found = [_series_of_stages(one, line) for line in lines]
+    if not lines:
+        found = [_series_of_protocol(one), _series_of_stages(one)]
+    return [series for series in found if series is not None]
+
+
+def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
+    """Each metric, by name, at each value."""
+    metrics = series.one.metrics
+    return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
+
+
+def _series_of_protocol(one: Scored) -> Series | None:
+    """The splits by the coordinates at which their protocol has put them."""
+    if not (over := coordinate_name(one.result)):
+        return None
+    places: dict[float, list[int]] = {}
+    for place, at in enumerate(each(one.result.splits, "coordinate")):
+        places.setdefault(at.value, []).append(place)
+    answers, learned = (
+        {value: [given[place] for place in some] for value, some in places.items()} if given else {}
+        for given in (judged_answers(one.result), training_answers(one.result))
+    )
+    return Series(one, over, places, answers, "series", learned)
+
+
+def _series_of_stages(one: Scored, line: str = "") -> Series | None:
+    """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
+
+    With a line only the splits that lie on it.
+    """
+    coordinates = each(one.result.splits, "coordinate")
+    every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
+    given = each(one.result.splits, "stages"), judged_answers(one.result)
+    stages, last = ([of_splits[place] for place in every] for of_splits in given)
+    if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
+        return None
+    whole = _answers_by_stage(stages, last)
+    learned = (
+        {} if line else _answers_by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+    )
+    return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
+
+
+def _answers_by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
+    """The answers of all splits at each stage that all of them have."""
+    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
+    at = {
+        value: [
+            known.get(value, last[place] if value > max(known, default=0.0) else None)
+            for place, known in enumerate(by_split)
+        ]
+        for value in sorted({value for known in by_split for value in known})
+    }
+    return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePoint:
+    """A score at one value of what was swept."""
+
+    value: float
+    judged: Summary
+    summaries: Mapping[str, Summary]
+    """All metrics there."""
+    training: float | None
+    training_spread: float | None
+    label: str = ""
+    """The value as it is written, where it is no plain number."""
+
+    def gap(self, metric: Metric) -> float | None:
+        """How much better training rows are answered than others, in the units of the score."""
+        if self.training is None or self.judged.mean is None:
+            return None
+        return badness(metric, self.judged.mean) - badness(metric, self.training)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCurve:
+    """One metric of one model over something."""
+
+    title: str
+    over: str
+    metric: Metric
+    points: tuple[CurvePoint, ...]
+    baseline: float | None = None
+
+    @property
+    def best(self) -> CurvePoint | None:
+        """The point of the best judged mean; of equals, the first."""
+        known = [point for point in self.points if point.judged.mean is not None]
+        return min(known, key=lambda point: badness(self.metric, point.judged.mean or 0.0), default=None)
+
+    def per_doubling(self) -> float | None:
+        """How much better the score is for twice as much of what was swept, over the last doubling."""
+        known = [(point.value, point.judged.mean) for point in self.points if point.judged.mean is not None]
+        if len(known) < 2 or known[0][0] <= 0:
+            return None
+        (start, before), (end, after) = next(
+            ((one, known[-1]) for one in reversed(known[:-1]) if 2 * one[0] <= known[-1][0]), (known[0], known[-1])
+        )
+        better = badness(self.metric, before or 0.0) - badness(self.metric, after or 0.0)
+        return better / math.log2(end / start)
+
+
+def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = None) -> Iterator[ScoreCurve]:
+    """The curves of a cell: of what its protocol swept over (``series``), or of the stages of its fits."""
+    metric = one.metrics[0]
+    for series in series_of(one):
+        if series.kind == kind:
+            points = []
+            for value, every in summaries_of(series).items():
+                training = _training_score(metric, series.training.get(value, ()))
+                points.append(CurvePoint(value, every[metric.name], every, *training))
+            yield ScoreCurve(series.named(name), series.over, metric, tuple(points), _mean_score(baseline, metric))
+
+
+def validation_curve(
+    cells: Sequence[Scored], values: Sequence[Any], over: str, name: str, baseline: Scored | None = None
+) -> ScoreCurve:
+    """The curve of cells that differ in one parameter."""
+    metric = cells[0].metrics[0]
+    numeric = all(map(_is_number, values))
+    points = []
+    for number, (one, value) in enumerate(zip(cells, values, strict=True), 1):
+        found = _training_score(metric, training_answers(one.result))
+        label = short(float(value)) if _is_number(value) else str(value)
+        place = float(value) if numeric else float(number)
+        points.append(CurvePoint(place, one.summaries[metric.name], one.summaries, *found, label))
+    return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric))
+
+
+def curve_finding(curve: ScoreCurve) -> Curve:
+    """The curve as data: judged and training means, with the band of the judged ones."""
+    means = tuple(point.judged.mean for point in curve.points)
+    lines = [("judged", means)]
+    if any(point.training is not None for point in curve.points):
+        lines.append(("training", tuple(point.training for point in curve.points)))
+    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
+    if len(lines) > 1:
+        of_training = tuple(band(point.training, point.training_spread) for point in curve.points)
+        bands.append(("training", of_training))
+    return Curve(
+        f"{curve.metric.name} by {curve.over}",
+        curve.over,
+        tuple(point.value for point in curve.points),
+        tuple(lines),
+        bands=tuple(bands),
+        note="bands: mean ± standard deviation over splits",
+    )
+
+
+def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
+    """From one spread below a mean to one above it, where both are known."""
+    return None if mean is None or spread is None else (mean - spread, mean + spread)
+
+
+def _training_score(metric: Metric, answers: Sequence[Any]) -> tuple[float | None, float | None]:
+    found = defined_values(metric, answers)
+    if not len(found) or not math.isfinite(found.mean()):
+        return None, None
+    return float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else None
+
+
+def _mean_score(one: Scored | None, metric: Metric) -> float | None:
+    known = one.summaries.get(metric.name) if one is not None else None
+    return None if known is None else known.mean
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,132 @@
+"""How fair answers are: rates by group and how far groups lie apart, similar rows, and what fairness costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.metrics.fairness import (
+    CRITERIA,
+    FEW,
+    Gap,
+    GroupRates,
+    IndividualFairness,
+    gap,
+    gower_distances,
+    individual_fairness,
+    rates_by_group,
+)
+from mlcli.metrics.pooling import distinct, joined
+from mlcli.metrics.scores.fairness import favourable_codes
+from mlcli.report.scoring.scored import Scored, judged_answers
+from mlcli.tasks.classification import LabelAnswers
+
+MOST_ROWS = 1000
+"""So many rows of a split are compared with each other; of more, these at even steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFairness:
+    """What is said of the groups that some columns make, for one class against the rest."""
+
+    columns: tuple[str, ...]
+    label: str
+    groups: Sequence[GroupRates]
+
+    @property
+    def name(self) -> str:
+        """The columns."""
+        return " × ".join(self.columns)
+
+    @property
+    def gaps(self) -> dict[str, Gap]:
+        """How far the groups are from each criterion."""
+        return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """One model: how accurate it is, and by criterion how far groups lie apart."""
+
+    name: str
+    method: str
+    """With the steps that were asked for."""
+    accuracy: float
+    gaps: Mapping[str, float | None]
+
+    def is_on_front(self, others: Sequence[TradeOff], criterion: str) -> bool:
+        """Whether no other is at least as good in both accuracy and criterion, and better in one (Pareto)."""
+        own = self.gaps[criterion]
+        known = [(apart, one.accuracy) for one in others if (apart := one.gaps[criterion]) is not None]
+        beside = [one for one in known if one != (own, self.accuracy)]
+        return own is not None and not any(apart <= own and right >= self.accuracy for apart, right in beside)
+
+
+def fairness_by_groups(one: Scored) -> list[GroupFairness]:
+    """Each sensitive column, then all of them together, for each favourable class."""
+    answers = one.answers
+    if not isinstance(answers, LabelAnswers):
+        return []
+    answers = distinct(answers)
+    context = answers.header.context
+    names = sensitive_names(context)
+    makers = [(name,) for name in names] + [names] * (len(names) > 1)
+    classes = answers.classes
+    found: list[GroupFairness] = []
+    for columns in makers:
+        groups = groups_by(context, columns)
+        found += [
+            GroupFairness(columns, classes[code], rates_by_group(answers, groups, code))
+            for code in favourable_codes(classes)
+        ]
+    return found
+
+
+def similar_rows(one: Scored) -> IndividualFairness | None:
+    """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
+    dataset, answers = one.cell.dataset, judged_answers(one.result)
+    if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
+        return None
+    table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
+    large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
+    found = [_similarity_in_split(split, table) for split in large]
+    pairs = sum(one.pairs for one in found)
+    return IndividualFairness(
+        _weighted_mean([(one.consistency, 1) for one in found]),
+        pairs,
+        _weighted_mean([(one.decided_differently, one.pairs) for one in found]),
+        _weighted_mean([(one.probability_difference, one.pairs) for one in found]),
+    )
+
+
+def _similarity_in_split(answers: LabelAnswers, table: Table) -> IndividualFairness:
+    some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
+    answers = answers.take(some)
+    code = favourable_codes(answers.classes)[0]
+    said = (answers.predicted == code).astype(np.float64)
+    probability = None if answers.probabilities is None else answers.probabilities[:, code]
+    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability)
+
+
+def _weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:
+    known = [(value, weight) for value, weight in values if value is not None]
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total else None
+
+
+def trade_off_of(one: Scored, by: Sequence[GroupFairness], name: str) -> TradeOff:
+    """The accuracy of a model beside the largest gap between groups of one sensitive column."""
+    answers, model = distinct(one.answers), one.cell.model
+    accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
+    gaps = [each.gaps for each in by if len(each.columns) == 1]
+    apart: dict[str, float | None] = {}
+    for criterion in CRITERIA:
+        known = [of[criterion].difference for of in gaps]
+        apart[criterion] = max((value for value in known if value is not None), default=None)
+    method = " → ".join([*(step.use for step in model.steps or ()), model.use])
+    return TradeOff(name, method, accuracy, apart)

@@ -1,0 +1,221 @@
+"""A result with its scores: every metric summed up, and the confusion matrix where there are labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from mlcli.core.answers import Answers
+from mlcli.core.errors import UsageError
+from mlcli.core.model import Model
+from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
+from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
+from mlcli.experiment.spec.labels import distinct_labels
+from mlcli.metrics import pooling
+from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.confusion import Confusion, confusion
+from mlcli.metrics.declaring import defined_values
+from mlcli.metrics.optimism import corrected_for_optimism
+from mlcli.metrics.pooling import Rounds, distinct, joined
+from mlcli.metrics.registry import metric_named
+from mlcli.metrics.scores.labels import ClassRates, one_against_rest
+from mlcli.metrics.summary import summarise
+from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.table import kind_named
+
+DONE = "done"
+CONTAMINATED_FROM = 0.05
+"""A saved model that has learned from this share of the rows that judge it is not compared with others. Below it,
+rows may well be equal by chance."""
+
+
+_JUDGED: WeakKeyDictionary[CellResult, list[Any]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A cell that was run, with all that tables are made from."""
+
+    result: CellResult
+    metrics: tuple[Metric, ...] = ()
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    confusion: Confusion | None = None
+    classes: tuple[ClassRates, ...] = ()
+    """The rates of each class, where there are classes."""
+    training: Mapping[str, float] = field(default_factory=dict)
+    """Each metric of the rows that were learned from, where models were asked about these, too."""
+
+    @property
+    def cell(self) -> Cell:
+        """What was run."""
+        return self.result.cell
+
+    @property
+    def done(self) -> bool:
+        """Whether every split was answered."""
+        return self.result.status == DONE
+
+    @property
+    def answers(self) -> Any:
+        """The judged answers of all splits together."""
+        return joined(judged_answers(self.result))
+
+    @property
+    def first_split(self) -> str:
+        """Which of several splits the first is, such as "fold 1 of 10"; empty where there is one."""
+        splits = self.result.splits
+        return f"{splits[0].label} of {len(splits)}" if len(splits) > 1 else ""
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether this is the cell that every other must beat."""
+        cell = self.cell
+        return cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
+
+    @property
+    def repeated(self) -> bool:
+        """Whether rows were judged more than once."""
+        answers = self.answers
+        return len(distinct(answers)) < len(answers)
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether the method says that a few other training rows change it a lot."""
+        return _is_unsteady(self.cell)
+
+    @property
+    def contaminated(self) -> bool:
+        """Whether a saved model knew so many of the judged rows that its scores say nothing of other rows."""
+        cell = self.cell
+        return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
+
+
+Group = Mapping[Scored, str]
+"""The cells of one table, with what each is called there."""
+
+
+def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
+    """The scores of a result; ``asked`` are names of metrics, none of them for the defaults of the kind."""
+    metrics = metrics_for(result, names)
+    if result.status != DONE:
+        return Scored(result, metrics)
+    answers = judged_answers(result)
+    train_rows, sweep = training_sizes(result), rounds_of(result)
+    unsteady = _is_unsteady(result.cell)
+    summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
+    if estimate := result.cell.protocol.params.get("estimate"):
+        learned = [split.answers[TRAINING] for split in result.splits]
+        for one in metrics:
+            summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
+    of_training = training_answers(result)
+    values = {metric.name: defined_values(metric, of_training) for metric in metrics}
+    training = {name: float(some.mean()) for name, some in values.items() if len(some)}
+    known = Scored(result, metrics, summaries, training=training)
+    if not isinstance(answers[0], LabelAnswers):
+        return known
+    together = joined(answers)
+    return replace(known, confusion=confusion(together), classes=one_against_rest(together))
+
+
+def _is_unsteady(cell: Cell) -> bool:
+    model = cell.model
+    if model.saved is not None or not model.is_installed or kind_named(cell.kind).target != "needed":
+        return False
+    built: Model = model.built()
+    return built.unsteady
+
+
+def training_answers(result: CellResult) -> list[Any]:
+    """The answers of each split to the rows that it has learned from, where models were asked about them."""
+    if isinstance(result.splits, RoundResult):
+        return []
+    return [split.answers[TRAINING] for split in result.splits if TRAINING in split.answers]
+
+
+def judged_answers(result: CellResult) -> list[Any]:
+    """The answers of each split to the rows by which the kind judges; made once, since leave-one-out has many."""
+    if result not in _JUDGED:
+        part = kind_named(result.cell.kind).parts[-1]
+        _JUDGED[result] = [split.answers[part] for split in result.splits]
+    return _JUDGED[result]
+
+
+def coordinate_name(result: CellResult) -> str:
+    """What the splits of the protocol sweep over, if they do."""
+    at = result.splits[0].coordinate if result.splits else None
+    return "" if at is None else at.name
+
+
+def rounds_of(result: CellResult) -> Rounds | None:
+    """For each split, which of those it is that judge the same rows; None where nothing is swept over."""
+    return pooling.rounds_of(each(result.splits, "coordinate"), judged_answers(result))
+
+
+def training_sizes(result: CellResult) -> Sequence[int]:
+    """How many rows each split learned from; those whose class a sweep hid count, too: by them splits overlap."""
+    if not coordinate_name(result):
+        return each(result.splits, "train_rows")
+    return [result.cell.labelled_rows - len(answers) for answers in judged_answers(result)]
+
+
+def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
+    """The metrics asked for that fit the kind of task; its defaults where none does."""
+    kind = kind_named(result.cell.kind)
+    target = result.cell.dataset.schema.the("target")
+    classes = target.levels if target else ()
+    fitting = [metric for name in names if (metric := _fitting_metric(name, kind.answers, classes))]
+    usual = kind.metrics + (kind.metrics_with_labels if classes else ())
+    return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
+
+
+def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
+    """A metric, unless it is one of another kind of task; the plan has refused what fits no dataset."""
+    try:
+        return metric_named(name, answers, classes)
+    except UsageError:
+        return None
+
+
+def groups_of(scored: Sequence[Scored]) -> list[Group]:
+    """The cells by the tables that they stand in."""
+    groups: dict[tuple[object, ...], list[Scored]] = {}
+    first: dict[tuple[object, ...], ProtocolSpec] = {}
+    for one in scored:
+        cell, key = one.cell, table_key(one.cell)
+        if cell.model.saved is None:
+            first.setdefault(key, cell.protocol)
+        protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
+    return list(map(group_of, groups.values()))
+
+
+def table_key(cell: Cell) -> tuple[object, ...]:
+    """What cells must share to stand in one table; a saved model stands beside those that learn in splits."""
+    return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
+
+
+def group_of(cells: Sequence[Scored]) -> Group:
+    """Each cell by its label, with what tells it from others of the same label."""
+    return dict(zip(cells, distinct_labels([one.cell.model for one in cells]), strict=True))
+
+
+def first_cell(group: Group) -> Cell:
+    """The first of them, for what all have in common: the dataset, the kind of task."""
+    return next(iter(group)).cell
+
+
+def metrics_in(group: Group) -> list[Metric]:
+    """All metrics of the cells; the first decides."""
+    return list({metric.name: metric for one in group for metric in one.metrics}.values())
+
+
+def subgroup(group: Group, cells: Collection[Scored]) -> Group:
+    """Some of the cells, called as they are among all."""
+    return {one: name for one, name in group.items() if one in cells}
+
+
+def badness(metric: Metric, mean: float) -> float:
+    """A number that is smaller for a better mean."""
+    return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]

@@ -1,0 +1,1 @@
+"""Views: functions of answers, datasets and models that build a document, and the same as plain values."""

@@ -1,0 +1,169 @@
+"""What methods there are, and the page of one: read from its declaration and its docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mlcli.core.params import Parameter, build, parameters
+from mlcli.core.ranges import in_words
+from mlcli.core.registry import Entry
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    GridCell,
+    Heading,
+    Preformatted,
+    Sentence,
+    grid,
+    notes,
+    strong,
+)
+from mlcli.tasks.table import kinds_from_bases, kinds_of
+
+TAKEN = {
+    "numbers": "numbers",
+    "nominal": "nominal columns",
+    "missing": "empty cells",
+    "weights": "row weights",
+    "unlabelled": "rows without a class",
+}
+STEPS_FAMILY = "steps"
+INDENTED = " " * 8
+"""How a paragraph begins that keeps its lines, within a section."""
+
+
+def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
+    """Every method by family, with the kinds of task it can do, and every step."""
+    families: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.family):
+        families.setdefault(_family_of(entry).replace("_", " ") or "plugins", []).append(entry)
+    every = {**families, STEPS_FAMILY: steps}
+    tables: Document = ()
+    for family, members in every.items():
+        tables += (Heading(family), grid(["", "", ""], map(_entry_cells, members)))
+    return (*tables, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
+
+
+def _family_of(entry: Entry) -> str:
+    """The folder of a method; steps are one family."""
+    return STEPS_FAMILY if entry.noun == "step" else entry.family
+
+
+def _entry_cells(entry: Entry) -> list[Content]:
+    kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
+    return [strong(entry.name), summary_of(entry), GridCell(kinds, "weak")]
+
+
+def summary_of(entry: Entry) -> str:
+    """What a method does, without its name; for a plugin, where it comes from."""
+    if entry.distribution != "mlcli":
+        return f"from {entry.distribution}"
+    _, colon, rest = entry.summary.partition(": ")
+    return rest if colon else entry.summary
+
+
+def listing_as_json(entries: Iterable[Entry], steps: Iterable[Entry]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {"models": list(map(_entry_as_json, entries)), "steps": list(map(_entry_as_json, steps))}
+
+
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.name,
+        "summary": summary_of(entry),
+        "family": _family_of(entry),
+        "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
+        "from": entry.distribution,
+    }
+
+
+def pages_as_json(entries: Iterable[Entry]) -> dict[str, Any]:
+    """Methods with their parameters; their modules are imported for it."""
+    return {"models": list(map(_page_as_json, entries))}
+
+
+def _page_as_json(entry: Entry) -> dict[str, Any]:
+    cls = entry.load()
+    params = [
+        {
+            "name": one.name,
+            "default": list(one.default) if isinstance(one.default, tuple) else one.default,
+            "takes": _range_text(one),
+            "help": one.help,
+            **({"tune": in_words(one.tune)} if one.tune else {}),
+        }
+        for one in parameters(cls)
+    ]
+    known = {"stages": getattr(cls, "stage_name", ""), "reference": getattr(cls, "reference", "")}
+    return {**_entry_as_json(entry), "params": params, **known}
+
+
+def pages_of(entries: Iterable[Entry]) -> Document:
+    """All that is known of some methods; their modules are imported for it."""
+    return tuple(element for entry in entries for element in _page(entry))
+
+
+def _page(entry: Entry) -> Document:
+    cls = entry.load()
+    first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
+    facts = {
+        "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
+        "family": _family_of(entry).replace("_", " "),
+        "accepts": _accepts_text(build(cls, {}).accepts),
+        "stages": getattr(cls, "stage_name", ""),
+        "reference": getattr(cls, "reference", ""),
+        "from": entry.distribution,
+    }
+    return (
+        Heading(entry.name, 1),
+        Sentence(first),
+        grid(["", ""], [fact for fact in facts.items() if fact[1]]),
+        *_parameter_elements(parameters(cls)),
+        *_sections(rest),
+    )
+
+
+def _accepts_text(accepts: Any) -> str:
+    taken = [word for name, word in TAKEN.items() if getattr(accepts, name)]
+    wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
+    return ", ".join(taken) + wish
+
+
+def _parameter_elements(declared: tuple[Parameter, ...]) -> Iterator[Element]:
+    if not declared:
+        yield Sentence("It has no parameters.")
+        return
+    yield Heading("Parameters")
+    rows = ((strong(one.name), _default_text(one.default), _range_text(one), one.help) for one in declared)
+    yield grid(["name", "default", "takes", "meaning"], rows)
+    worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
+    if worth:
+        yield Heading("What --tune tries")
+        yield grid(["name", "values"], worth)
+
+
+def _range_text(parameter: Parameter) -> str:
+    takes = parameter.range_text() if parameter.choices else f"{parameter.words()} {parameter.range_text()}"
+    return takes.strip()
+
+
+def _default_text(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_default_text(one)}' for name, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_default_text, value))}]"
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _sections(text: str) -> Iterator[Element]:
+    for paragraph in filter(None, map(str.rstrip, text.split("\n\n"))):
+        lines = paragraph.strip("\n").splitlines()
+        if not lines[0].startswith(" ") and lines[0].endswith(":"):
+            yield Heading(lines.pop(0).rstrip(":"))
+        if lines and all(line.startswith(INDENTED) for line in lines):
+            yield Preformatted(tuple(line.removeprefix("    ") for line in lines))
+        elif lines:
+            yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))

@@ -1,0 +1,172 @@
+"""What ``mlcli curve`` shows, as a document and as JSON: curves of a score, or bias and variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from mlcli import __version__
+from mlcli.core.errors import FitError, UsageError
+from mlcli.core.findings import as_json
+from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.sweeps import Sweep
+from mlcli.metrics.base import Undefined
+from mlcli.metrics.bias_variance import Decomposition, bias_variance
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    GridCell,
+    Heading,
+    grid,
+    grid_of_numbers,
+    notes,
+    strong,
+)
+from mlcli.report.numbers import decimals_of, fixed, lined_up, short
+from mlcli.report.scoring.curves import CurvePoint, ScoreCurve, curve_finding, curves_over, validation_curve
+from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answers, scored
+from mlcli.report.views.opening import opening
+from mlcli.report.views.results_as_json import given, plain, summary_as_json
+from mlcli.report.views.score_table import BEST, score_cell
+
+READING = "±: 95 % interval; spread: the standard deviation over splits"
+OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
+SERIES = {"learning": "series", "stages": "stages"}
+READING_LOSSES = {
+    "squared": (
+        "error: the mean squared error; bias²: of the mean answer of all models to a row, with the noise that "
+        "nobody could know; variance: of the models' answers about it; error = bias² + variance"
+    ),
+    "0-1": (
+        "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
+        "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
+        "− biased. Kohavi & Wolpert: error = bias² + variance, by squared shares of the answers"
+    ),
+}
+
+
+def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
+    """A table with a line for each value, the curves below it, and what they say."""
+    metric = curve.metric
+    decimals = decimals_of(metric, [point.judged for point in curve.points])
+    with_training = any(point.training is not None for point in curve.points)
+    header = [curve.over, metric.name, "spread", *["training", "gap"] * with_training]
+    rows = [list(_point_cells(curve, point, decimals, with_training)) for point in curve.points]
+    yield Heading(f"{curve.title}: {metric.name} by {curve.over}")
+    yield grid(header, rows, right=range(len(header)))
+    if len(curve.points) > 1:
+        yield curve_finding(curve)
+    yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_conclusions(curve))
+
+
+def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
+    """A curve as plain values."""
+    points = [
+        {
+            "value": point.value,
+            **given({"label": point.label}),
+            "metrics": {name: summary_as_json(summary) for name, summary in point.summaries.items()},
+            "training": plain({"mean": point.training, "std": point.training_spread}),
+        }
+        for point in curve.points
+    ]
+    best = curve.best
+    return {
+        "model": curve.title,
+        "over": curve.over,
+        "metric": curve.metric.name,
+        "best": None if best is None else best.value,
+        "per_doubling": plain(curve.per_doubling()),
+        "baseline": plain(curve.baseline),
+        "points": points,
+        "findings": [plain(as_json(curve_finding(curve)))],
+    }
+
+
+def _point_cells(
+    curve: ScoreCurve, point: CurvePoint, decimals: int | None, with_training: bool
+) -> Iterator[Content]:
+    yield strong(point.label or short(point.value))
+    best = fixed(point.judged.mean or 0.0, decimals) if point is curve.best else None
+    yield score_cell(point.judged, decimals, best)
+    for number in (point.judged.std, *((point.training, point.gap(curve.metric)) if with_training else ())):
+        yield GridCell("-" if number is None else fixed(number, decimals), "weak")
+
+
+def _conclusions(curve: ScoreCurve) -> Iterator[str]:
+    decimals = decimals_of(curve.metric, [point.judged for point in curve.points])
+    if curve.baseline is not None:
+        yield f"the baseline has {fixed(curve.baseline, decimals)}"
+    if len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
+        yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
+    gain = curve.per_doubling() if curve.over == "training rows" else None
+    if gain is not None:
+        turn = "better" if gain >= 0 else "worse"
+        yield f"over the last doubling of the rows the score gets {turn} by {fixed(abs(gain), decimals)}"
+
+
+def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
+    """What the data are, then a table and curves for each model."""
+    cells = _scored_cells(sweep, results)
+    head = opening([one.cell for one in cells])
+    if sweep.kind == "bias-variance":
+        return (*head, *_decomposition_elements(_decompositions(cells)))
+    return (*head, *(element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)))
+
+
+def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:
+    """The same as plain values."""
+    cells = _scored_cells(sweep, results)
+    known = {"version": __version__, "dataset": first_cell(cells).dataset.name, "curve": sweep.kind}
+    if sweep.kind == "bias-variance":
+        return known | {
+            "models": [{"model": name, **plain(asdict(one))} for name, one in _decompositions(cells).items()]
+        }
+    return known | {"curves": [curve_as_json(curve) for curve in _curves_in(sweep, cells)]}
+
+
+def _scored_cells(sweep: Sweep, results: Sequence[CellResult]) -> Group:
+    """The cells with their scores; one that did not end well has no curve, and says why."""
+    for result in results:
+        if result.status == "skipped":
+            raise UsageError(result.cell.skipped or result.why)
+        if result.status != "done":
+            raise FitError(f"{result.cell.label}: {result.why}")
+    return group_of([scored(result, sweep.experiment.metrics) for result in results])
+
+
+def _curves_in(sweep: Sweep, cells: Group) -> Iterator[ScoreCurve]:
+    asked = {model.use for model in sweep.experiment.models or ()}
+    wanted = [one for one in cells if one.cell.model.saved is not None or one.cell.model.use in asked]
+    baseline = next((one for one in cells if one.is_baseline), None)
+    if sweep.kind == "validation":
+        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].cell.model.use, baseline)
+        return
+    for one, name in group_of(wanted).items():
+        yield from curves_over(one, name, SERIES[sweep.kind], baseline)
+
+
+def _decompositions(cells: Group) -> dict[str, Decomposition]:
+    """How far the typical answer of each model is off, and how much answers differ."""
+    found: dict[str, Decomposition] = {}
+    for one, name in cells.items():
+        decomposition = bias_variance(judged_answers(one.result))
+        if isinstance(decomposition, Undefined):
+            raise UsageError(decomposition.why, hint=decomposition.hint)
+        found[name] = decomposition
+    return found
+
+
+def _decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:
+    first = next(iter(models.values()))
+    titles = [(paper, term) for paper, terms in first.terms.items() for term in terms]
+    columns = [[one.error for one in models.values()]]
+    columns += [[one.terms[paper][term] for one in models.values()] for paper, term in titles]
+    several = len(first.terms) > 1
+    header = ["model", "error", *(f"{paper}: {term}" if several else term for paper, term in titles)]
+    yield Heading(f"Bias and variance, {first.loss} loss")
+    yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
+    asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
+    yield notes(READING_LOSSES[first.loss], asked)

@@ -1,0 +1,167 @@
+"""What the best model does with its columns: what each is worth, what is answered by one of them, and by two.
+
+For this the model learns once more, from two thirds of the rows; what is shown is of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.core.tables import Array, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.data.dataset import Dataset
+from mlcli.engines.hidden_columns import usual_values, with_column
+from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.split_results import each
+from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
+from mlcli.report.scoring.scored import Scored, judged_answers
+from mlcli.report.views.distributions import pairs
+from mlcli.report.views.kinds.clustering import group_profile
+from mlcli.report.views.kinds.density import ACROSS, UPWARDS, over_plane
+from mlcli.report.views.kinds.group_portraits import in_plane_and_space
+from mlcli.tasks.table import kind_named, named
+
+KINDS = ("classification", "regression")
+DESCRIBED = ("density", "projection")
+"""The kinds whose rows are shown, since answers say little of them."""
+REPEATS = 5
+MOST_SECONDS = 20.0
+"""That all this may take, by what the run itself took."""
+SHOWN, DRAWN = 15, 3
+"""Columns whose worth is shown, and those by which answers are drawn."""
+ASKED = 150
+"""Rows over which an answer by one column is averaged."""
+MOST_POINTS = 400
+MOST_CLASSES = 6
+UNSEEN = "of rows that it has not learned from"
+OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
+
+
+def inspection_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
+    cell = replace(one.cell, dataset=data)
+    if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
+        return []
+    with one_blas_thread():
+        importance = permutation_importance(cell, one.metrics[0], REPEATS)
+        return [] if importance is None else list(_findings(importance, name))
+
+
+def _expected_seconds(one: Scored) -> float:
+    """How long a fit and all the questions take, by the times of the run."""
+    splits = one.result.splits
+    rows = sum(map(len, judged_answers(one.result)))
+    columns = min(len(one.cell.dataset.schema.features()), MOST_COLUMNS)
+    asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
+    fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
+    return fit / len(splits) + predict / rows * asked
+
+
+def _findings(importance: PermutationImportance, name: str) -> Iterator[findings.Finding]:
+    lost = {column: float(np.mean(some)) for column, some in importance.lost_by_shuffle.items()}
+    order = sorted(lost, key=lambda column: -lost[column])
+    yield _importance_boxplots(importance, name, order)
+    numeric = [column.name for column in importance.held_rows.table.columns if not column.coded]
+    drawn = [column for column in order if column in numeric][:DRAWN]
+    for column in drawn:
+        yield _partial_dependence(importance, name, column)
+    if len(drawn) > 1:
+        yield _answers_over_plane(importance, name, drawn[0], drawn[1])
+
+
+def _importance_boxplots(importance: PermutationImportance, name: str, order: Sequence[str]) -> findings.Finding:
+    """What of the score is lost where a column is shuffled, from the least to the most of some shuffles."""
+    shown = order[:SHOWN]
+    quarters = {
+        column: np.quantile(importance.lost_by_shuffle[column], (0, 0.25, 0.5, 0.75, 1)) for column in shown
+    }
+    more = f"; {len(order) - SHOWN} columns that matter less are left out" if len(order) > SHOWN else ""
+    return findings.Boxplots(
+        f"{name}: what columns are worth",
+        f"{importance.metric.name} lost where the column is shuffled",
+        tuple((column, tuple(map(float, five))) for column, five in quarters.items()),
+        (0,) * len(shown),
+        note=f"{REPEATS} shuffles {UNSEEN}; below 0 the column does harm{more}",
+    )
+
+
+def _outputs_of(importance: PermutationImportance, table: Table) -> Array:
+    base: Any = kind_named(importance.cell.kind).base
+    found: Array = base.outputs_of(importance.pipeline.final, importance.pipeline.prepared(table))
+    return found
+
+
+def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
+    """The mean answer where a column has each of its usual values (partial dependence)."""
+    table = importance.held_rows.table.take(np.arange(min(len(importance.held_rows), ASKED)))
+    usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
+    values = np.unique(usual[~np.isnan(usual)])
+    answers = [_outputs_of(importance, with_column(table, column, value)) for value in values]
+    means = np.array([outputs.mean(axis=0) for outputs in answers])
+    ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
+    names = kind_named(importance.cell.kind).base.output_names(importance.pipeline.final) or (
+        importance.held_rows.target,
+    )
+    chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
+    alone = len(chosen) == 1
+    return findings.Curve(
+        f"{name}: the mean answer by {column}",
+        column,
+        tuple(values.tolist()),
+        tuple((names[k], tuple(means[:, k].tolist())) for k in chosen),
+        bands=tuple((names[k], tuple(map(tuple, ends[:, :, k].tolist()))) for k in chosen if alone),
+        note=f"partial dependence {UNSEEN}" + "; band: half of the rows" * alone,
+    )
+
+
+def _answers_over_plane(
+    importance: PermutationImportance, name: str, across: str, upwards: str
+) -> findings.Finding:
+    """What is answered over the plane of two columns, the others as in a usual row."""
+    table = importance.held_rows.table
+    final: Any = importance.pipeline.final
+    names: tuple[str, ...] = tuple(getattr(importance.held_rows, "classes", ()))
+    members = [np.flatnonzero(importance.held_rows.y == code)[:MOST_POINTS] for code in range(len(names))]
+    points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
+
+    def answers_of(plane: Table) -> Array:
+        outputs = _outputs_of(importance, plane)
+        return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
+
+    title = f"{name}: answers by {across} and {upwards}"
+    plane = over_plane(table, across, upwards, answers_of)
+    note = OTHERS if names else OTHERS.partition("; points")[0]
+    groups = tuple(zip(names, points, strict=True))
+    return findings.Regions(title, across, upwards, *plane, names, groups, note=note)
+
+
+def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
+    cell = one.cell
+    if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
+        return []
+    trained = train(data, cell.kind, cell.model, cell.steps, cell.seed)
+    shown: findings.Explanation = named(kind_named(cell.kind).described_at)(trained)
+    return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
+
+
+def group_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """The groups of a clustering by the columns that differ most between them, in a plane and in space."""
+    tables = group_profile(one.result.splits[0])
+    answers = judged_answers(one.result)[0]
+    if not tables or not hasattr(answers, "cluster"):
+        return []
+    numeric = {column.name for column in data.schema.features() if not column.coded}
+    columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
+    places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
+    of_groups = {
+        f"group {group}": places[answers.rows[answers.cluster == group][:MOST_POINTS]]
+        for group in np.unique(answers.cluster).tolist()
+    }
+    known = {group: rows[np.isfinite(rows).all(axis=1)] for group, rows in of_groups.items()}
+    return list(in_plane_and_space(f"{name}: groups", columns, known))

@@ -1,0 +1,1 @@
+"""Views of answers, a file for each kind of task."""

@@ -1,0 +1,82 @@
+"""The axes that projections have found in the first split: how much lies along each, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mlcli.core import findings
+from mlcli.engines.principal import LOADINGS, SCREE
+from mlcli.experiment.run.learner import Trained
+from mlcli.report.document import Element, explained
+from mlcli.report.numbers import counted
+from mlcli.report.scoring.scored import Group, Scored
+from mlcli.report.views.distributions import histogram
+from mlcli.report.views.kinds.group_portraits import in_plane_and_space
+from mlcli.tasks.unsupervised import UNKNOWN
+
+BINS = 20
+MOST_POINTS = 1_000
+MOST_COMPONENTS = 5
+"""More loadings beside each other than these are left to ``mlcli train``."""
+
+Axes = tuple[findings.Bars, findings.Table]
+
+
+def axes_of(group: Group) -> Iterator[Element]:
+    """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
+    found: dict[object, tuple[Scored, Axes]] = {}
+    for one in group:
+        if (axes := _axes(one)) is None:
+            continue
+        scree, loadings = axes
+        known = found.get(scree.values)
+        if known is None or len(known[1][1].header) < len(loadings.header):
+            found[scree.values] = one, axes
+    for one, (scree, loadings) in found.values():
+        where = ": ".join(filter(None, (group[one], one.first_split)))
+        titled = (
+            replace(scree, title=f"{where}: scree"),
+            replace(_first_components(loadings), title=f"{where}: loadings"),
+        )
+        yield from explained(titled)
+
+
+def errors_of(group: Group) -> Iterator[Element]:
+    """How much of each row is lost, by each model."""
+    lost = [(name, np.sqrt(one.answers.error)) for one, name in group.items()]
+    yield from explained([histogram("What is lost of rows", "distance to what is left of the row", lost, BINS)])
+
+
+def rows_in_components(trained: Trained) -> findings.Explanation:
+    """The rows in the new columns, those of each class for themselves where there are some."""
+    final: Any = trained.pipeline.final
+    places = final.project(trained.pipeline.prepared(trained.rows.table))
+    axes = [f"component {place + 1}" for place in range(min(3, places.shape[1]))]
+    some, labels = np.arange(0, len(places), max(1, len(places) // MOST_POINTS)), trained.rows.labels
+    classes = dict(enumerate(trained.rows.classes)) | {UNKNOWN: "rows"}
+    groups = {name: places[some[labels[some] == code]] for code, name in classes.items()}
+    return tuple(in_plane_and_space("Rows", axes, {name: some for name, some in groups.items() if len(some)}))
+
+
+def _axes(one: Scored) -> Axes | None:
+    """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
+    found = {finding.title: finding for finding in one.result.splits[0].explanation}
+    scree, loadings = found.get(SCREE), found.get(LOADINGS)
+    if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
+        return scree, loadings
+    return None
+
+
+def _first_components(loadings: findings.Table) -> findings.Table:
+    beyond = len(loadings.header) - 1 - MOST_COMPONENTS
+    if beyond <= 0:
+        return loadings
+    kept = slice(MOST_COMPONENTS + 1)
+    note = f"{loadings.note} {counted(beyond, 'more component')}: mlcli train shows them".strip()
+    return replace(
+        loadings, header=loadings.header[kept], rows=tuple(row[kept] for row in loadings.rows), note=note
+    )

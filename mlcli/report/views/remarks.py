@@ -1,0 +1,147 @@
+"""What must be known to read a table: steps, undefined scores, marks and warnings, each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from mlcli.core.registry import STEPS
+from mlcli.experiment.run.learner import with_nested_steps
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
+from mlcli.experiment.spec.labels import nested_models, settings_of
+from mlcli.report.document import Notes, notes
+from mlcli.report.numbers import UNIT_DECIMALS, fixed
+from mlcli.report.scoring.largest_class import is_largest_class_standard, share_of_largest
+from mlcli.report.scoring.scored import Group, coordinate_name, judged_answers
+
+ARROW = " → "
+MOST_ALIKE = 3
+"""How many remarks of one kind are shown: with 200 classes nobody reads one for each."""
+FEWEST_FOLDS = 3
+"""Below this, whether one fold stands apart cannot be said."""
+Remark = TypeVar("Remark", bound=Hashable)
+
+
+def _steps_and_notes(group: Group) -> Iterator[str]:
+    """The steps before models, and what was noted of cells when they were run."""
+    noted = ((note, name) for one, name in group.items() for note in one.result.notes)
+    prepared = ((steps_of(one.cell), name) for one, name in group.items())
+    yield from (f"steps before {who}: {steps}" for steps, who in _by_remark(prepared, group))
+    yield from (f"{who}: {note}" for note, who in _by_remark(noted, group))
+
+
+def steps_of(cell: Cell) -> str:
+    """The steps of a cell in order, then those before the models inside its model; or nothing."""
+    known = not cell.skipped and cell.model.is_installed and any(nested_models(cell.model.params))
+    run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
+    nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
+    inside = (f"{ARROW.join(map(_step_text, steps))} in {where}" for steps, where in nested if steps)
+    return "; ".join(filter(None, (ARROW.join(map(_step_text, cell.steps)), *inside)))
+
+
+def _step_text(step: StepSpec) -> str:
+    settings = settings_of(step, STEPS)
+    return f"{step.use} ({settings})" if settings else step.use
+
+
+def _closed_forms(group: Group) -> Iterator[str]:
+    """Which models were answered in closed form over all splits, and how."""
+    routes = ((_route_text(one.result), name) for one, name in group.items() if one.done)
+    found = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
+    if found:
+        yield f"closed form over all splits (equal to refitting): {found}"
+
+
+def _route_text(result: CellResult) -> str:
+    counts = result.routes()
+    if sum(counts.values()) == len(result.splits):
+        return ", ".join(counts)
+    return ", ".join(f"{route} in {count} of {len(result.splits)} splits" for route, count in counts.items())
+
+
+def _score_marks(group: Group) -> Iterator[str]:
+    """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
+    marks = (
+        ((summary.metric, text), name)
+        for one, name in group.items()
+        for summary in one.summaries.values()
+        for text in ((summary.why,) if summary.mean is None else summary.marks)
+    )
+    together: dict[tuple[str, str], list[str]] = {}
+    for (metric, text), who in _by_remark(marks, group):
+        together.setdefault((who, text), []).append(metric)
+    alike: dict[str, list[str]] = {}
+    for (who, text), metrics in together.items():
+        alike.setdefault(f"{who}: {', '.join(metrics)}", []).append(text)
+    for whose, texts in alike.items():
+        yield from _first_of_many(whose, texts)
+
+
+def _first_of_many(whose: str, texts: Sequence[str]) -> Iterator[str]:
+    """The first of remarks that are alike, and how many more there are."""
+    yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
+    if len(texts) > MOST_ALIKE:
+        yield f"{whose}: {len(texts) - MOST_ALIKE} more like these; --json has all of them"
+
+
+def _unstable_folds(group: Group) -> Iterator[str]:
+    """Where the accuracies of folds do not agree, with what makes one say so."""
+    from mlcli.metrics.stability import fold_stability
+
+    for one, name in group.items():
+        if one.result.pooled or coordinate_name(one.result) or "accuracy" not in one.summaries:
+            continue
+        values = [value for value in one.summaries["accuracy"].splits if value is not None]
+        rows = [len(split) for split in judged_answers(one.result)]
+        if len(values) < max(FEWEST_FOLDS, len(rows)):
+            continue
+        stability = fold_stability(values, rows)
+        if stability.verdict != "consistent":
+            yield f"{name}: accuracy over the splits is not consistent: {stability.why}"
+
+
+def _baselines_below_chance(group: Group) -> Iterator[str]:
+    """A baseline that splits make look worse than it is, so that no gain over it is believed."""
+    for one in filter(is_largest_class_standard, group):
+        largest = fixed(share_of_largest(one), UNIT_DECIMALS)
+        yield (
+            f"{group[one]}: what is left out makes its own class rarer, so the most frequent class is another "
+            f"one; judge gains by the share of the largest class, {largest}"
+        )
+
+
+def _warning_remarks(group: Group) -> Iterator[str]:
+    alike: dict[tuple[str, str], list[str]] = {}
+    for text, who in _by_remark(_warnings_in(group), group):
+        alike.setdefault((who, text.partition(": ")[0]), []).append(text)
+    for (who, _), texts in alike.items():
+        yield from _first_of_many(f"warning from {who}", texts)
+
+
+def _warnings_in(group: Group) -> Iterator[tuple[str, str]]:
+    for one, name in group.items():
+        splits = each(one.result.splits, "warnings") if one.done else []
+        for text in dict.fromkeys(text for of_split in splits for text in of_split):
+            count = sum(text in of_split for of_split in splits)
+            yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), name
+
+
+def _by_remark(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[tuple[Remark, str]]:
+    """Each thing that is said, with everyone it holds for."""
+    who: dict[Remark, dict[str, None]] = {}
+    for text, name in remarks:
+        if text:
+            who.setdefault(text, {})[name] = None
+    everyone = len(group) if len(group) > 1 else 0
+    return ((text, "all models" if len(of) == everyone else ", ".join(of)) for text, of in who.items())
+
+
+EVERY = (_steps_and_notes, _closed_forms, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
+IN_SHORT = (_steps_and_notes, _score_marks, _baselines_below_chance, _warning_remarks)
+"""What the scores are of, what they lack, and what was warned of."""
+
+
+def remarks_on(group: Group, every: bool = True) -> Notes:
+    """What is worth a note below the table of one dataset."""
+    return notes(*(remark for said in (EVERY if every else IN_SHORT) for remark in said(group)))

@@ -1,0 +1,135 @@
+"""What an experiment found, per dataset: the table of models, what to know of it, the matrices, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
+from mlcli.report.numbers import counted
+from mlcli.report.scoring.differences import differences_of
+from mlcli.report.scoring.gates import Gate
+from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
+from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
+from mlcli.report.views.opening import opening, subject_of
+from mlcli.report.views.probabilities import probability_pictures
+from mlcli.report.views.remarks import remarks_on
+from mlcli.report.views.score_table import distances_to_best, spread_of, table_of_models
+from mlcli.report.views.series import scores_by_series
+from mlcli.report.views.tuning import choices_in
+from mlcli.report.views.verdict import verdict_on
+from mlcli.tasks.table import kind_named, named
+
+GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
+
+
+@dataclass(frozen=True)
+class Details:
+    """What is shown beside tables, verdicts and what the best model has answered."""
+
+    verbose: bool = True
+    """The answers of every model, and how intervals and answers were made."""
+    classes: bool = False
+    """The rates of each class."""
+    curves: bool = False
+    """Pictures of probabilities."""
+    fair: bool = False
+    """How groups are answered."""
+    spread: bool = False
+    """How scores spread over the splits."""
+
+
+def results_of(scored: Sequence[Scored], details: Details = Details()) -> Document:
+    """All cells, those of one dataset and kind together."""
+    groups = groups_of(scored)
+    elements = [element for group in groups for element in results_of_group(group, details)]
+    return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
+
+
+def over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    from mlcli.report.views.over_datasets import summary_over_datasets
+
+    return summary_over_datasets(scored)
+
+
+def results_of_group(group: Group, details: Details) -> Iterator[Element]:
+    """The cells of one dataset and kind."""
+    metric = metrics_in(group)[0]
+    found = differences_of(group, metric)
+    yield from opening([one.cell for one in group])
+    yield from table_of_models(group, distances_to_best(found), intervals=details.verbose)
+    yield remarks_on(group, details.verbose)
+    if details.spread:
+        yield from spread_of(group, metric)
+    yield from scores_by_series(group, metric)
+    yield from choices_in(group)
+    yield from _answers_elements(group, details, found.best if found else None)
+    if details.curves:
+        yield from probability_pictures(models_to_draw(group))
+    if details.fair:
+        from mlcli.report.views.fairness import fairness_of
+
+        yield from fairness_of(group)
+    yield from verdict_on(group, found)
+
+
+def _answers_elements(group: Group, details: Details, best: Scored | None) -> Iterator[Element]:
+    models = models_to_draw(group)
+    shown = best if best in models else next(iter(models), None)
+    drawn = models if details.verbose or details.classes or shown is None else subgroup(models, [shown])
+    yield from _confusion_elements(drawn, details)
+    yield from _kind_pictures(models, drawn)
+    left = len(models) - len(drawn)
+    if not details.verbose:
+        more = f"the answers of {counted(left, 'more model')}, " if left else ""
+        yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
+
+
+def table_of_group(group: Group) -> Iterator[Element]:
+    """The short form of one dataset: its table, and what it says."""
+    yield Heading(subject_of(first_cell(group)))
+    yield from table_of_models(group)
+    yield from verdict_on(group, differences_of(group, metrics_in(group)[0]))
+
+
+def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
+    drawn = {one: one.confusion for one in group if one.confusion is not None}
+    for one, matrix in drawn.items():
+        counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
+        yield from confusion_of(group[one], matrix, one.classes, counted_as, details.verbose)
+        if details.classes:
+            yield rates_of(one.classes, counted_as)
+    if drawn:
+        repeated = any(one.repeated for one in drawn)
+        yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * details.classes)
+
+
+def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:
+    """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
+    if not group:
+        return
+    kind = kind_named(first_cell(group).kind)
+    if kind.picture_of_table_at:
+        yield from named(kind.picture_of_table_at)(group)
+    for one, name in drawn.items() if kind.picture_at else ():
+        yield from named(kind.picture_at)(name, one.answers)
+
+
+def models_to_draw(group: Group) -> Group:
+    """All that are done but the baselines that every table of their kind shows, unless there is no other."""
+    done = subgroup(group, [one for one in group if one.done])
+    kind = kind_named(first_cell(group).kind)
+    models = [one for one in done if one.cell.model.saved or one.cell.model.use not in kind.baselines]
+    return subgroup(done, models) or done
+
+
+def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
+    """The gates as a table, and how many failed; nothing where there are none."""
+    if not gates:
+        return
+    yield Heading("Gates", 1)
+    rows = ((gate.dataset, gate.model, gate.expected, gate.found, GATES[gate.passed]) for gate in gates)
+    yield grid(["dataset", "model", "expected", "found", "result"], rows, keys=2)
+    failed, all_of_them = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
+    yield Sentence(f"{failed} of {all_of_them} failed." if failed else f"All {all_of_them} passed.", "strong")

@@ -1,0 +1,239 @@
+"""The table of models of one dataset: baseline first, the best of each metric marked, nothing left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mlcli.experiment.run.split_results import TRAINING, each
+from mlcli.experiment.spec.cells import WHOLE
+from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.difference import Difference
+from mlcli.metrics.interval_rules import COUNTED_AS
+from mlcli.metrics.intervals import effective_rows, wald
+from mlcli.metrics.pooling import distinct
+from mlcli.metrics.stability import fold_stability
+from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
+from mlcli.report.numbers import decimals_of, fixed, reach_of, short_p
+from mlcli.report.scoring.differences import TableDifferences
+from mlcli.report.scoring.scored import (
+    Group,
+    Scored,
+    badness,
+    coordinate_name,
+    judged_answers,
+    metrics_in,
+    subgroup,
+)
+
+BEST = "*"
+LEGEND_OF_BEST = f"{BEST} is the best of its column"
+INTERVAL = "±"
+LEGEND_OF_INTERVAL = f"{INTERVAL} is the 95 % CI half-width, to its farther end"
+TO_BEST = "to best (p)"
+LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
+LEGEND_OF_TRAINING = "training: of the rows that were learned from"
+SECONDS = "seconds"
+LEGEND_OF_SECONDS = f"{SECONDS} of all fits and answers"
+LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
+
+FEWEST_SPLITS = 3
+SPREAD_HEADER = ("model", "sd", "lowest", "median", "highest", "Wald", "the splits are")
+SPREAD_READING = "sd: standard deviation over splits (n - 1); Wald: no width where no row is wrong"
+
+
+def table_of_models(
+    group: Group, beside: Mapping[Scored, GridCell] | None = None, intervals: bool = True
+) -> Iterator[Element]:
+    """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
+    metrics = metrics_in(group)
+    done = subgroup(group, [one for one in group if one.done])
+    if done:
+        table = _grid_of_scores(done, metrics, beside or {})
+        yield table
+        yield notes(_legend_text(table, done), *(_interval_notes(done, metrics) if intervals else ()))
+    others = [_undone_cells(one, name) for one, name in group.items() if one not in done]
+    if others:
+        yield grid(["model", "status", "why"], others)
+
+
+def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Scored, GridCell]) -> Grid:
+    """Names, and which rows judge each model where a saved one may have learned from them; then the scores."""
+    keys: dict[str, Iterable[GridCell]] = {"model": map(strong, done.values())}
+    if any(one.cell.model.saved is not None for one in done):
+        keys["judged by"] = map(_rows_that_judge, done)
+    first, *others = metrics
+    columns = {first.name: _score_cells(first, done)}
+    if any(first.name in one.training for one in done):
+        columns[f"{TRAINING}-{first.name}"] = _training_cells(first, done)
+    if beside:
+        columns[TO_BEST] = [beside.get(one, GridCell("")) for one in done]
+    columns |= {metric.name: _score_cells(metric, done) for metric in others}
+    columns[SECONDS] = [GridCell(seconds_of(one), "weak") for one in done]
+    rows = zip(*keys.values(), *columns.values(), strict=True)
+    return grid_of_numbers([*keys, *columns], rows, len(keys))
+
+
+def _rows_that_judge(one: Scored) -> GridCell:
+    cell = one.cell
+    if cell.model.saved is None:
+        return GridCell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
+    if not cell.learned_rows:
+        return GridCell(f"{cell.labelled_rows} unseen rows")
+    return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
+
+
+def _score_cells(metric: Metric, done: Iterable[Scored]) -> list[GridCell]:
+    summaries = [one.summaries[metric.name] for one in done]
+    decimals = decimals_of(metric, summaries)
+    best = _best_mean_text(metric, done, decimals)
+    return [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
+
+
+def seconds_of(one: Scored) -> str:
+    """How long the fits of a model took in all, with its answers."""
+    seconds = sum(each(one.result.splits, "seconds"))
+    return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
+
+
+def _training_cells(metric: Metric, done: Iterable[Scored]) -> list[GridCell]:
+    """A metric of the rows that were learned from, with the decimals of the score beside it."""
+    decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
+    means = [one.training.get(metric.name) for one in done]
+    return [GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
+
+
+def _best_mean_text(metric: Metric, done: Iterable[Scored], decimals: int | None) -> str | None:
+    """The best mean as it is written, where there is one that is worse."""
+    means = [one.summaries[metric.name].mean for one in done if not one.contaminated]
+    ranked = sorted((mean for mean in means if mean is not None), key=lambda mean: badness(metric, mean))
+    written = [fixed(mean, decimals) for mean in ranked]
+    return written[0] if len(set(written)) > 1 else None
+
+
+def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> GridCell:
+    """A mean with the reach of its interval, marked if it is the best, else behind a sign."""
+    if summary.mean is None:
+        return GridCell("undefined", "weak")
+    mean, reach = fixed(summary.mean, decimals), reach_of(summary)
+    text = mean + ("" if reach is None else f" {INTERVAL}{_reach_text(reach, decimals)}")
+    return GridCell(BEST + text, "best") if mean == best else GridCell(sign + text)
+
+
+def _reach_text(reach: float, decimals: int | None) -> str:
+    """How far an interval reaches; no width is 0 because it is rounded."""
+    text = fixed(reach, decimals)
+    return f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".") if decimals and reach > 0 == float(text) else text
+
+
+def _legend_text(table: Grid, done: Group) -> str:
+    texts = [cell.text for row in table.rows for cell in row[table.keys :]]
+    signs = {
+        LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
+        LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
+        LEGEND_OF_TO_BEST: TO_BEST in table.header,
+        LEGEND_OF_SECONDS: True,
+        LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
+        LEGEND_OF_SEEN: any(one.cell.learned_rows for one in done),
+    }
+    return "; ".join(meaning for meaning, stands_there in signs.items() if stands_there)
+
+
+def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterable[str]:
+    """How the intervals were made, metrics of one rule together, with the models where they differ."""
+    rules: dict[tuple[str, str], list[str]] = {}
+    trusted: dict[tuple[str, str], dict[str, None]] = {}
+    for metric in metrics:
+        models: dict[str, list[str]] = {}
+        for one, name in done.items():
+            summary = one.summaries[metric.name]
+            if reach_of(summary) is not None:
+                rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
+                models.setdefault(rule, []).append(name)
+                trusted.setdefault((_unit_of_rule(rule), trust), {})[name] = None
+        for rule, of_rule in models.items():
+            rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
+    yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
+    for unit in ("row", "group"):
+        found = {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
+        bootstraps = any("bootstrap" in rule for rule, _ in rules)
+        yield from _trust_notes(unit, found, ", but for bootstraps" * bootstraps)
+
+
+def _unit_of_rule(rule: str) -> str:
+    """What a rule counts: rows, or groups of rows that hang together."""
+    return "group" if rule.endswith(" groups") or " groups," in rule else "row"
+
+
+def _trust_notes(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable[str]:
+    """For how much judged rows or groups count, where fits change with their training rows."""
+    if models:
+        usual = max(models, key=lambda trust: len(models[trust]))
+        others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
+        rest = f" ({'; '.join(others)})" if others else ""
+        why = "since fits change with their training rows"
+        yield f"each {unit} counts as {usual}{rest} of one in these{but}, {why}"
+
+
+def _undone_cells(one: Scored, name: str) -> list[Content]:
+    why = (one.result.why or one.cell.skipped).splitlines()
+    return [strong(name), GridCell(one.result.status, "bad"), "; ".join(map(str.strip, why))]
+
+
+def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
+    """A line for each model; nothing where no model has values of several splits."""
+    known = [one for one in group if one.done and len(_split_values(one, metric)) > 1]
+    if not known:
+        return
+    decimals = decimals_of(metric, [one.summaries[metric.name] for one in known])
+    yield Heading(f"{metric.name} over the splits")
+    rows = ([strong(group[one]), *_spread_cells(one, metric, decimals)] for one in known)
+    yield grid(SPREAD_HEADER, rows, right=range(1, len(SPREAD_HEADER) - 1))
+    yield notes(SPREAD_READING)
+
+
+def _spread_cells(one: Scored, metric: Metric, decimals: int | None) -> list[Content]:
+    values, summary = sorted(_split_values(one, metric)), one.summaries[metric.name]
+    spread = "-" if summary.std is None else fixed(summary.std, decimals)
+    shown = (fixed(value, decimals) for value in (values[0], values[len(values) // 2], values[-1]))
+    return [spread, *shown, _wald_text(one, metric, decimals), _stability_text(one, metric)]
+
+
+def _wald_text(one: Scored, metric: Metric, decimals: int | None) -> str:
+    """Of shares of rows only."""
+    mean = one.summaries[metric.name].mean
+    if metric.aggregation != "share of rows" or mean is None:
+        return "-"
+    made = wald(mean, effective_rows(distinct(one.answers).weights))
+    return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
+
+
+def _stability_text(one: Scored, metric: Metric) -> str:
+    """The verdict on folds, which is one on shares of rows."""
+    values = _split_values(one, metric)
+    told = metric.aggregation == "share of rows" and not one.result.pooled and not coordinate_name(one.result)
+    if not told or len(values) < max(FEWEST_SPLITS, len(one.result.splits)):
+        return "-"
+    return fold_stability(values, [len(split) for split in judged_answers(one.result)]).verdict
+
+
+def _split_values(one: Scored, metric: Metric) -> list[float]:
+    summary = one.summaries.get(metric.name)
+    return [] if summary is None else [value for value in summary.splits if value is not None]
+
+
+def distances_to_best(differences: TableDifferences | None) -> dict[Scored, GridCell]:
+    """For each model how far it is from the best, with p; nothing where none is compared."""
+    if differences is None or not differences.to_best:
+        return {}
+    known = [one.summaries[differences.metric.name] for one in (differences.best, *differences.to_best)]
+    decimals = decimals_of(differences.metric, known)
+    fields = {one: _distance_to_best(difference, decimals) for one, difference in differences.to_best.items()}
+    return {differences.best: GridCell("best", "weak"), **fields}
+
+
+def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:
+    if difference.mean is None:
+        return GridCell("untested", "weak")
+    p = difference.p if difference.corrected is None else difference.corrected
+    text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
+    return GridCell(text, "" if difference.distinguishable else "weak")

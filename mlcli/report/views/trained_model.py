@@ -1,0 +1,183 @@
+"""What a model has learned from all rows, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlcli.core.errors import UsageError
+from mlcli.core.findings import Explanation, as_json
+from mlcli.core.registry import MODELS
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.threads import one_blas_thread
+from mlcli.engines.hidden_columns import changes
+from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.run.reproduction import SHOWN
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.labels import settings_of
+from mlcli.report.columns.predictions import predictions_of
+from mlcli.report.document import Document, Heading, Sentence, explained, notes
+from mlcli.report.numbers import counted, short
+from mlcli.report.views.opening import learns_from_unlabelled, subject_of
+from mlcli.report.views.remarks import ARROW, steps_of
+from mlcli.report.views.results_as_json import cell_as_json, plain
+from mlcli.tasks.sequence_labelling import in_order
+from mlcli.tasks.stretches import numbered_by_appearance
+from mlcli.tasks.table import kind_named, named
+
+if TYPE_CHECKING:
+    from mlcli.data.new_rows import NewRows
+    from mlcli.experiment.saved.saved_model import SavedModel
+
+MOST_EXPLAINED = 20
+"""Of how many rows it is shown how their answers come about, where none are chosen."""
+MOST_OUTPUTS = 5
+SEQUENCE = "sequence"
+
+
+def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
+    """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
+    count = _adjustable_parameters(trained)
+    complexity = "" if count is None else f"; {short(count)} adjustable parameters"
+    settings = settings_of(cell.model, MODELS) or "default parameters"
+    remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
+    return (
+        Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
+        Sentence(f"learned from {_learned_rows(cell, trained)}; {settings}{complexity}"),
+        *_steps_sentence(steps_of(cell)),
+        notes(*remarks, mark="-"),
+        *explained((*_findings_of(cell, trained), *answers)),
+    )
+
+
+def saved_model_of(name: str, saved: SavedModel) -> Document:
+    """What a saved model has learned, and from what."""
+    final = saved.pipeline.final
+    target = f" of {saved.target.name}" if saved.target else ""
+    return (
+        Heading(f"{name}: {final.name} for {saved.kind}{target}", 1),
+        Sentence(f"learned from {counted(saved.rows, 'row')} of {saved.dataset}; seed {saved.seed}"),
+        *_steps_sentence(ARROW.join(step.id for step in saved.pipeline.all_steps())),
+        notes(f"made by mlcli {saved.version}; SHA-256 of the data {saved.content[:SHOWN]}"),
+        *explained(saved.pipeline.explain()),
+    )
+
+
+def saved_model_as_json(saved: SavedModel) -> dict[str, Any]:
+    """The same as plain values."""
+    about = {"model": saved.pipeline.final.name, "kind": saved.kind, "dataset": saved.dataset, "rows": saved.rows}
+    found = [as_json(finding) for finding in saved.pipeline.explain()]
+    return {**about, "seed": saved.seed, "version": saved.version, "findings": plain(found)}
+
+
+def trained_as_json(cell: Cell, trained: Trained, answers: Explanation = ()) -> dict[str, Any]:
+    """The same as plain values."""
+    found = [as_json(finding) for finding in (*_findings_of(cell, trained), *answers)]
+    remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
+    known = {"rows_learned_from": len(trained.rows), "adjustable_parameters": _adjustable_parameters(trained)}
+    return {**cell_as_json(cell), **known, **remarks, "findings": plain(found)}
+
+
+def _findings_of(cell: Cell, trained: Trained) -> Explanation:
+    """What the model says of itself, and what its kind of task has to show of the rows that it learned from."""
+    described_at = kind_named(cell.kind).described_at
+    more: Explanation = named(described_at)(trained) if described_at else ()
+    return (*trained.pipeline.explain(), *more)
+
+
+def _steps_sentence(steps: str) -> Document:
+    return (Sentence(f"steps before it: {steps}"),) if steps else ()
+
+
+def _adjustable_parameters(trained: Trained) -> float | None:
+    prepared = trained.pipeline.prepared(trained.rows.table)
+    count: float | None = trained.pipeline.final.adjustable_parameters(prepared)
+    return count
+
+
+def _learned_rows(cell: Cell, trained: Trained) -> str:
+    rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
+    if not unlabelled:
+        return rows
+    if unlabelled != cell.dataset.unlabelled:  # its kind of task has left out rows that have a target
+        return f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
+    if learns_from_unlabelled(cell):
+        return f"{rows}, and from {unlabelled:,} more that have no target"
+    return f"{rows} ({unlabelled:,} without a target left out)"
+
+
+@dataclass(frozen=True)
+class ExplainedAnswer:
+    """What is answered about a row, or a sequence of rows, and why."""
+
+    what: str
+    answer: str
+    findings: Explanation
+
+
+def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
+    """Those of the chosen rows, or of the first; a row is numbered from 1."""
+    for number in chosen:
+        if not 1 <= number <= len(rows):
+            raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
+    with one_blas_thread():
+        found = [_explained_answer(saved, rows, *unit) for unit in _answered_units(saved, rows, chosen)]
+    if not any(one.findings for one in found):
+        what = f"{saved.pipeline.final.name} cannot show how it comes to an answer"
+        raise UsageError(what, hint="mlcli train shows what a method has learned")
+    return found
+
+
+def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
+    """Each under its own heading."""
+    elements: Document = ()
+    for one in answers:
+        title = f"{one.what}: {one.answer}" if one.answer else one.what
+        elements += (Heading(title, 1), *explained(one.findings))
+    return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
+
+
+def explained_answers_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [
+        {"what": one.what, "answer": one.answer, "findings": plain([as_json(finding) for finding in one.findings])}
+        for one in answers
+    ]
+
+
+def _answered_units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
+    """What is answered together: each row for itself, or the sequences in which the rows stand."""
+    wanted = np.array(chosen, np.intp) - 1 if chosen else np.arange(min(len(rows), MOST_EXPLAINED))
+    beside = rows.texts(saved.by_role)
+    if SEQUENCE not in kind_named(saved.kind).roles or SEQUENCE not in beside:
+        yield from ((f"Row {row + 1}", np.array([row])) for row in wanted.tolist())
+        return
+    names = beside[SEQUENCE]
+    order = np.array(beside["order"], np.float64) if "order" in beside else None
+    sequence = numbered_by_appearance(names)
+    sorted_rows = in_order(sequence, order)
+    for one in dict.fromkeys(sequence[wanted].tolist()):
+        inside = sorted_rows[sequence[sorted_rows] == one]
+        yield f"Sequence {names[inside[0]]}", inside
+
+
+def _explained_answer(saved: SavedModel, rows: NewRows, what: str, places: Rows) -> ExplainedAnswer:
+    model, table = saved.pipeline.final, rows.table.take(places)
+    own = model.explain_answer(saved.pipeline.prepared(table))
+    base: Any = kind_named(saved.kind).base
+    names = base.output_names(model)
+    if not names:
+        answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
+        return ExplainedAnswer(what, " ".join(answers[place] for place in places.tolist()), own)
+
+    def outputs_of(rows: Table) -> Array:
+        found: Array = base.outputs_of(model, saved.pipeline.prepared(rows))
+        return found
+
+    outputs = outputs_of(table)[0]
+    order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
+    largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
+    return ExplainedAnswer(what, largest, (*own, changes(outputs_of, table, saved.usual, names)))

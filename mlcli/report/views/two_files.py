@@ -1,0 +1,132 @@
+"""Two files beside each other: how their join went, and how alike they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from mlcli.core import findings
+from mlcli.core.names import listed
+from mlcli.report.document import Document, Element, Heading, Sentence, explained, notes
+from mlcli.report.numbers import counted
+
+if TYPE_CHECKING:
+    from mlcli.data.join import JoinedTable, Key
+    from mlcli.experiment.likeness import Likeness
+
+SHOWN = 5
+KEYS = ("file", "rows", "without a match", "with an empty key", "keys there twice or more")
+COLUMNS = ("column", "test", "distance", "p", "PSI", "in A", "in B")
+SURE = 0.05
+READING = (
+    "distance: D of numbers, Cramér's V of levels; 0 is alike. p is corrected by Holm over the columns. "
+    "PSI: below 0.1 little has moved, above 0.25 much has"
+)
+
+
+def joined_of(joined: JoinedTable, a: str, b: str) -> Document:
+    """How a join went: rows without a match, keys that are empty or there twice, columns with new names."""
+    files = ((a, joined.a), (b, joined.b))
+    rows = tuple((name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled)) for name, keys in files)
+    return (
+        Heading(f"{a} with {b}", 1),
+        Sentence(f"{counted(len(joined), 'row')} of {counted(len(joined.columns), 'column')}."),
+        *explained([findings.Table("Keys", KEYS, rows)]),
+        *map(Sentence, remarks_on(joined, a, b)),
+    )
+
+
+def remarks_on(joined: JoinedTable, a: str, b: str) -> Iterator[str]:
+    """What should be known of a join, a sentence each; the first says how many rows found a match."""
+    yield f"{joined.matched} of {counted(joined.a.rows, 'row')} of {a} have a match in {b}."
+    for name, keys in ((a, joined.a), (b, joined.b)):
+        if keys.unmatched:
+            yield f"{name}: {counted(keys.unmatched, 'row')} without a match, such as {_keys_text(keys.examples)}."
+        if keys.empty:
+            yield f"{name}: {counted(keys.empty, 'row')} with an empty key, which match nothing."
+        if keys.doubled:
+            yield f"{name}: keys that stand there more than once: {_keys_text(tuple(keys.doubled))}."
+    for before, after in joined.renamed.items():
+        yield f"Both files have a column '{before}': that of {b} is called '{after}'."
+
+
+def _keys_text(keys: tuple[Key, ...]) -> str:
+    return listed([" ".join(key) for key in keys], SHOWN)
+
+
+def joined_as_json(joined: JoinedTable, a: str, b: str) -> dict[str, Any]:
+    """The same as plain values."""
+    files = [
+        {
+            "name": name, "rows": keys.rows, "unmatched": keys.unmatched, "empty": keys.empty,
+            "examples": [list(key) for key in keys.examples],
+            "doubled": [{"key": list(key), "rows": count} for key, count in keys.doubled.items()],
+        }
+        for name, keys in ((a, joined.a), (b, joined.b))
+    ]  # fmt: skip
+    counts = {"rows": len(joined), "columns": list(joined.columns), "matched": joined.matched}
+    return {**counts, "files": files, "renamed": dict(joined.renamed)}
+
+
+def likeness_of(likeness: Likeness) -> Document:
+    """How alike two files are: each column in both, what a model can tell, and what follows."""
+    return tuple(_likeness_elements(likeness))
+
+
+def _likeness_elements(likeness: Likeness) -> Iterator[Element]:
+    a, b = likeness.names
+    yield Heading(f"Is {b} like {a}?", 1)
+    yield Sentence(f"A: {a}, {counted(likeness.rows[0], 'row')}; B: {b}, {counted(likeness.rows[1], 'row')}")
+    order = sorted(likeness.columns, key=lambda one: (one.corrected, -one.distance))
+    rows = tuple(
+        (one.name, one.test, one.distance, f"{one.corrected:.2g}", one.psi, one.in_a, one.in_b) for one in order
+    )
+    yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
+    yield Heading("A model that tells them apart")
+    yield Sentence(_model_sentence(likeness))
+    alone = {
+        "Columns of A that B lacks": likeness.only_a,
+        "Columns that only B has, not compared": likeness.only_b,
+    }
+    yield from (Sentence(f"{which}: {listed(columns)}.") for which, columns in alone.items() if columns)
+    yield Sentence(_verdict_sentence(likeness))
+    yield notes("a model learned from A is safe on B only as far as B is like A")
+
+
+def _model_sentence(likeness: Likeness) -> str:
+    low, high = likeness.interval.low, likeness.interval.high
+    interval = f" (95 % interval {low:.3f} to {high:.3f})" if low is not None and high is not None else ""
+    seen = f"a random forest, asked about rows that it has not seen, {counted(likeness.seen, 'row')} in all"
+    return f"AUC {likeness.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
+
+
+def _verdict_sentence(likeness: Likeness) -> str:
+    differing = [one.name for one in likeness.columns if one.corrected < SURE]
+    verdict = "the model tells them apart" if likeness.are_separable else "the model cannot tell them apart"
+    columns = f"{counted(len(differing), 'column')} of {len(likeness.columns)}"
+    differ = "differs" if len(differing) == 1 else "differ"
+    if differing:
+        return f"B is not like A: {columns} {differ} more than by chance ({listed(differing)}), and {verdict}."
+    if likeness.are_separable:
+        return "B is not like A: no single column differs more than by chance, but the model tells them apart."
+    return (
+        "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."
+    )
+
+
+def likeness_as_json(likeness: Likeness) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "a": {"name": likeness.names[0], "rows": likeness.rows[0]},
+        "b": {"name": likeness.names[1], "rows": likeness.rows[1]},
+        "columns": [asdict(one) for one in likeness.columns],
+        "only_a": list(likeness.only_a),
+        "only_b": list(likeness.only_b),
+        "model": {
+            "auc": likeness.auc, "low": likeness.interval.low, "high": likeness.interval.high,
+            "rows": likeness.seen,
+            "tells_apart": likeness.are_separable,
+        },
+        "verdict": _verdict_sentence(likeness),
+    }  # fmt: skip

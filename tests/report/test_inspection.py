@@ -1,0 +1,100 @@
+"""What a model does with its columns, beside what must be so: slopes, planes, and columns that mean nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.inspection import partial_dependence
+from sklearn.linear_model import LinearRegression
+
+from mlcli.core.findings import Boxplots, Cloud, Curve, Finding, Points, Regions
+from mlcli.data.dataset import Dataset
+from mlcli.experiment.run.batch import run
+from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
+from mlcli.report.scoring.importance import permutation_importance
+from mlcli.report.scoring.scored import Scored, scored
+from mlcli.report.views.inspection import group_planes, inspection_of
+
+ROWS = 120
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """y = 3 a - b, and a column that means nothing; the class is whether a is above 0."""
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, ROWS)).round(3)
+    rows = (f"{x},{y},{z},{3 * x - y},{'high' if x > 0 else 'low'}\n" for x, y, z in zip(a, b, noise, strict=True))
+    path = tmp_path / "line.csv"
+    path.write_text("a,b,noise,y,side\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+def tried(path: Path, target: str, other: str, use: str, kind: str) -> Scored:
+    """One model, judged; a second target is no feature."""
+    text = path.read_text(encoding="utf-8").splitlines()
+    place = text[0].split(",").index(other)
+    path.write_text("\n".join(",".join(np.delete(line.split(","), place)) for line in text), encoding="utf-8")
+    protocol = ProtocolSpec(
+        "whole" if kind == "clustering" else "k-fold", {} if kind == "clustering" else {"folds": 3}
+    )
+    experiment = Experiment((DataSpec(str(path), target, kind),), (ModelSpec(use),), protocol)
+    cell = next(cell for cell in plan(experiment) if cell.model.use == use)
+    return scored(run([cell], jobs=1)[0])
+
+
+def data_of(one: Scored) -> Dataset:
+    assert isinstance(one.result.cell.dataset, Dataset)
+    return one.result.cell.dataset
+
+
+def found(path: Path, target: str, other: str, use: str, kind: str) -> tuple[Scored, list[Finding]]:
+    one = tried(path, target, other, use, kind)
+    return one, inspection_of(one, use, data_of(one))
+
+
+def test_a_linear_model_answers_along_its_slopes(table: Path) -> None:
+    _, (worth, *curves, plane) = found(table, "y", "side", "linear-regression", "regression")
+    assert isinstance(worth, Boxplots)
+    assert [name for name, _ in worth.boxes] == ["a", "b", "noise"]
+    assert worth.boxes[-1][1] == pytest.approx((0.0,) * 5, abs=1e-9)
+    by = {curve.over: curve for curve in curves if isinstance(curve, Curve)}
+    for column, slope in (("a", 3.0), ("b", -1.0), ("noise", 0.0)):
+        values = [value or 0.0 for value in by[column].series[0][1]]
+        assert np.polyfit(by[column].points, values, 1)[0] == pytest.approx(slope, abs=1e-9)
+    assert isinstance(plane, Regions)
+    x, y = np.meshgrid(plane.x, plane.y)
+    assert np.asarray(plane.answers) - (3 * x - y) == pytest.approx(np.zeros_like(x), abs=1e-9)
+
+
+def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
+    one, (_, curve, *_) = found(table, "y", "side", "linear-regression", "regression")
+    worth = permutation_importance(one.result.cell, one.metrics[0])
+    assert worth is not None
+    assert isinstance(curve, Curve)
+    theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
+    wanted = partial_dependence(
+        theirs, worth.held_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
+    )
+    assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
+
+
+def test_classes_have_their_sides_of_the_plane(table: Path) -> None:
+    _, (*_, plane) = found(table, "side", "y", "one-r", "classification")
+    assert isinstance(plane, Regions)
+    assert plane.across == "a"
+    wanted = [plane.names.index("high" if x > 0 else "low") for x in plane.x if abs(x) > 0.2]
+    for line in plane.answers:
+        assert [answer for x, answer in zip(plane.x, line, strict=True) if abs(x) > 0.2] == wanted
+    for name, points in plane.groups:
+        assert all((x > 0) == (name == "high") for x, _ in points)
+
+
+def test_groups_lie_in_the_planes_of_columns_that_tell_them_apart(table: Path) -> None:
+    one = tried(table, "side", "y", "k-means", "clustering")
+    planes = group_planes(one, "k-means", data_of(one))
+    assert [type(plane) for plane in planes] == [Points, Cloud]
+    assert all(sum(len(points) for _, points in plane.groups) == ROWS for plane in planes)  # type: ignore[attr-defined, misc]
+    assert inspection_of(one, "k-means", data_of(one)) == []
