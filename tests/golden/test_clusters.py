@@ -124,6 +124,14 @@ def test_one_cluster_has_no_separation_and_says_so() -> None:
         assert score(name, of) == Undefined("all rows are in one cluster")
 
 
+@pytest.mark.parametrize("points", [(1.0, 2.0), (0.1, 0.7), (-1.1055415967851332, 0.9045340337332909)])
+def test_clusters_of_one_point_each_have_no_ratio_of_separations(points: tuple[float, float]) -> None:
+    """Calinski & Harabasz 1974 divide by the squares within clusters, of which rounding leaves a little."""
+    cluster = np.arange(60) % 7 < 3
+    of = answers(np.where(cluster, *points), cluster)
+    assert score("calinski-harabasz", of) == Undefined("every cluster is one point")
+
+
 def test_without_labels_agreement_is_undefined() -> None:
     for name in PEERS:
         assert score(name, answers([1, 2, 3], [0, 0, 1])) == Undefined("the rows have no labels")

@@ -12,6 +12,9 @@ from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean, weighted_score
 from mlcli.tasks.clustering import ClusterAnswers
 
+ROUNDING = 1e-24
+"""Clusters so small beside the distances between them, squared, are points whose means are rounded."""
+
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:
     """The precondition of separation: at least two clusters have rows."""
@@ -71,9 +74,10 @@ def calinski_harabasz(answers: ClusterAnswers) -> Score:
     """(BCSS / (k - 1)) / (WCSS / (n - k)), k being the clusters that have rows."""
     k, n = len(np.unique(answers.cluster)), float(answers.weights.sum())
     within = float(answers.weights @ answers.to_centre)
-    if n <= k or within == 0:
+    between = float(answers.weights @ answers.centre_to_all)
+    if n <= k or within <= ROUNDING * between:
         return Undefined("every cluster is one point")
-    return float(answers.weights @ answers.centre_to_all) / (k - 1) / (within / (n - k))
+    return between / (k - 1) / (within / (n - k))
 
 
 @score("homogeneity", ClusterAnswers, needs=(labels_known,), **SHARE)
