@@ -69,7 +69,7 @@ def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
 def subject_of(audited: Audited) -> str:
     """What would be done with a dataset."""
     if audited.planned is None or audited.protocol is None:
-        return "of which it is not known what to predict"
+        return "which cannot be split" if audited.refused else "of which it is not known what to predict"
     return f"{audited.planned.kind.name} by {audited.protocol.use}"
 
 

@@ -86,7 +86,7 @@ def on_option(
     known = _advice_on(plain, OPTIONS)
     sentence = _filled(_advice_on(plain, SENTENCES), value, plain).replace("VERB", verb)
     found = [
-        _parameter_of_a_model(name, value, words),
+        _parameter_of_a_model(name, value, words) if "-p" in own else "",
         _filled(known, value, plain) if known and known.split()[0] in own else "",
         sentence,
         " or ".join(

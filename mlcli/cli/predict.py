@@ -56,7 +56,9 @@ def predict_command(
         refuse_to_overwrite(output, data, file)
         refuse_unlike(output, "answers of mlcli predict")
     if Path(data).suffix == ".mlcli":
-        raise UsageError(f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {file}")
+        rows_file = "DATA" if Path(file).suffix == ".mlcli" else file
+        hint = f"did you mean: mlcli predict {data} {rows_file}"
+        raise UsageError(f"{data} is a model, and stands first", hint=hint)
     saved = load_model(file)
     rows = saved.new_rows(data)
     for warning in _unlike_training(rows, saved.optional - saved.hidden):

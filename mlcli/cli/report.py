@@ -47,6 +47,9 @@ def report_command(
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
+    if not is_run and not Path(source).suffix and not Path(source).exists():
+        hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"
+        raise UsageError(f"'{source}' is no number of a run, and no file", hint=hint)
     document, values = _of_run(source, store) if is_run else _of_model(Path(source))
     if format != HTML:
         show_as(format, document, values)

@@ -34,6 +34,7 @@ Checked = tuple[TypedColumn, list[Problem]]
 """A column, and every cell that does not fit."""
 AS_DECLARED = "in the sidecar"
 SEPARATORS = re.compile(f"[,{GROUPING}]")
+NO_NUMBER = "correct the cell, or declare the column nominal"
 
 
 def declared(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
@@ -44,7 +45,9 @@ def declared(text: TextColumn, declaration: Declaration, records: Records) -> Ch
 def retyped(text: TextColumn, declaration: Declaration, kind: str, records: Records) -> Checked:
     """A column typed as a kind that nobody declared but a task needs."""
     typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
-    return replace(typed, declared=False), problems
+    return replace(typed, declared=False), [
+        replace(problem, hint="correct the cell") if problem.hint == NO_NUMBER else problem for problem in problems
+    ]
 
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
@@ -92,7 +95,7 @@ def _number_hint(value: str) -> str:
         return "the number is too large"
     if NUMBER.fullmatch(SEPARATORS.sub("", value)):
         return "numbers are written without thousands separators, with a decimal point"
-    return "correct the cell, or declare the column nominal"
+    return NO_NUMBER
 
 
 def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> Checked:

@@ -18,7 +18,7 @@ from mlcli.core.names import listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.columns import TypedColumn, absent_cells, coded_by
-from mlcli.data.declared_columns import declared
+from mlcli.data.declared_columns import NO_NUMBER, declared
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_records import read_records
@@ -29,6 +29,7 @@ from mlcli.data.source import InMemory, Source, source_of_file
 
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
+LEARNED = "correct the cell: the model has learned numbers from this column"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
 Reference = str | Mapping[str, str] | Source
@@ -156,9 +157,9 @@ def _typed_columns(
             one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
             unseen += [UnseenLevel(column.name, value, count) for value, count in unknown_levels.items()]
         else:
-            one, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
-            one = replace(one, column=column)
-            problems += found
+            known, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
+            one = replace(known, column=column)
+            problems += (replace(wrong, hint=LEARNED) if wrong.hint == NO_NUMBER else wrong for wrong in found)
         typed[column.name] = one
     raise_all(DataError, problems)
     return typed, unseen

@@ -26,12 +26,12 @@ SMALLEST = float(np.finfo(np.float64).smallest_normal)
 GROUPING = " '’\u00a0\u202f\u2000-\u200a\u205f\u3000"
 """What stands between thousands, commas and points aside: apostrophes, and blanks of any width."""
 DECORATED = re.compile(
-    r"[-+]?[$€£¥₹]? ?[-+]?"
+    r"[-+−]?[$€£¥₹]? ?[-+−]?"
     rf"([0-9]+(\.[0-9]+)?|[0-9]{{1,3}}(,[0-9]{{3}})+(\.[0-9]+)?|[0-9]{{1,3}}([{GROUPING}][0-9]{{3}})+([.,][0-9]+)?"
-    r"|[0-9]{1,3}(\.[0-9]{3})*,[0-9]+|[0-9]{1,3}(\.[0-9]{3}){2,})"
+    r"|([0-9]{1,3}(\.[0-9]{3})*|[0-9]+),[0-9]+|[0-9]{1,3}(\.[0-9]{3}){2,})"
     r" ?[%$€£¥₹]?"
 )
-"""Numbers as people write them in sheets: with a sign of money or percent, grouped digits, a decimal comma."""
+"""Numbers as people write them in sheets: money, percent, a typeset minus, grouped digits, a decimal comma."""
 
 
 def is_number(text: str) -> bool:

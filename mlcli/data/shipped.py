@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from os.path import isdir, isfile
+from os.path import exists, isdir, isfile
 from pathlib import Path
 
 from mlcli.core.aliases import other_names
@@ -23,6 +23,7 @@ NO_TABLES = {
     ),
 }
 """What other files are for."""
+KEEP_A_STREAM = "save it as a file first: ... > my.csv; mlcli predict alone reads standard input, as -"
 DASHES = ("–", "—", "−")
 
 
@@ -37,6 +38,8 @@ def find(reference: str, base: Path | None = None) -> Path:
         raise DataError(f"'{reference}' is no table", hint=NO_TABLES[path.suffix.lower()].format(reference))
     if isfile(path):
         return path
+    if reference == "-" or (exists(path) and not isdir(path)):
+        raise DataError(f"'{reference}' is a stream, which can be read only once", hint=KEEP_A_STREAM)
     if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
     shipped = None if is_path(reference) else shipped_path(reference)

@@ -40,6 +40,8 @@ BLANKS_AT_END = re.compile(r" +(?=[\r\n]|\Z)")
 LONGEST_CELL = 100_000_000
 SHOWN_PROBLEMS = 10
 LINE_ENDS = "\r\n"
+FOR_EXCEL = "sep="
+ABOVE_THE_NAMES = "the first line holds the names of all columns; remove what stands above it"
 
 
 def split_text(text: str, notes: tuple[str, ...], name: str, layout: FileLayout) -> Records:
@@ -133,17 +135,22 @@ def _numbered(body: str, delimiter: str, name: str, first_line: int) -> Iterator
 
 def _width_problem(name: str, line: int, record: list[str], header: list[str]) -> Problem:
     cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
-    given = f"the row has {cells}, the header has {len(header)} names"
+    names = "1 name" if len(header) == 1 else f"{len(header)} names"
+    given = f"the row has {cells}, the header has {names}"
     if len(record) < len(header):
         what = f"{given}: nothing stands in column '{header[len(record)]}'"
         return Problem(what, where=f"{name}:{line}", hint="an empty cell still needs its delimiter")
     extra = record[len(header)]
     what = f"{given}: cell {len(header) + 1} ('{extra[:40]}') belongs to no column"
-    return Problem(what, where=f"{name}:{line}", hint="a cell with the delimiter in it must be quoted")
+    hint = ABOVE_THE_NAMES if len(header) == 1 else "a cell with the delimiter in it must be quoted"
+    return Problem(what, where=f"{name}:{line}", hint=hint)
 
 
 def _check_names(header: list[str], name: str, line: int, declared: bool | None) -> None:
     where = f"{name}:{line}"
+    if header[0].lower().startswith(FOR_EXCEL):
+        what = "the first line tells Excel the delimiter, and is no line of names"
+        raise DataError(what, where=where, hint="remove it")
     numbers = sum(is_number(heading) for heading in header)
     if declared is not True and numbers and 2 * numbers >= len(header):
         hint = "put a line of column names above it; if these are names, say 'header: true' in the sidecar"

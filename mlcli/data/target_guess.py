@@ -127,9 +127,12 @@ def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
 
 
 def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
-    """Whether a column is x or y (or z) of a place of which further columns say something."""
+    """Whether a column is x or y (or z) of a place, in numbers, of which further columns say something."""
     known = [other.lower() for other in columns]
-    if name.lower() not in ("x", "y", "z") or not any(pair == ("x", "y") for pair in pairwise(known)):
+    levels = {other.lower() for other, typed in columns.items() if typed.column.coded}
+    if name.lower() not in ("x", "y", "z") or levels & {name.lower(), "x", "y"}:
+        return False
+    if not any(pair == ("x", "y") for pair in pairwise(known)):
         return False
     is_last = known[-1] == name.lower()
     return len(known) > 3 if is_last else len(known) > 2

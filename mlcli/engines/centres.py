@@ -1,4 +1,4 @@
-"""Centres of groups of rows: which is nearest to a row, and where a search for good ones begins.
+"""Centres of clusters of rows: which is nearest to a row, and where a search for good ones begins.
 
 Starts draw rows in an order that follows from their cells, not from the file, and by where a random number falls
 among their summed weights, so that a row of weight 2 counts as two rows. Rows that lie on a chosen centre are not
@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.random_by_content import draws
-from mlcli.tasks.grouping import centres as means_of
+from mlcli.tasks.cluster_profiles import centres as means_of
 
 TIE = 64 * np.finfo(np.float64).eps
 """Squared distances that differ by less than this share of the largest squared length are equal."""
@@ -26,13 +26,13 @@ BLOCK_CELLS = 2_000_000
 STEPS = 100
 """Centres that only serve as landmarks have settled after so many steps."""
 DIGITS = 6
-"""Rows fall into one group by chance if they agree to so many decimals of the spread of their columns."""
+"""Rows fall into one cluster by chance if they agree to so many decimals of the spread of their columns."""
 
 
 class NearestCentres(NamedTuple):
     """One entry per row; the next centre is infinitely far where there is only one."""
 
-    group: Codes
+    cluster: Codes
     own: Array
     """Distance to the nearest centre."""
     next: Array
@@ -78,14 +78,14 @@ def squared_from_mean(X: Array, points: Array) -> Array:
 def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> NearestCentres:
     squared = squared_distances(X, centres, lengths)
     margin = tie * (lengths + squared_lengths(centres).max())
-    group, own, further = np.zeros(len(X), np.int32), squared[0], np.full(len(X), np.inf)
+    cluster, own, further = np.zeros(len(X), np.int32), squared[0], np.full(len(X), np.inf)
     for place in range(1, len(centres)):
         candidate = squared[place]
         closer = candidate < own - margin
         further = np.minimum(further, np.where(closer, own, candidate))
         own = np.where(closer, candidate, own)
-        group[closer] = place
-    return NearestCentres(group, np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(further, 0.0)))
+        cluster[closer] = place
+    return NearestCentres(cluster, np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(further, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +113,16 @@ def centred_rows(X: Array, weights: Array) -> CentredRows:
 
 
 def settled(cloud: CentredRows, centres: Array, steps: int = STEPS, still: float = 0.0) -> Array:
-    """Lloyd's algorithm: centres go to the mean of their rows until no larger share of these changes group.
+    """Lloyd's algorithm: centres go to the mean of their rows until no larger share of these changes cluster.
 
     Where no row is nearest the centre stays.
     """
-    group = nearest_centres(cloud.X, centres, cloud.lengths).group
+    cluster = nearest_centres(cloud.X, centres, cloud.lengths).cluster
     for _ in range(steps):
-        means = means_of(cloud.X, group, len(centres), cloud.weights)
+        means = means_of(cloud.X, cluster, len(centres), cloud.weights)
         centres = np.where(np.isnan(means), centres, means)
-        before, group = group, nearest_centres(cloud.X, centres, cloud.lengths).group
-        if np.count_nonzero(group != before) <= still * len(group):
+        before, cluster = cluster, nearest_centres(cloud.X, centres, cloud.lengths).cluster
+        if np.count_nonzero(cluster != before) <= still * len(cluster):
             break
     return centres
 
@@ -148,9 +148,9 @@ def random_points(cloud: CentredRows, k: int, rng: np.random.Generator) -> Array
 
 
 def random_assignment(cloud: CentredRows, k: int, rng: np.random.Generator) -> Array:
-    """The means of groups into which rows are dealt at random; what no row was dealt to is drawn by distance."""
-    group = (draws(cloud.marks, int(rng.integers(2**62))) * k).astype(np.int32)
-    means = means_of(cloud.X, group, k, cloud.weights)
+    """The means of clusters into which rows are dealt at random; what no row was dealt to is drawn by distance."""
+    cluster = (draws(cloud.marks, int(rng.integers(2**62))) * k).astype(np.int32)
+    means = means_of(cloud.X, cluster, k, cloud.weights)
     return _added(cloud, means[~np.isnan(means).any(axis=1)], k, rng, 1, lambda squared: squared)
 
 

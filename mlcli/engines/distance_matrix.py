@@ -1,6 +1,6 @@
 """Distances that are given as columns of the file, one for each row of it, in the place of features.
 
-Scores of groups need points: classical scaling makes them, as far apart as the distances say, where points can be.
+Scores of clusterings need points: classical scaling makes them, as far apart as the distances say, where it can.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.classical_scaling import ClassicalScaling
 from mlcli.engines.random_by_content import draws, places_of
+from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.grouping import largest_first
 
 DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 
 class DistanceClusterer(Clusterer):
-    """Groups rows by how far they are apart: by numbers on one scale, or by distances that are given."""
+    """Clusters rows by how far they are apart: by numbers on one scale, or by distances that are given."""
 
     distances: str | None
 
@@ -55,31 +55,31 @@ class DistanceClusterer(Clusterer):
 
 @dataclass(kw_only=True, eq=False)
 class TransductiveClusterer(DistanceClusterer):
-    """Groups of the rows that it was fitted on, which it knows again by their cells; no others are placed."""
+    """Clusters of the rows that it was fitted on, which it knows again by their cells; no others are placed."""
 
     transductive: ClassVar[bool] = True
 
-    group_: Codes = learned("rows")
+    cluster_: Codes = learned("rows")
     marks_: Array = learned("rows")
     """A number for each row, which follows from its cells."""
 
-    def keep(self, data: ClusteredRows, X: Array, group: Codes) -> None:
-        """Number the groups from the largest to the smallest, and mark the rows."""
-        order = largest_first(X, group, int(group.max()) + 1, data.weights)
-        self.group_, self.marks_ = np.argsort(order).astype(np.int32)[group], draws(data.table, 0)
+    def keep(self, data: ClusteredRows, X: Array, cluster: Codes) -> None:
+        """Number the clusters from the largest to the smallest, and mark the rows."""
+        order = largest_first(X, cluster, int(cluster.max()) + 1, data.weights)
+        self.cluster_, self.marks_ = np.argsort(order).astype(np.int32)[cluster], draws(data.table, 0)
 
     def cluster_of(self, table: Table) -> Codes:
-        """The group of each row, which must be one of those that it was fitted on."""
-        return np.asarray(self.group_[places_of(table, self.marks_, self.id, FOR_NEW_ROWS)])
+        """The cluster of each row, which must be one of those that it was fitted on."""
+        return np.asarray(self.cluster_[places_of(table, self.marks_, self.id, FOR_NEW_ROWS)])
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """As many as there are."""
-        return int(self.group_.max()) + 1
+        return int(self.cluster_.max()) + 1
 
     def check_learned(self) -> None:
-        """Groups that are numbered through."""
-        if not np.array_equal(np.unique(self.group_), np.arange(self.groups())):
-            raise ValueError("groups that are not numbered through")
+        """Clusters that are numbered through."""
+        if not np.array_equal(np.unique(self.cluster_), np.arange(self.cluster_count())):
+            raise ValueError("clusters that are not numbered through")
 
 
 def given_distances(data: RowsOfTable, pattern: str) -> Array:

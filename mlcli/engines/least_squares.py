@@ -74,8 +74,8 @@ class LeastSquares:
 
 def least_squares(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:
     """By the normal equations where sums tell enough, else by the pseudo-inverse."""
-    by_sums = _by_normal_equations(data, l2) if intercept else None
-    return by_sums or by_pseudo_inverse(data, l2, intercept)
+    fit = _by_normal_equations(data, l2) if intercept else None
+    return by_pseudo_inverse(data, l2, intercept) if fit is None else fit
 
 
 def _by_normal_equations(data: ValuedRows, l2: float) -> LeastSquares | None:

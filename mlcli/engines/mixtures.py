@@ -111,8 +111,10 @@ def m_step(sums: ComponentSums, mixture: MixtureOfGaussians, floor: Array) -> Mi
     return MixtureOfGaussians(mixture.kind, sums.weight / total, means, covariances)
 
 
-def from_groups(X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array) -> MixtureOfGaussians:
-    """The mixture of groups of rows: ``member`` (n × K) says which rows belong to which."""
+def mixture_of_clusters(
+    X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array
+) -> MixtureOfGaussians:
+    """The mixture of clusters of rows: ``member`` (n × K) says which rows belong to which."""
     counted = member * weights[:, None]
     totals = counted.sum(axis=0)
     means = (counted.T @ X) / totals[:, None]

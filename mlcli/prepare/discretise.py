@@ -3,8 +3,8 @@
 Formula:
     Boundaries c_1 < ... < c_{B−1}; a number x falls into bin b where c_{b−1} ≤ x < c_b. `equal-width`: the range
     of the training rows in B equal parts. `equal-frequency`: c_b is the value with b/B of the weight below it.
-    `k-means`: midway between the means of B groups found by Lloyd's algorithm from equal widths on. `boundaries`:
-    as given.
+    `k-means`: midway between the means of B clusters found by Lloyd's algorithm from equal widths on.
+    `boundaries`: as given.
 
 Assumes:
     That differences within a bin do not matter. Equal widths leave most rows in one bin where a few are far off;
@@ -53,13 +53,13 @@ def equal_frequency(values: Array, weights: Array, bins: int) -> Array:
 
 
 def k_means(values: Array, weights: Array, bins: int) -> Array:
-    """Boundaries midway between the means of groups, from groups of equal width on (Lloyd 1982)."""
+    """Boundaries midway between the means of clusters, from bins of equal width on (Lloyd 1982)."""
     edges = np.linspace(values.min(), values.max(), bins + 1)
     centres = (edges[1:] + edges[:-1]) / 2
     for _ in range(MOST_STEPS):
-        group = codes_of(values, (centres[1:] + centres[:-1]) / 2)
-        weight = np.bincount(group, weights, bins)
-        means = np.bincount(group, weights * values, bins) / np.where(weight > 0, weight, 1.0)
+        cluster = codes_of(values, (centres[1:] + centres[:-1]) / 2)
+        weight = np.bincount(cluster, weights, bins)
+        means = np.bincount(cluster, weights * values, bins) / np.where(weight > 0, weight, 1.0)
         moved = np.sort(np.where(weight > 0, means, centres))
         if np.array_equal(moved, centres):
             break

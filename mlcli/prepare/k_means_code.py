@@ -1,4 +1,4 @@
-"""K-means code: says of each row to which of k groups it is nearest, as a column of levels.
+"""K-means code: says of each row to which of k clusters it is nearest, as a column of levels.
 
 Formula:
     Lloyd's algorithm on the training rows, from k-means++ starts: rows go to the nearest centre, centres to the
@@ -6,16 +6,16 @@ Formula:
     squared distances. A row gets the level of the nearest centre.
 
 Assumes:
-    Round groups of one size, and columns on one scale.
+    Round clusters of one size, and columns on one scale.
 
 Cost:
     `restarts` times a few passes of rows × k × columns.
 
 Choices:
-    The column `group` has k levels, so that it becomes 0/1 columns where a method wants numbers. It stands in the
-    place of the columns that made it, or behind them with `beside`. Groups are numbered by their size, the largest
-    first. Where fewer rows differ than k, the last levels stay empty. A centre that loses all its rows stays where
-    it is.
+    The column `cluster` has k levels, so that it becomes 0/1 columns where a method wants numbers. It stands in
+    the place of the columns that made it, or behind them with `beside`. Clusters are numbered by their size, the
+    largest first. Where fewer rows differ than k, the last levels stay empty. A centre that loses all its rows
+    stays where it is.
 """
 
 from __future__ import annotations
@@ -42,16 +42,20 @@ from mlcli.engines.centres import (
 
 MOST_STEPS = 300
 STILL = 1e-3
-"""Groups are settled when a smaller share of the rows than this moves."""
+"""Clusters are settled when a smaller share of the rows than this moves."""
 
 
-@register("k-means-code", reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means")
+@register(
+    "k-means-code",
+    reference="Lloyd 1982; Coates & Ng 2012, Learning feature representations with k-means",
+    revision=2,
+)
 class KMeansCode(Step):
-    """The group of each row."""
+    """The cluster of each row."""
 
-    k: int = param(5, "how many groups there are", ge=1, tune=(2, 20))
+    k: int = param(5, "how many clusters there are", ge=1, tune=(2, 20))
     restarts: int = param(5, "how many starts are tried", ge=1)
-    beside: bool = param(False, "whether the columns stay beside the group")
+    beside: bool = param(False, "whether the columns stay beside the cluster")
 
     centres_: Array = learned("centres", "columns")
     middle_: Array = learned()
@@ -67,25 +71,25 @@ class KMeansCode(Step):
         self.centres_, _ = min(found, key=lambda one: one[1])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The group, and the columns where they stay."""
+        """The cluster, and the columns where they stay."""
         levels = tuple(map(str, range(1, self.k + 1)))
-        return (*(columns if self.beside else ()), Column("group", "nominal", levels))
+        return (*(columns if self.beside else ()), Column("cluster", "nominal", levels))
 
     def transform(self, table: Table) -> Table:
-        """The group of each row."""
+        """The cluster of each row."""
         X = table.numbers - self.middle_
-        group = nearest_centres(X, self.centres_, squared_lengths(X)).group
-        made = [(self.columns_after(())[-1], group)]
+        cluster = nearest_centres(X, self.centres_, squared_lengths(X)).cluster
+        made = [(self.columns_after(())[-1], cluster)]
         return Table.of([*(table.parts() if self.beside else ()), *made], len(table))
 
     def check_learned(self) -> None:
-        """No more centres than groups were asked for."""
+        """No more centres than clusters were asked for."""
         if not 1 <= len(self.centres_) <= self.k:
             raise ValueError("there are not as many centres")
 
     def explain(self) -> findings.Explanation:
         """The centres."""
-        header = ("group", *(column.name for column in self.columns_))
+        header = ("cluster", *(column.name for column in self.columns_))
         centres = (self.centres_ + self.middle_).tolist()
         return (
             findings.Table("Centres", header, tuple((place, *row) for place, row in enumerate(centres, start=1))),
@@ -97,6 +101,6 @@ def _numbered(cloud: CentredRows, centres: Array) -> tuple[Array, float]:
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
     centres = settled(cloud, centres, MOST_STEPS, STILL)
     found = nearest_centres(cloud.X, centres, cloud.lengths)
-    weight = np.bincount(found.group, cloud.weights, len(centres))
+    weight = np.bincount(found.cluster, cloud.weights, len(centres))
     order = np.argsort(-np.round(weight, 9), kind="stable")
     return centres[order], float(cloud.weights @ found.own**2)

@@ -151,26 +151,26 @@ class BaseRegressor(BaseSupervised, RegressorMixin, Estimator):
 
 
 class BaseTransductiveClusterer(ClusterMixin, Estimator):
-    """Puts the rows that it learns from into groups; ``labels_`` says into which, -1 being noise."""
+    """Puts the rows that it learns from into clusters; ``labels_`` says into which, -1 being noise."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table, _ = learned_table(self, X)
         self._learn_from(unlabelled_rows(table, "clustering"))
-        self.labels_ = self._groups(self.pipeline_.prepared(table))
+        self.labels_ = self._clusters(self.pipeline_.prepared(table))
 
-    def _groups(self, table: Table) -> Any:
-        noise = self._final.noise_group()
+    def _clusters(self, table: Table) -> Any:
+        noise = self._final.noise_cluster()
         with method_at_work():
-            groups = np.asarray(self._final.cluster_of(table), np.int64)
-        return groups if noise is None else np.where(groups == noise, -1, groups - (groups > noise))
+            clusters = np.asarray(self._final.cluster_of(table), np.int64)
+        return clusters if noise is None else np.where(clusters == noise, -1, clusters - (clusters > noise))
 
 
 class BaseClusterer(BaseTransductiveClusterer):
-    """Puts new rows into groups, too."""
+    """Puts new rows into clusters, too."""
 
     def predict(self, X: Any) -> Any:
-        """The group of each row."""
-        return self._groups(self._prepared(X))
+        """The cluster of each row."""
+        return self._clusters(self._prepared(X))
 
 
 class BaseDetector(OutlierMixin, Estimator):

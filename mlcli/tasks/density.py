@@ -12,7 +12,7 @@ from mlcli.core.model import one_number, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.grouping import Grouping
+from mlcli.tasks.cluster_profiles import ClusterModel
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 
@@ -27,7 +27,7 @@ class DensityAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class DensityEstimator(Grouping):
+class DensityEstimator(ClusterModel):
     """Describes the distribution that rows were drawn from."""
 
     log_stretch_: float = learned()
@@ -39,9 +39,9 @@ class DensityEstimator(Grouping):
     def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
         """How much steps stretch volumes, how likely the model finds its training rows, and how many they are.
 
-        What its groups look like is noted, too, if it tells several apart.
+        What its clusters look like is noted, too, if it tells several apart.
         """
-        if model.groups() > 1:
+        if model.cluster_count() > 1:
             super().note(model, prepared, data, steps)
         model.log_stretch_ = float(sum(step.log_stretch() for step in steps))
         model.fit_log_likelihood_ = float(data.weights @ model.log_density_in_file(prepared.table))
@@ -70,12 +70,12 @@ class DensityEstimator(Grouping):
         """The same of the rows as they were before the steps."""
         return self.log_density(table) + (self.log_stretch_ or 0.0)
 
-    def groups(self) -> int:
-        """How many groups of rows it tells apart."""
+    def cluster_count(self) -> int:
+        """How many: one for each component of a mixture."""
         return 1
 
     def cluster_of(self, table: Table) -> Codes:
-        """The group that each row most probably belongs to."""
+        """The component that each row most probably belongs to."""
         return np.zeros(len(table), np.int32)
 
     def free_parameters(self) -> int:

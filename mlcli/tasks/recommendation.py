@@ -211,6 +211,6 @@ class Ratings(ValuedRows):
 def _column_with_role(role: str, schema: Schema) -> Column:
     column = schema.the(role)
     if column is None or not column.coded:
-        hint = "give one column the role user and one the role item in the sidecar"
+        hint = "say in the sidecar which columns name them: roles: {user: COLUMN, item: COLUMN}"
         raise DataError(f"ratings need a column of levels with the role {role}", hint=hint)
     return column

@@ -105,7 +105,7 @@ class TaggedRows(LabelledRows):
         """The sequences of a dataset, in the order in which they begin; a sequence with a gap is refused."""
         column, order = schema.the("sequence"), schema.the("order")
         if column is None:
-            hint = "give the column that names the sequence of each row the role sequence in the sidecar"
+            hint = "say in the sidecar which column names the sequence of each row: roles: {sequence: COLUMN}"
             raise DataError("the rows stand in no sequences: no column has the role sequence", hint=hint)
         sequence = numbered_by_appearance(table.cells(column.name))
         _refuse_gaps(table, schema)

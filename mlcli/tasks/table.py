@@ -78,7 +78,7 @@ KINDS = (
     ),
     Kind(
         name="clustering",
-        summary="put rows into groups; labels, where there are any, only judge",
+        summary="put rows into clusters; labels, where there are any, only judge",
         recognise=lambda schema: schema.the("target") is None,
         target="judges",
         target_kinds=LEVELS,
@@ -89,9 +89,9 @@ KINDS = (
         metrics_with_labels=("adjusted-rand", "v-measure", "homogeneity", "completeness"),
         baselines=("one-cluster", "random-clusters"),
         panel=("k-means", "agglomerative"),
-        columns_at="mlcli.report.columns.predictions:group_columns",
+        columns_at="mlcli.report.columns.predictions:cluster_columns",
         picture_of_table_at="mlcli.report.views.kinds.clustering:clustering_elements",
-        described_at="mlcli.report.views.kinds.group_portraits:group_portraits",
+        described_at="mlcli.report.views.kinds.cluster_portraits:cluster_portraits",
     ),
     Kind(
         name="sequence-labelling",

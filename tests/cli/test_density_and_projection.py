@@ -24,22 +24,22 @@ def test_the_models_imply_the_kind(model: str, kind: str) -> None:
     assert {cell["kind"] for cell in cells} == {kind}
 
 
-def test_the_groups_of_the_best_mixture_stand_below_the_table_in_the_units_of_the_file() -> None:
+def test_the_clusters_of_the_best_mixture_stand_below_the_table_in_the_units_of_the_file() -> None:
     shown = typed(
         "eval", "faithful", "--task", "density", "-m", "gmm", "-p", "components=2", "--protocol", "whole"
     )
     # R's faithful, mclust 6 with two components: 175 and 97 rows around (4.29, 79.97) and (2.04, 54.48).
-    lines = shown.stdout[shown.stdout.index("Means of the groups") :].splitlines()
-    assert "group 0 (175 rows)  group 1 (97 rows)" in lines[1]
+    lines = shown.stdout[shown.stdout.index("Means of the clusters") :].splitlines()
+    assert "cluster 0 (175 rows)  cluster 1 (97 rows)" in lines[1]
     assert [line.split()[:3] for line in lines[3:5]] == [
         ["eruptions", "4.29", "2.04"],
         ["waiting", "79.99", "54.49"],
     ]
-    assert shown.stdout.count("Means of the groups") == 1
+    assert shown.stdout.count("Means of the clusters") == 1
 
 
-def test_one_bell_has_no_groups_to_show() -> None:
-    assert "groups" not in typed("eval", "faithful", "-m", "gaussian").stdout
+def test_one_bell_has_no_clusters_to_show() -> None:
+    assert "clusters" not in typed("eval", "faithful", "-m", "gaussian").stdout
 
 
 def test_a_mixture_is_a_clustering_where_that_is_asked_for() -> None:

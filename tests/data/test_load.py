@@ -50,6 +50,8 @@ def test_a_relative_path_begins_at_the_base(tmp_path: Path) -> None:
         ("zzz.csv", "there is no file 'zzz.csv'", "the folder holds mines.csv"),
         ("", "no dataset is named", "give the name of a shipped dataset"),
         ("a" * 5000, "there is no dataset", "shipped datasets:"),
+        ("-", "'-' is a stream, which can be read only once", "save it as a file first"),
+        ("/dev/null", "'/dev/null' is a stream", "mlcli predict alone reads standard input, as -"),
         ("./", "'./' is a folder, not a CSV file", "the folder holds mines.csv"),
     ],
 )
@@ -139,6 +141,12 @@ def test_regression_on_levels_is_refused_and_says_why(refused: Refused) -> None:
         "my.csv: regression needs a numeric target, and 'y' is nominal: u, v",
         "my.csv:2, column 'y': 'u' is not a number",
     ]
+
+
+def test_no_advice_of_a_regression_ends_in_levels(loaded: Loaded) -> None:
+    with pytest.raises(DataError) as caught:
+        loaded("a,y\n1,u\n2,v\n", task="regression")
+    assert [problem.hint for problem in caught.value.problems][1:] == ["correct the cell"]
 
 
 def test_levels_that_are_numbers_can_be_regressed() -> None:

@@ -48,6 +48,7 @@ def test_a_number_that_is_none_is_refused_with_its_place(write: Write) -> None:
     (problem,) = caught.value.problems
     assert problem.where.endswith("my.csv:3, column 'size'")
     assert problem.what == "'large' is not a number"
+    assert problem.hint == "correct the cell: the model has learned numbers from this column"
 
 
 def test_numbers_beyond_those_of_training_are_reported(write: Write) -> None:

@@ -16,6 +16,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
 from mlcli.data.shipped import shipped_paths
+from mlcli.report.formats.table import renderer_of
+from mlcli.report.page import Page
+from mlcli.report.views.dataset import profile_of
 from mlcli.report.views.results_as_json import plain
 
 Loaded = Callable[..., Dataset]
@@ -129,3 +132,11 @@ def test_profiles_read_nothing_but_the_dataset(tmp_path: Path) -> None:
     dataset = load(str(path))
     path.unlink()
     assert profile(dataset).rows == 2
+
+
+def test_levels_as_long_as_texts_are_shortened_where_they_are_shown(loaded: Loaded) -> None:
+    rows = "".join(f"{'k' * 70_000},{place % 2}\n" for place in range(8))
+    made = profile(loaded("words,y\n" + rows, "target: y\n"))
+    text = renderer_of("text")(profile_of(made), Page(width=100))
+    assert "k" * 39 + "… 8" in text
+    assert max(map(len, text.splitlines())) < 200

@@ -136,6 +136,14 @@ def test_double_and_empty_names_are_refused_together() -> None:
     assert refusal("a,,a\n1,2,3\n") == ["my.csv:1: column 2 has no name", "my.csv:1: 2 columns are called 'a'"]
 
 
+def test_what_stands_above_the_names_is_called_what_it_is() -> None:
+    assert refusal("sep=;\na;b\n1;2\n") == [
+        "my.csv:1: the first line tells Excel the delimiter, and is no line of names"
+    ]
+    (found,) = refusal("made by a tool\na,b\n")
+    assert found == "my.csv:2: the row has 2 cells, the header has 1 name: cell 2 ('b') belongs to no column"
+
+
 def test_a_file_without_header_is_refused_unless_the_sidecar_says_that_it_has_one() -> None:
     (found,) = refusal("5.1,3.5,setosa\n4.9,3.0,setosa\n")
     assert found == "my.csv:1: the first line looks like a row, not like names: 5.1, 3.5, setosa"

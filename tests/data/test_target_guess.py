@@ -58,6 +58,8 @@ TABLES = [
     ("area", "X:k Y:k month:c FFMC:n wind:n rain:n area:n"),
     ("class", "x:n y:n class:c"),
     ("z", "x:n y:n z:n"),
+    ("y", "col:c lev:c x:n y:b"),
+    ("y", "a:n x:n y:c"),
     ("Cover_Type", "Elevation:i Slope:i Soil_Type40:z Cover_Type:k"),
     ("Sales", "Store:k DayOfWeek:k Date:t Sales:i Customers:i Open:z StateHoliday:c"),
     ("rings", "sex:c length:n diameter:n height:n rings:i"),

@@ -197,7 +197,9 @@ def test_a_declared_boolean_has_two_values(refused: Refused, loaded: Loaded) -> 
     assert found == "my.csv: column 'x' is declared boolean but holds 3 values: 1, 2, 3"
 
 
-@pytest.mark.parametrize("text", ["$3.50", "1,234.50", "1 234,5", "1.234,50", "12 %", "€ 7", "1'000"])
+@pytest.mark.parametrize(
+    "text", ["$3.50", "1,234.50", "1 234,5", "1.234,50", "12 %", "€ 7", "1'000", "−0.5", "1000,25"]
+)
 def test_numbers_as_sheets_show_them_are_text_and_no_identifier(loaded: Loaded, text: str) -> None:
     column, _, dataset = column_of(loaded, [f'"{text}"', *map(str, range(20, 32))], "target: null\n")
     assert column.kind == "nominal"

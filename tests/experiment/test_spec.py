@@ -270,6 +270,12 @@ def test_a_parameter_in_the_wrong_place_is_told_where_it_belongs(tmp_path: Path)
     assert "write {use: knn, params: {k: 3}}" in [problem.hint for problem in found]
 
 
+def test_no_example_of_a_list_is_made_of_what_is_no_item(tmp_path: Path) -> None:
+    assert the_problem(tmp_path, "data: iris").hint == "such as data: [iris]"
+    for wrong in ("data:", "data: 5", "data: {knn: {k: 3}}"):
+        assert the_problem(tmp_path, wrong).hint == "the datasets: shipped names, paths, or mappings"
+
+
 def test_a_target_that_is_no_column_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(ROWS, encoding="utf-8")
     problem = the_problem(tmp_path, "data: [{path: mine.csv, target: z}]")

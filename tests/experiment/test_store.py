@@ -280,5 +280,6 @@ def test_runs_are_listed_and_an_unfinished_one_says_so(store: Store) -> None:
 
 
 def test_a_run_that_is_not_there_is_a_matter_of_usage(store: Store) -> None:
-    with pytest.raises(UsageError, match="there is no run 7"):
+    with pytest.raises(UsageError, match="there is no run 7") as caught:
         store.runs.one(7)
+    assert caught.value.problems[0].hint == f"mlcli runs --store {store.path} lists all"

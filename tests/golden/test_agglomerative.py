@@ -28,7 +28,7 @@ def scattered(n: int = 300, p: int = 4) -> Any:
 
 def as_scipy(merges: Merges) -> Any:
     """The merges in SciPy's form."""
-    return np.column_stack([merges.groups, merges.heights, merges.sizes]).astype(np.float64)
+    return np.column_stack([merges.children, merges.heights, merges.sizes]).astype(np.float64)
 
 
 @pytest.mark.parametrize("linkage", list(LINKAGES))
@@ -40,7 +40,7 @@ def test_merges_and_heights_are_those_of_scipy(
     monkeypatch.setattr(_merging, "COMPILED_FROM", 0 if route is merged_by_loops else 10**9)
     X = scattered(n)
     ours, theirs = merges_of(X, linkage), peer(X, linkage)
-    assert np.array_equal(ours.groups, theirs[:, :2])
+    assert np.array_equal(ours.children, theirs[:, :2])
     assert ours.heights == pytest.approx(theirs[:, 2], rel=1e-9)
     assert np.array_equal(ours.sizes, theirs[:, 3])
 
@@ -68,17 +68,17 @@ def test_centroid_linkage_may_merge_lower_than_before() -> None:
     ("linkage", "height"), [("single", 8.0), ("complete", 10.0), ("average", 9.0), ("centroid", 9.0)]
 )
 @pytest.mark.parametrize("route", ROUTES)
-def test_the_distances_of_two_groups_are_those_of_the_worked_example(
+def test_the_distances_of_two_clusters_are_those_of_the_worked_example(
     linkage: str, height: float, route: Any
 ) -> None:
-    """Worked examples, section 10: the groups 1 2 and 10 11."""
+    """Worked examples, section 10: the clusters 1 2 and 10 11."""
     _, heights = route(np.array([[1.0], [2.0], [10.0], [11.0]]), linkage)
     assert heights.max() == pytest.approx(height, abs=1e-12)
 
 
 @pytest.mark.parametrize("linkage", list(LINKAGES))
 @pytest.mark.parametrize("clusters", [1, 2, 5, 40])
-def test_a_cut_by_number_leaves_so_many_groups(linkage: str, clusters: int) -> None:
+def test_a_cut_by_number_leaves_so_many_clusters(linkage: str, clusters: int) -> None:
     merges = merges_of(scattered(), linkage)
     cut = merges.cut_into(clusters)
     assert len(np.unique(cut)) == clusters
@@ -95,7 +95,7 @@ def test_a_cut_at_a_height_is_that_of_scipy(linkage: str, share: float) -> None:
     assert adjusted_rand_score(merges.cut_at(height), theirs) == pytest.approx(1.0)
 
 
-def test_the_four_groups_of_ruspini_are_found() -> None:
+def test_the_four_clusters_of_ruspini_are_found() -> None:
     """Ruspini 1970: 23, 20, 17 and 15 rows."""
     answers = answered(Agglomerative(clusters=4), shipped("ruspini"))
     assert np.bincount(answers.cluster).tolist() == [23, 20, 17, 15]
@@ -125,8 +125,8 @@ def test_rows_that_are_all_equal_have_a_tree_without_height(linkage: str) -> Non
     assert (len(picture.leaves), picture.heights) == (5, (0.0,) * 4)
 
 
-def test_more_groups_than_rows_are_said() -> None:
-    with pytest.warns(MlcliWarning, match=r"fewer rows \(2\) than groups were asked for \(3\)"):
+def test_more_clusters_than_rows_are_said() -> None:
+    with pytest.warns(MlcliWarning, match=r"fewer rows \(2\) than clusters were asked for \(3\)"):
         assert answered(Agglomerative(clusters=3), rows([1, 5])).cluster.tolist() == [0, 1]
 
 
@@ -143,7 +143,7 @@ def test_the_dendrogram_numbers_leaves_from_the_top_and_then_what_merges_make() 
     picture = dendrogram("Tree", merges, np.array([0, 0, 2, 1], np.int32), "read it")
     assert picture == Dendrogram(
         "Tree",
-        ("group 0: row 1", "group 0: row 2", "group 1: row 4", "group 2: row 3"),
+        ("cluster 0: row 1", "cluster 0: row 2", "cluster 1: row 4", "cluster 2: row 3"),
         ((0, 1), (2, 4), (3, 5)),
         (1.0, 4.0, 4.0),
         note="read it",
@@ -163,6 +163,6 @@ def test_rows_are_known_again_in_any_order_and_others_refused() -> None:
     X = np.random.default_rng(6).normal(size=(30, 2))
     model = fitted(Agglomerative(clusters=4), rows(X))
     some = np.array([7, 3, 3, 29])
-    assert model.cluster_of(rows(X[some]).table).tolist() == model.group_[some].tolist()
+    assert model.cluster_of(rows(X[some]).table).tolist() == model.cluster_[some].tolist()
     with pytest.raises(FitError, match="row 2 is none of them"):
         model.cluster_of(rows(np.vstack([X[:1], X[1:2] + 1e-9])).table)

@@ -1,4 +1,4 @@
-"""Cluster, then label: groups of scikit-learn's k-means with labels counted by hand, and rules of the notes."""
+"""Cluster, then label: clusters of scikit-learn's k-means with labels counted by hand, and rules of the notes."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ def test_answers_are_those_of_scikit_learn_and_counting(classifier: Any) -> None
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-def test_labels_reach_the_members_of_their_group() -> None:
+def test_labels_reach_the_members_of_their_cluster() -> None:
     train = on_a_line({0.0: 0, 10.0: 1, 20.0: 2}, [0.5, 1.0, 9.5, 10.5, 19.0])
     model = fitted(around(THREE), train)
     assert asked(model, train.unlabelled.with_target(np.zeros(5, np.int32))).predicted.tolist() == [0, 0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(("fallback", "expected"), [("nearest", [0.0, 1.0, 0.0]), ("all", [2 / 3, 1 / 3, 0.0])])
-def test_a_group_without_labels_takes_those_of_the_nearest_or_of_all(fallback: str, expected: list[float]) -> None:
+def test_a_cluster_without_labels_takes_those_of_the_nearest_or_all(fallback: str, expected: list[float]) -> None:
     train = on_a_line({0.0: 0, 0.5: 0, 10.0: 1}, [0.2, 10.2, 14.0, 14.2])
     model = fitted(around(THREE, without_labels=fallback), train)
-    alone = model._group_of(train.unlabelled.table)[2]
+    alone = model._cluster_of(train.unlabelled.table)[2]
     assert model.shares_[alone] == pytest.approx(expected)
     assert any("none of its own" in str(row[-1]) for row in model.explain()[0].rows)
 

@@ -1,4 +1,4 @@
-"""Scores of groups beside scikit-learn and the worked examples, sections 3 and 10."""
+"""Scores of clusters beside scikit-learn and the worked examples, sections 3 and 10."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.tasks.cluster_profiles import around_centres, silhouettes
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.grouping import around_centres, silhouettes
 
 PEERS = {
     "adjusted-rand": peer.adjusted_rand_score,
@@ -30,19 +30,19 @@ def answers(
 ) -> ClusterAnswers:
     """What a clustering would have said of some rows."""
     X = np.asarray(X, dtype=np.float64).reshape(len(cluster), -1)
-    group = np.asarray(cluster, dtype=np.int32)
-    groups = int(group.max()) + 1
-    known = np.full(len(group), -1) if truth is None else np.asarray(truth)
-    own, between = around_centres(X, group, groups, np.ones(len(X)) if weight is None else weight)
+    cluster = np.asarray(cluster, dtype=np.int32)
+    clusters = int(cluster.max()) + 1
+    known = np.full(len(cluster), -1) if truth is None else np.asarray(truth)
+    own, between = around_centres(X, cluster, clusters, np.ones(len(X)) if weight is None else weight)
     return ClusterAnswers(
-        header=Header(rows=np.arange(len(group)) if rows is None else rows, weight=weight),
-        cluster=group,
+        header=Header(rows=np.arange(len(cluster)) if rows is None else rows, weight=weight),
+        cluster=cluster,
         truth=known.astype(np.int32),
         classes=tuple(f"class {code}" for code in range(int(known.max()) + 1)),
-        clusters=groups,
+        clusters=clusters,
         to_centre=own,
         centre_to_all=between,
-        silhouette=silhouettes(X, group, groups),
+        silhouette=silhouettes(X, cluster, clusters),
     )
 
 
@@ -52,7 +52,7 @@ def score(name: str, of: ClusterAnswers) -> Any:
 
 
 def dealt(seed: int, n: int = 120) -> ClusterAnswers:
-    """Rows, groups and labels that have a little to do with each other."""
+    """Rows, clusters and labels that have a little to do with each other."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n)
     cluster = np.where(rng.random(n) < 0.5, truth, rng.integers(0, 4, n))
@@ -96,7 +96,7 @@ def test_sums_of_squares_are_those_of_the_worked_example() -> None:
 
 
 def test_red_blue_and_gold_read_as_a_clustering_are_those_of_the_worked_example() -> None:
-    """Worked examples, section 3: labels R B R B G, groups R R B R B; decision 7 on homogeneity."""
+    """Worked examples, section 3: labels R B R B G, clusters R R B R B; decision 7 on homogeneity."""
     of = answers(np.arange(5), [0, 0, 1, 0, 1], [0, 1, 0, 1, 2])
     expected = {
         "homogeneity": 0.375150,
@@ -118,10 +118,18 @@ def test_a_whole_weight_counts_as_that_many_rows() -> None:
         assert score(name, weighted) == pytest.approx(score(name, repeated), rel=1e-9)
 
 
-def test_one_group_has_no_separation_and_says_so() -> None:
+def test_one_cluster_has_no_separation_and_says_so() -> None:
     of = answers([1, 2, 3], [0, 0, 0])
     for name in ("silhouette", "calinski-harabasz"):
-        assert score(name, of) == Undefined("all rows are in one group")
+        assert score(name, of) == Undefined("all rows are in one cluster")
+
+
+@pytest.mark.parametrize("points", [(1.0, 2.0), (0.1, 0.7), (-1.1055415967851332, 0.9045340337332909)])
+def test_clusters_of_one_point_each_have_no_ratio_of_separations(points: tuple[float, float]) -> None:
+    """Calinski & Harabasz 1974 divide by the squares within clusters, of which rounding leaves a little."""
+    cluster = np.arange(60) % 7 < 3
+    of = answers(np.where(cluster, *points), cluster)
+    assert score("calinski-harabasz", of) == Undefined("every cluster is one point")
 
 
 def test_without_labels_agreement_is_undefined() -> None:
@@ -129,7 +137,7 @@ def test_without_labels_agreement_is_undefined() -> None:
         assert score(name, answers([1, 2, 3], [0, 0, 1])) == Undefined("the rows have no labels")
 
 
-def test_stability_is_the_mean_adjusted_rand_index_of_every_two_groupings() -> None:
+def test_stability_is_the_mean_adjusted_rand_index_of_every_two_clusterings() -> None:
     samples = [dealt(seed) for seed in range(4)]
     found = summarise(metric_named("stability", ClusterAnswers), samples, [120] * 4)
     pairs = [
@@ -149,9 +157,9 @@ def test_stability_compares_the_rows_that_two_splits_share() -> None:
     assert found.mean == 1.0
 
 
-def test_a_single_grouping_has_no_stability_and_says_what_would_help() -> None:
+def test_a_single_clustering_has_no_stability_and_says_what_would_help() -> None:
     found = score("stability", dealt(1))
-    assert found == Undefined("there is one grouping to compare", "protocol: bootstrap-whole")
+    assert found == Undefined("there is one clustering to compare", "protocol: bootstrap-whole")
     apart = [answers([1, 2], [0, 1], rows=np.array(rows)) for rows in ([0, 1], [2, 3])]
     shared = summarise(metric_named("stability", ClusterAnswers), apart, [2, 2])
     assert shared.why == "some splits share fewer than two rows"
@@ -159,19 +167,19 @@ def test_a_single_grouping_has_no_stability_and_says_what_would_help() -> None:
 
 def test_of_many_rows_some_silhouettes_are_computed_in_blocks_that_do_not_grow() -> None:
     X = np.random.default_rng(0).normal(size=(20_000, 2))
-    group = (X[:, 0] > 0).astype(np.int32)
+    cluster = (X[:, 0] > 0).astype(np.int32)
     tracemalloc.start()
-    found = silhouettes(X, group, 2)
+    found = silhouettes(X, cluster, 2)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     known = np.flatnonzero(~np.isnan(found))
     some = known[::500]
     distances = np.sqrt(((X[some, None] - X) ** 2).sum(axis=2))
     near, apart = (
-        np.array([row[group == which].sum() for row, which in zip(distances, choice, strict=True)])
-        for choice in (group[some], 1 - group[some])
+        np.array([row[cluster == which].sum() for row, which in zip(distances, choice, strict=True)])
+        for choice in (cluster[some], 1 - cluster[some])
     )
-    near, apart = near / (np.bincount(group)[group[some]] - 1), apart / np.bincount(group)[1 - group[some]]
+    near, apart = near / (np.bincount(cluster)[cluster[some]] - 1), apart / np.bincount(cluster)[1 - cluster[some]]
     assert len(known) == 5_000
     assert found[some] == pytest.approx((apart - near) / np.maximum(near, apart), abs=1e-6)
     # A matrix of 5,000 x 20,000 distances alone would be 800 MB.

@@ -1,4 +1,4 @@
-"""DBSCAN beside scikit-learn: core rows, noise and groups; distances that are given; eps by the bend."""
+"""DBSCAN beside scikit-learn: core rows, noise and clusters; distances that are given; eps by the elbow."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def matrix(X: Any) -> Any:
 
 
 @pytest.mark.parametrize(("eps", "min_rows"), [(0.5, 5), (0.8, 10), (0.3, 3)])
-def test_groups_and_noise_are_scikit_learns(eps: float, min_rows: int) -> None:
+def test_clusters_and_noise_are_scikit_learns(eps: float, min_rows: int) -> None:
     X = shipped("iris").table.numbers
     theirs = peers.DBSCAN(eps=eps, min_samples=min_rows).fit(X)
     model = fitted(DBSCAN(eps=eps, min_rows=min_rows), rows(X))
-    group = answered(DBSCAN(eps=eps, min_rows=min_rows), rows(X)).cluster
+    cluster = answered(DBSCAN(eps=eps, min_rows=min_rows), rows(X)).cluster
     core = theirs.core_sample_indices_
     assert len(model.core_) == len(core)
-    assert np.array_equal(group == model.groups() - 1, theirs.labels_ == -1)
-    assert adjusted_rand_score(theirs.labels_[core], group[core]) == 1.0
+    assert np.array_equal(cluster == model.cluster_count() - 1, theirs.labels_ == -1)
+    assert adjusted_rand_score(theirs.labels_[core], cluster[core]) == 1.0
 
 
-def test_moons_are_told_apart_with_the_eps_of_the_bend() -> None:
+def test_moons_are_told_apart_with_the_eps_of_the_elbow() -> None:
     X, y = make_moons(300, noise=0.05, random_state=0)
-    group = answered(DBSCAN(), rows(X)).cluster
-    kept = group < group.max()
-    assert adjusted_rand_score(y[kept], group[kept]) > 0.95
+    cluster = answered(DBSCAN(), rows(X)).cluster
+    kept = cluster < cluster.max()
+    assert adjusted_rand_score(y[kept], cluster[kept]) > 0.95
     assert kept.mean() > 0.9
 
 
@@ -50,7 +50,7 @@ def test_given_distances_are_taken_as_they_are(linkage: Any) -> None:
     assert adjusted_rand_score(theirs, ours) == 1.0
 
 
-def test_given_distances_make_the_groups_and_scores_of_the_points() -> None:
+def test_given_distances_make_the_clusters_and_scores_of_the_points() -> None:
     X = shipped("iris").table.numbers
     by_points, by_distances = (
         answered(DBSCAN(eps=0.5, min_rows=5, distances=how), rows(cells))
@@ -65,4 +65,4 @@ def test_noise_alone_is_said() -> None:
     X = np.arange(10.0)[:, None] * 100
     with pytest.warns(MlcliWarning, match="all are noise"):
         model = fitted(DBSCAN(eps=1.0), rows(X))
-    assert model.group_names() == ("none",)
+    assert model.cluster_names() == ("noise",)

@@ -49,7 +49,7 @@ def test_the_splits_of_the_book() -> None:
     model = fitted(Divisive(clusters=5, distances="*"), rows(OBJECTS))
     assert model.diameters_.tolist() == [10.0, 5.0, 3.0, 2.0]
     assert model.sizes_.tolist() == [[3, 2], [2, 1], [1, 1], [1, 1]]
-    two = fitted(Divisive(clusters=2, distances="*"), rows(OBJECTS)).group_
+    two = fitted(Divisive(clusters=2, distances="*"), rows(OBJECTS)).cluster_
     assert two.tolist() == [1, 1, 0, 0, 0]
 
 
@@ -60,12 +60,11 @@ def test_who_leaves_is_who_leaves_by_the_definition(seed: int) -> None:
     assert np.flatnonzero(splinter(apart)).tolist() == left_by_loops(apart)
 
 
-def test_no_group_is_wider_than_the_diameter() -> None:
+def test_no_cluster_is_wider_than_the_diameter() -> None:
     X = shipped("iris").table.numbers
-    group = answered(Divisive(diameter=2.0), rows(X)).cluster
-    widths = [
-        np.sqrt(((X[group == k][:, None] - X[group == k]) ** 2).sum(axis=2)).max() for k in range(group.max() + 1)
-    ]
+    cluster = answered(Divisive(diameter=2.0), rows(X)).cluster
+    members = [X[cluster == k] for k in range(cluster.max() + 1)]
+    widths = [np.sqrt(((own[:, None] - own) ** 2).sum(axis=2)).max() for own in members]
     assert max(widths) <= 2.0
 
 
@@ -84,4 +83,4 @@ def test_names_of_rows_may_stand_beside_their_distances(tmp_path: Path) -> None:
     file.write_text("\n".join(["object,a,b,c,d,e", *lines]), encoding="utf-8")
     words = ("train", str(file), "--task", "clustering", "-m", "divisive", "-p", "clusters=5", "-p", "distances=*")
     found = {one["title"]: one for one in document(typed(*words, "--json"))["findings"]}
-    assert [row[1] for row in found["Splits of the widest group"]["rows"]] == [10, 5, 3, 2]
+    assert [row[1] for row in found["Splits of the widest cluster"]["rows"]] == [10, 5, 3, 2]

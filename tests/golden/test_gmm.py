@@ -15,7 +15,13 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.mixtures import FittedMixture, MixtureOfGaussians, StopRule, from_groups, maximise_likelihood
+from mlcli.engines.mixtures import (
+    FittedMixture,
+    MixtureOfGaussians,
+    StopRule,
+    maximise_likelihood,
+    mixture_of_clusters,
+)
 from mlcli.models.density.gaussian import Gaussian
 from mlcli.models.density.gmm import GaussianMixture
 from mlcli.prepare.min_max import MinMax
@@ -28,9 +34,9 @@ ROUNDS = 25
 
 
 def start_of(X: Array, covariance: str, components: int = 3) -> MixtureOfGaussians:
-    """Groups of rows as they come."""
+    """Clusters of rows as they come."""
     member = np.arange(components) == (np.arange(len(X)) * components // len(X))[:, None]
-    return from_groups(X, np.ones(len(X)), member, COVARIANCE_TYPES[covariance], np.zeros(X.shape[1]))
+    return mixture_of_clusters(X, np.ones(len(X)), member, COVARIANCE_TYPES[covariance], np.zeros(X.shape[1]))
 
 
 def em_from(

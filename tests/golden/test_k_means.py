@@ -52,22 +52,22 @@ def plain(X: Array, weights: Array, centres: Array) -> tuple[Array, float]:
     before = None
     while True:
         squared = ((X[:, None] - centres) ** 2).sum(axis=2)
-        group = squared.argmin(axis=1)
-        if before is not None and np.array_equal(before, group):
+        cluster = squared.argmin(axis=1)
+        if before is not None and np.array_equal(before, cluster):
             return centres, float(weights @ squared.min(axis=1))
-        before = group
+        before = cluster
         centres = np.array(
-            [np.average(X[group == g], axis=0, weights=weights[group == g]) for g in np.unique(group)]
+            [np.average(X[cluster == g], axis=0, weights=weights[cluster == g]) for g in np.unique(cluster)]
         )
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize("clusters", [2, 3, 5])
 @pytest.mark.parametrize("start", list(STARTS))
-def test_from_the_same_start_the_groups_and_inertia_are_those_of_scikit_learn(
+def test_from_the_same_start_the_clusters_and_inertia_are_those_of_scikit_learn(
     dataset: str, clusters: int, start: str
 ) -> None:
-    # With this seed no group loses all its rows; which row then restarts it is left open (decision 46).
+    # With this seed no cluster loses all its rows; which row then restarts it is left open (decision 46).
     data = cloud(shipped(dataset))
     first = STARTS[start](data, clusters, np.random.default_rng(6))
     ours = Lloyd(data, first, place).run(TO_THE_END)
@@ -100,8 +100,8 @@ def test_restarts_end_no_worse_than_scikit_learn(dataset: str) -> None:
     assert fitted(KMeans(restarts=30), data).within_ <= peer.inertia_ * (1 + 1e-3)
 
 
-def test_four_clear_groups_are_found() -> None:
-    """Ruspini 1970 has four natural groups, of 23, 20, 17 and 15 rows; scikit-learn finds the same."""
+def test_four_clear_clusters_are_found() -> None:
+    """Ruspini 1970 has four natural clusters, of 23, 20, 17 and 15 rows; scikit-learn finds the same."""
     data = shipped("ruspini")
     model = fitted(KMeans(clusters=4), data)
     peer = Peer(4, n_init=10, random_state=0).fit(data.table.numbers)
@@ -110,7 +110,7 @@ def test_four_clear_groups_are_found() -> None:
     assert model.within_ == pytest.approx(peer.inertia_, rel=1e-9)
 
 
-def test_groups_are_numbered_from_the_largest() -> None:
+def test_clusters_are_numbered_from_the_largest() -> None:
     answers = answered(KMeans(clusters=3), rows([0, 1, 100, 101, 102, 103, 200, 201, 202]))
     assert answers.cluster.tolist() == [2, 2, 0, 0, 0, 0, 1, 1, 1]
 
@@ -128,7 +128,7 @@ def test_of_two_equally_near_centres_the_first_wins() -> None:
 
 
 @pytest.mark.parametrize("route", [0, 10**18], ids=["compiled", "numpy"])
-def test_a_group_without_rows_restarts_at_the_farthest_row(route: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_rows_restarts_at_the_farthest_row(route: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Decision 46: no row is nearest to the centre at 1000, and 40 is the row farthest from its own.
     data = cloud(rows([-20.0, -19.0, -1.0, 0.0, 40.0]))
     monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
@@ -137,13 +137,13 @@ def test_a_group_without_rows_restarts_at_the_farthest_row(route: int, monkeypat
 
 
 def test_fewer_different_rows_than_clusters_are_said() -> None:
-    with pytest.warns(MlcliWarning, match=r"fewer rows differ \(2\) than groups were asked for \(3\)"):
+    with pytest.warns(MlcliWarning, match=r"fewer rows differ \(2\) than clusters were asked for \(3\)"):
         answers = answered(KMeans(clusters=3), rows([1, 1, 1, 5, 5]))
     assert answers.cluster.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_a_last_step_that_still_moves_is_said() -> None:
-    with pytest.warns(MlcliWarning, match="still moved after 1 step"):
+    with pytest.warns(MlcliWarning, match="not converged after 1 iteration"):
         fitted(KMeans(clusters=5, max_iterations=1, tolerance=0.0, start="random-assignment"), shipped("iris"))
 
 
@@ -182,11 +182,11 @@ def test_memory_grows_with_the_rows_and_not_with_their_square(
     assert peak(8000) < 3 * peak(4000)
 
 
-def test_as_many_groups_as_lie_far_enough_apart() -> None:
+def test_as_many_clusters_as_lie_far_enough_apart() -> None:
     places = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
     X = np.repeat(places, 30, axis=0) + np.random.default_rng(0).normal(size=(120, 2)) * 0.5
     model = fitted(KMeans(clusters=7, separation=5.0), rows(X))
-    assert model.groups() == 4
+    assert model.cluster_count() == 4
     # The centres of the four clouds, and the mean distance of rows to theirs, by NumPy.
     middles = np.array([X[at : at + 30].mean(axis=0) for at in range(0, 120, 30)])
     away = np.sqrt(((X - np.repeat(middles, 30, axis=0)) ** 2).sum(axis=1)).mean()
@@ -194,8 +194,8 @@ def test_as_many_groups_as_lie_far_enough_apart() -> None:
     assert model.separations_[2] == pytest.approx(apart[apart > 0].min() / away, rel=1e-6)
 
 
-def test_one_group_where_none_lie_far_enough_apart() -> None:
-    assert fitted(KMeans(clusters=4, separation=100.0), shipped("iris")).groups() == 1
+def test_one_cluster_where_none_lie_far_enough_apart() -> None:
+    assert fitted(KMeans(clusters=4, separation=100.0), shipped("iris")).cluster_count() == 1
 
 
 def test_the_mean_distance_to_the_centre_is_that_of_numpy() -> None:

@@ -42,7 +42,7 @@ def test_a_swap_is_worth_what_is_said() -> None:
     assert worth[medoid, row] == pytest.approx(gain)
 
 
-def test_new_rows_go_to_the_nearest_medoid_and_the_largest_group_is_first() -> None:
+def test_new_rows_go_to_the_nearest_medoid_and_the_largest_cluster_is_first() -> None:
     X = numbers_of("iris")
     model: Any = fitted(KMedoids(), unlabelled(X[::2], "clustering"))
     said = asked(model, unlabelled(X[1::2], "clustering")).cluster

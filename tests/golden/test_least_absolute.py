@@ -65,3 +65,17 @@ def test_one_far_value_moves_nothing() -> None:
 def test_the_median_without_a_column_that_varies() -> None:
     data = valued(numeric(np.zeros((5, 1))), [1.0, 2.0, 4.0, 8.0, 100.0])
     assert answered(LeastAbsolute(), data).predicted == pytest.approx(4.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_columns_that_are_nearly_copies_do_not_hide_the_minimum(quantile: float) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(70, 6)) + 1e4
+    X = np.column_stack([X, X[:, 0] + 1e-6 * rng.normal(size=70)])
+    y = (X - 1e4) @ rng.normal(size=7) + rng.normal(size=70)
+    said = answered(LeastAbsolute(quantile=quantile), valued(numeric(X), list(y))).predicted
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    standard[:, 6] = (X[:, 6] - X[:, 0]) / (X[:, 6] - X[:, 0]).std()
+    expected = least(standard, y, np.ones(70), True, quantile)
+    error = np.maximum(quantile * (y - said), (quantile - 1) * (y - said)).sum()
+    assert error == pytest.approx(expected, rel=1e-5)

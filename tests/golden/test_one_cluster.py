@@ -13,7 +13,7 @@ from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
 from tests.golden.shipped import in_numbers
 
 
-def test_all_rows_are_one_group_as_tight_as_one_cluster_of_scikit_learn() -> None:
+def test_all_rows_are_one_cluster_as_tight_as_one_cluster_of_scikit_learn() -> None:
     table = in_numbers("wine").table
     n = len(table)
     rows = ClusteredRows(table=table, rows=np.arange(n), labels=np.full(n, -1, dtype=np.int32))

@@ -12,7 +12,7 @@ from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
 from tests.golden.shipped import in_numbers
 
 
-def test_groups_are_uniform_and_know_nothing_of_the_classes() -> None:
+def test_clusters_are_uniform_and_know_nothing_of_the_classes() -> None:
     data = in_numbers("digits")
     n = len(data)
     rows = ClusteredRows(table=data.table, rows=np.arange(n), labels=np.full(n, -1, dtype=np.int32))

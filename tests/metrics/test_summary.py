@@ -200,6 +200,13 @@ def test_scores_that_tie_say_nothing_of_an_area() -> None:
     assert "all scores tie" in found.interval
 
 
+def test_an_area_of_classes_of_one_row_each_has_no_interval() -> None:
+    found = summary_of("auc", folds_of(drawn_labels(9, rows=9), 3), train=6)
+    assert found.mean is not None
+    assert found.low is None
+    assert "no class has two judged rows" in found.interval
+
+
 def wins_and_area(answers: LabelAnswers) -> tuple[np.ndarray[Any, Any], float]:
     assert answers.probabilities is not None
     scores, positive = answers.probabilities[:, 1], answers.truth == 1

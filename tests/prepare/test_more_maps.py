@@ -111,16 +111,16 @@ def test_fewer_rows_than_landmarks_leave_columns_of_0() -> None:
     assert sorted(changed.numbers[2, :2].tolist()) == pytest.approx([np.exp(-1), 1.0])
 
 
-def test_groups_are_as_tight_as_those_of_scikit_learn() -> None:
+def test_clusters_are_as_tight_as_those_of_scikit_learn() -> None:
     Z = load_iris().data
     step = fitted(KMeansCode(k=3, restarts=10), numbers(Z))
     changed = step.apply(numbers(Z))
-    group = changed.codes[:, 0]
-    within = sum(((Z[group == k] - Z[group == k].mean(axis=0)) ** 2).sum() for k in range(3))
+    cluster = changed.codes[:, 0]
+    within = sum(((Z[cluster == k] - Z[cluster == k].mean(axis=0)) ** 2).sum() for k in range(3))
     assert within == pytest.approx(KMeans(3, n_init=10, random_state=0).fit(Z).inertia_, rel=1e-6)
-    assert (np.diff(np.bincount(group)) <= 0).all()
-    assert names(changed) == ["group"]
-    assert names(prepared(KMeansCode(beside=True), numbers(Z)))[-2:] == ["x3", "group"]
+    assert (np.diff(np.bincount(cluster)) <= 0).all()
+    assert names(changed) == ["cluster"]
+    assert names(prepared(KMeansCode(beside=True), numbers(Z)))[-2:] == ["x3", "cluster"]
 
 
 def test_parts_of_dates() -> None:

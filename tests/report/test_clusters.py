@@ -1,4 +1,4 @@
-"""What is shown of groups: matrices, the elbow, and a verdict where the first baseline has no score."""
+"""What is shown of clusters: matrices, the elbow, and a verdict where the first baseline has no score."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.results import results_of
+from mlcli.tasks.cluster_profiles import MEANS
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.grouping import MEANS
 from tests.golden.test_clusters import answers
 
 CORNERS = DatasetFacts("corners", "c", 12, Schema((SchemaField(Column("x")),)))
@@ -43,17 +43,17 @@ def shown(*results: CellResult, metrics: tuple[str, ...] = ("silhouette",)) -> s
 
 
 def parts(k: int) -> ClusterAnswers:
-    """The four groups, of which the last are taken together, or the first cut further."""
-    group = np.minimum(np.arange(12) // 3, k - 1)
+    """The four clusters, of which the last are taken together, or the first cut further."""
+    cluster = np.minimum(np.arange(12) // 3, k - 1)
     for extra in range(4, k):
-        group[extra - 4] = extra
-    return answers(FOUR, group)
+        cluster[extra - 4] = extra
+    return answers(FOUR, cluster)
 
 
 def test_the_elbow_is_where_the_curve_is_farthest_below_its_chord() -> None:
     text = shown(*(cell("k-means", parts(k), clusters=k) for k in (2, 3, 4, 5, 6)))
-    assert "k-means: what is left by the number of groups" in text
-    assert "The elbow is at 4 groups, with 0.0 % left where 1/k would leave 25.0 %." in text
+    assert "k-means: inertia (within-cluster sum of squares) by number of clusters" in text
+    assert "The elbow is at 4 clusters, with 0.0 % of the inertia left where 1/k would leave 25.0 %." in text
 
 
 def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
@@ -61,12 +61,12 @@ def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
     X = rng.normal(size=(12, 1))
     few = [answers(X, np.arange(12) % k) for k in (2, 3, 4)]
     text = shown(*(cell("k-means", one, clusters=one.clusters) for one in few))
-    assert "No elbow: the curve falls no faster than 1/k." in text
+    assert "No elbow: the inertia falls no faster than 1/k." in text
 
 
 def test_a_curve_with_gaps_is_shown_without_an_elbow() -> None:
     text = shown(*(cell("k-means", parts(k), clusters=k) for k in (3, 4, 6)))
-    assert "Where the curve bends is looked for when every number of groups from 2 on is there." in text
+    assert "An elbow is looked for where every number of clusters from 2 on is there." in text
 
 
 def test_of_a_curve_the_best_is_drawn() -> None:
@@ -77,9 +77,9 @@ def test_of_a_curve_the_best_is_drawn() -> None:
     assert "of the models of a curve, the best by silhouette is shown" in text
 
 
-def test_the_columns_that_differ_most_stand_below_the_groups_of_the_training_rows() -> None:
+def test_the_columns_that_differ_most_stand_below_the_clusters_of_the_training_rows() -> None:
     columns = tuple((f"x{place}", 0.0, 1.0, 0.5, 1.0 / (1 + place)) for place in range(7))
-    header = ("column", "group 0 (6 rows)", "group 1 (6 rows)", "all rows", "between")
+    header = ("column", "cluster 0 (6 rows)", "cluster 1 (6 rows)", "all rows", "between")
     profile = (Table(MEANS, header, columns), Lines("Another", ("not shown",)))
     whole, sampled = (cell("k-means", parts(2), protocol=use) for use in ("whole", "bootstrap-whole"))
     told = [replace(one, splits=(replace(one.splits[0], explanation=profile),)) for one in (whole, sampled)]
@@ -101,7 +101,7 @@ def test_models_that_differ_in_more_than_their_number_make_no_curve() -> None:
     assert "what is left" not in text
 
 
-def test_groups_of_different_splits_are_not_taken_together() -> None:
+def test_clusters_of_different_splits_are_not_taken_together() -> None:
     text = shown(cell("k-means", parts(4), parts(3), protocol="bootstrap-whole", clusters=4))
     assert "k-means: sample 1 of 2\n" in text
     sizes = [line.split() for line in text.splitlines() if line.startswith("rows")]
@@ -132,13 +132,13 @@ def test_the_verdict_claims_no_test_that_was_not_made() -> None:
     assert text.rstrip().endswith("Best by stability: k-means with 1.000; not tested against it: gmm.")
 
 
-def test_of_very_many_groups_the_largest_are_shown() -> None:
+def test_of_very_many_clusters_the_largest_are_shown() -> None:
     X = np.arange(80.0)[:, None]
-    group = np.minimum(np.arange(80) // 3, 19)
-    text = shown(cell("k-means", answers(X, group), clusters=20))
-    assert text.splitlines().count("the 12 largest of 20 groups are shown") == 1
-    header = next(line for line in text.splitlines() if line.startswith("group "))
-    assert header.split() == ["group", *map(str, range(12)), "all"]
+    cluster = np.minimum(np.arange(80) // 3, 19)
+    text = shown(cell("k-means", answers(X, cluster), clusters=20))
+    assert text.splitlines().count("the 12 largest of 20 clusters are shown") == 1
+    header = next(line for line in text.splitlines() if line.startswith("cluster "))
+    assert header.split() == ["cluster", *map(str, range(12)), "all"]
 
 
 def test_silhouettes_of_some_of_the_rows_are_said_to_be_that() -> None:

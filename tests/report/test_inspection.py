@@ -16,7 +16,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.scoring.importance import permutation_importance
 from mlcli.report.scoring.scored import Scored, scored
-from mlcli.report.views.inspection import group_planes, inspection_of
+from mlcli.report.views.inspection import cluster_planes, inspection_of
 
 ROWS = 120
 
@@ -92,9 +92,9 @@ def test_classes_have_their_sides_of_the_plane(table: Path) -> None:
         assert all((x > 0) == (name == "high") for x, _ in points)
 
 
-def test_groups_lie_in_the_planes_of_columns_that_tell_them_apart(table: Path) -> None:
+def test_clusters_lie_in_the_planes_of_columns_that_tell_them_apart(table: Path) -> None:
     one = tried(table, "side", "y", "k-means", "clustering")
-    planes = group_planes(one, "k-means", data_of(one))
+    planes = cluster_planes(one, "k-means", data_of(one))
     assert [type(plane) for plane in planes] == [Points, Cloud]
     assert all(sum(len(points) for _, points in plane.groups) == ROWS for plane in planes)  # type: ignore[attr-defined, misc]
     assert inspection_of(one, "k-means", data_of(one)) == []

@@ -30,7 +30,7 @@ TABLE: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
         ("check_outliers_fit_predict", "check_outliers_train"),
         "by its own limit it flags none of their rows; told to flag a tenth (decide), it passes",
     ),
-    (("OneCluster", "RandomClusters"), ("check_clustering",), "it is a baseline, and finds no groups"),
+    (("OneCluster", "RandomClusters"), ("check_clustering",), "it is a baseline, and finds no clusters"),
     (
         ("Stacking", "SelectedModelClassifier", "Tuned"),
         (WEIGHTS,),

@@ -64,14 +64,30 @@ def rare_classes(audited: Audited) -> Iterator[Issue]:
         )
 
 
+def one_class(audited: Audited) -> Iterator[Issue]:
+    """A target of one class only, so that any model is always right."""
+    target = audited.target
+    if target is None or not target.coded or audited.planned is None:
+        return
+    counts = np.bincount(audited.present(target).astype(np.intp))
+    if audited.planned.kind.name in OF_RARE_CLASSES and np.count_nonzero(counts) == 1:
+        yield Issue(
+            "grave",
+            f"every row is of class {target.levels[int(counts.argmax())]}: there is nothing to tell apart",
+            f"{counts.sum()} rows with a class",
+            (Repair("option", "--target COLUMN"), by_hand("add rows of other classes")),
+            (target.name,),
+        )
+
+
 def imbalance(audited: Audited) -> Iterator[Issue]:
     """One class that has nearly all rows, so that accuracy says nothing."""
     target = audited.target
     if target is None or not target.coded or audited.planned is None:
         return
     counts = np.bincount(audited.present(target).astype(np.intp))
-    if audited.planned.kind.name == "classification" and counts.max() >= LARGEST_CLASS * counts.sum():
-        share = counts.max() / counts.sum()
+    share = counts.max(initial=0) / max(counts.sum(), 1)
+    if audited.planned.kind.name == "classification" and LARGEST_CLASS <= share < 1:
         yield Issue(
             "warning",
             f"{share:.1%} of the rows are of class {target.levels[int(counts.argmax())]}: accuracy says little",

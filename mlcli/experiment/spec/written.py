@@ -185,6 +185,6 @@ def _problem_with(keys: Keys, key: str, part: Written) -> Problem:
         elsewhere = ELSEWHERE.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
         return part.problem(f"there is no key '{key}' here", elsewhere or did_you_mean(key, keys, "keys"))
     wrong = keys[key].problem_with(part.value)
-    single = keys[key].types == (list,) and not isinstance(part.value, list)
-    in_a_list = f"such as {key}: [{part.value}]" if single else ""
-    return part.problem(f"'{key}' {wrong}", in_a_list or keys[key].help)
+    one_item = keys[key].types == (list,) and isinstance(part.value, str)
+    hint = f"such as {key}: [{part.value}]" if one_item else keys[key].help
+    return part.problem(f"'{key}' {wrong}", hint)

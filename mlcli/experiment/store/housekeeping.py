@@ -36,7 +36,7 @@ def remove_runs(store: Store, numbers: Sequence[int]) -> None:
     unknown = [str(number) for number in numbers if number not in known]
     if unknown:
         what = f"there is no run {listed(unknown)} in {store.path}"
-        raise UsageError(what, hint="`mlcli runs` lists all")
+        raise UsageError(what, hint=f"mlcli runs --store {store.path} lists all")
     _refuse_those_at_work(store, numbers)
     with store.database.transaction():
         for number in numbers:

@@ -86,7 +86,8 @@ class RunLog:
         """One run with its results, as it was; neither data nor methods are needed."""
         row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
-            raise UsageError(f"there is no run {run} in {self.database.path}", hint="`mlcli runs` lists all")
+            place = self.database.path
+            raise UsageError(f"there is no run {run} in {place}", hint=f"mlcli runs --store {place} lists all")
         with damage_as_store_error(self.database.path):
             about = _run_from(row)
         if about.finished is None:

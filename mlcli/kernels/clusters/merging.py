@@ -1,7 +1,7 @@
 """Compiled agglomeration of many rows: by a spanning tree, by moving centres, or by a matrix of distances.
 
 The first two hold the rows alone, the third a distance for each pair. Each fills ``pairs``, two rows for each
-merge, one of either group, and the heights or their squares. The twin that says the same in NumPy is
+merge, one of either cluster, and the heights or their squares. The twin that says the same in NumPy is
 ``mlcli.models.clusters._merging.merged_by_matrix``.
 """
 
@@ -65,7 +65,7 @@ def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
 
 @inlined
 def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> None:
-    """Turn squared distances of centres into those of the linkage; the group itself is infinitely far."""
+    """Turn squared distances of centres into those of the linkage; the cluster itself is infinitely far."""
     if linkage == WARD:
         for i in range(alive):
             found[i] *= 2.0 * sizes[here] * sizes[i] / (sizes[here] + sizes[i])
@@ -84,16 +84,16 @@ def smallest(values: Array, count: int) -> int:
 
 @inlined
 def move_between(across: Array, sizes: Array, i: int, j: int) -> None:
-    """The centre of a group goes to that of two."""
+    """The centre of a cluster goes to that of two."""
     for c in range(len(across)):
         across[c, i] = (sizes[i] * across[c, i] + sizes[j] * across[c, j]) / (sizes[i] + sizes[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> None:
-    """Merge the two groups whose centres are nearest, by centroid or Ward's linkage, until there is one.
+    """Merge the two clusters whose centres are nearest, by centroid or Ward's linkage, until there is one.
 
-    ``low`` is at most the distance of a group to any other; it is looked up again only where it is the smallest
+    ``low`` is at most the distance of a cluster to any other; it is looked up again only where it is the smallest
     and the pair that it came from is no more. ``across`` has one column per point and is used up.
     """
     rows = across.shape[1]
@@ -156,7 +156,7 @@ def between(across: Array) -> Array:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) -> None:
-    """Merge the two nearest groups, by complete or average linkage, until there is one; the matrix is used up."""
+    """Merge the two nearest clusters, by complete or average linkage, until one is left; uses the matrix up."""
     rows = len(distances)
     alive, near, fresh = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows, np.bool_)
     sizes, low = np.empty(rows), np.empty(rows)

@@ -20,9 +20,9 @@ FAR = 1e300
 def place(
     X: Array, lengths: Array, weights: Array, centres: Array, moved: Array, half_way: Array,
     tie: float, slack: float,
-    group: Codes, own: Array, further: Array, counts: Rows, totals: Array, sums: Array,
+    cluster: Codes, own: Array, further: Array, counts: Rows, totals: Array, sums: Array,
 ) -> int:  # fmt: skip
-    """Place the rows again, keeping the last six arrays up to date; how many change group.
+    """Place the rows again, keeping the last six arrays up to date; how many change cluster.
 
     ``moved`` is how far each centre has gone since, ``half_way`` half of its distance to the nearest other one.
     """
@@ -38,9 +38,9 @@ def place(
     across[:], margin[:] = 0.0, 0.0
     changed, waiting = 0, 0
     for row in range(len(X)):
-        own[row] += moved[group[row]]
+        own[row] += moved[cluster[row]]
         further[row] -= farthest
-        if own[row] + slack >= max(further[row], half_way[group[row]]):
+        if own[row] + slack >= max(further[row], half_way[cluster[row]]):
             rows[waiting] = row
             margin[waiting] = tie * (lengths[row] + longest)
             for j in range(X.shape[1]):
@@ -49,11 +49,11 @@ def place(
         if waiting == BLOCK or (waiting > 0 and row + 1 == len(X)):
             measure(across, centres, margin, squared, best, other, chosen)
             for i in range(waiting):
-                here, before, now = rows[i], group[rows[i]], chosen[i]
+                here, before, now = rows[i], cluster[rows[i]], chosen[i]
                 own[here], further[here] = best[i], other[i]
                 if before != now:
                     changed += 1
-                    group[here] = now
+                    cluster[here] = now
                     add(X[here], weights[here], -1, before, counts, totals, sums)
                     add(X[here], weights[here], 1, now, counts, totals, sums)
             waiting = 0
@@ -89,7 +89,7 @@ def measure(
 
 @inlined
 def add(x: Array, weight: float, sign: int, c: int, counts: Rows, totals: Array, sums: Array) -> None:
-    """Add a row to the sums of a group, or take it away."""
+    """Add a row to the sums of a cluster, or take it away."""
     counts[c] += sign
     totals[c] += sign * weight
     for j in range(len(x)):

@@ -1,4 +1,4 @@
-"""Scores of groups: how tight and how far apart they lie, and how they agree with labels that no fit has seen."""
+"""Scores of clusters: how tight and how far apart they lie, and how far they agree with labels."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean, weighted_score
 from mlcli.tasks.clustering import ClusterAnswers
 
+ROUNDING = 1e-24
+"""Clusters so small beside the distances between them, squared, are points whose means are rounded."""
+
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:
-    """The precondition of separation: at least two groups have rows."""
-    return None if len(np.unique(answers.cluster)) > 1 else Undefined("all rows are in one group")
+    """The precondition of separation: at least two clusters have rows."""
+    return None if len(np.unique(answers.cluster)) > 1 else Undefined("all rows are in one cluster")
 
 
 def labels_known(answers: ClusterAnswers) -> Undefined | None:
@@ -40,7 +43,7 @@ def sampled(answers: ClusterAnswers) -> tuple[str, ...]:
     marks=sampled,
 )
 def silhouette(answers: ClusterAnswers, weightings: Array) -> Array:
-    """How much nearer rows are to their own group than to the next: mean of (b - a) / max(a, b).
+    """How much nearer rows are to their own cluster than to the next: mean of (b - a) / max(a, b).
 
     Of more than 5,000 rows, the mean of 5,000 at even steps, each beside all rows.
     """
@@ -50,13 +53,13 @@ def silhouette(answers: ClusterAnswers, weightings: Array) -> Array:
 
 @score("wcss", ClusterAnswers, better="low", low=0.0)
 def wcss(answers: ClusterAnswers) -> Score:
-    """Sum of squared distances of rows to the centre of their group."""
+    """Sum of squared distances of rows to the centre of their cluster."""
     return float(answers.weights @ answers.to_centre)
 
 
 @score("centre-distance", ClusterAnswers, better="low", low=0.0)
 def centre_distance(answers: ClusterAnswers) -> Score:
-    """Mean distance of rows to the centre of their group."""
+    """Mean distance of rows to the centre of their cluster."""
     return weighted_mean(np.sqrt(answers.to_centre), answers.weight)
 
 
@@ -68,23 +71,24 @@ def bcss(answers: ClusterAnswers) -> Score:
 
 @score("calinski-harabasz", ClusterAnswers, better="high", low=0.0, needs=(more_than_one,))
 def calinski_harabasz(answers: ClusterAnswers) -> Score:
-    """(BCSS / (k - 1)) / (WCSS / (n - k)), k being the groups that have rows."""
+    """(BCSS / (k - 1)) / (WCSS / (n - k)), k being the clusters that have rows."""
     k, n = len(np.unique(answers.cluster)), float(answers.weights.sum())
     within = float(answers.weights @ answers.to_centre)
-    if n <= k or within == 0:
-        return Undefined("every group is one point")
-    return float(answers.weights @ answers.centre_to_all) / (k - 1) / (within / (n - k))
+    between = float(answers.weights @ answers.centre_to_all)
+    if n <= k or within <= ROUNDING * between:
+        return Undefined("every cluster is one point")
+    return between / (k - 1) / (within / (n - k))
 
 
 @score("homogeneity", ClusterAnswers, needs=(labels_known,), **SHARE)
 def homogeneity(answers: ClusterAnswers) -> Score:
-    """1 - H(label given group) / H(label): 1 when no group mixes labels."""
+    """1 - H(label given cluster) / H(label): 1 when no cluster mixes labels."""
     return _explained(contingency(answers))
 
 
 @score("completeness", ClusterAnswers, needs=(labels_known,), **SHARE)
 def completeness(answers: ClusterAnswers) -> Score:
-    """1 - H(group given label) / H(group): 1 when no label is split over groups."""
+    """1 - H(cluster given label) / H(cluster): 1 when no label is split over clusters."""
     return _explained(contingency(answers).T)
 
 
@@ -98,7 +102,7 @@ def v_measure(answers: ClusterAnswers) -> Score:
 
 @score("adjusted-rand", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(labels_known,))
 def adjusted_rand(answers: ClusterAnswers) -> Score:
-    """Pairs of rows on which groups and labels agree, so scaled that chance gives 0."""
+    """Pairs of rows on which clusters and labels agree, so scaled that chance gives 0."""
     found = _agreement(contingency(answers))
     return Undefined("there are fewer than two labelled rows") if found is None else found
 
@@ -106,7 +110,7 @@ def adjusted_rand(answers: ClusterAnswers) -> Score:
 def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
     """The mean adjusted Rand index of each split with every other, over the rows that both have placed."""
     if any(more_than_one(answers) for answers in splits):
-        return Undefined("all rows of some split are in one group")
+        return Undefined("all rows of some split are in one cluster")
     found = np.full((len(splits), len(splits)), np.nan)
     for a, b in combinations(range(len(splits)), 2):
         agreement = _agreement_of(splits[a], splits[b])
@@ -118,33 +122,33 @@ def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefine
 
 @score("stability", ClusterAnswers, across=stability_of, better="high", low=-1.0, high=1.0)
 def stability(answers: ClusterAnswers) -> Score:
-    """How alike the groupings of several splits are; one alone has nothing to be compared with."""
-    return Undefined("there is one grouping to compare", "protocol: bootstrap-whole")
+    """How alike the clusterings of several splits are; one alone has nothing to be compared with."""
+    return Undefined("there is one clustering to compare", "protocol: bootstrap-whole")
 
 
 def contingency(answers: ClusterAnswers) -> Array:
-    """Rows counted by label and group; those without a label do not count."""
+    """Rows counted by label and cluster; those without a label do not count."""
     known = answers.truth >= 0
     shape = (len(answers.classes), answers.clusters)
     return _counted(answers.truth[known], answers.cluster[known], shape, answers.weights[known])
 
 
 def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
-    """Rows counted by two groupings."""
+    """Rows counted by two clusterings."""
     cells = one.astype(np.intp) * shape[1] + other
     counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(counts.reshape(shape), dtype=np.float64)
 
 
 def _agreement_of(one: ClusterAnswers, other: ClusterAnswers) -> float | None:
-    """The adjusted Rand index of two groupings, over the rows that both place."""
+    """The adjusted Rand index of two clusterings, over the rows that both place."""
     _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
     shape = one.clusters, other.clusters
     return _agreement(_counted(one.cluster[first], other.cluster[second], shape, one.weights[first]))
 
 
 def _agreement(counts: Array) -> float | None:
-    """The adjusted Rand index of the two groupings that a table counts; None for fewer than two rows."""
+    """The adjusted Rand index of the two clusterings that a table counts; None for fewer than two rows."""
     pairs, by_row, by_column = (float(_pairs(c).sum()) for c in (counts, counts.sum(1), counts.sum(0)))
     total = float(_pairs(counts.sum()))
     if total <= 0:

@@ -40,7 +40,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import STEPS, means_settled, nearest_centres, squared_lengths
 from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.grouping import largest_first
+from mlcli.tasks.cluster_profiles import largest_first
 
 
 class Placed(NamedTuple):
@@ -77,8 +77,8 @@ class ClusterFactor(Detector):
     )
     restarts: int = param(5, "how often k-means begins anew; the best is kept", ge=1)
 
-    centres_: Array = learned("groups", "columns")
-    sizes_: Array = learned("groups")
+    centres_: Array = learned("clusters", "columns")
+    sizes_: Array = learned("clusters")
     """The weight of the rows of each cluster, the largest first."""
     large_: int = learned()
     """How many clusters are large."""
@@ -95,9 +95,9 @@ class ClusterFactor(Detector):
         found = [nearest_centres(X, centres, squared_lengths(X)) for centres in starts]
         best = int(np.argmin([weights @ one.own**2 for one in found]))
         centres, shaping = trimmed(X, weights, starts[best], self.trim)
-        group = nearest_centres(X, centres, squared_lengths(X)).group
-        order = largest_first(X, group, len(centres), weights)
-        sizes = np.bincount(group, weights=weights * shaping, minlength=len(order)).astype(np.float64)
+        cluster = nearest_centres(X, centres, squared_lengths(X)).cluster
+        order = largest_first(X, cluster, len(centres), weights)
+        sizes = np.bincount(cluster, weights=weights * shaping, minlength=len(order)).astype(np.float64)
         order = order[np.argsort(-sizes[order], kind="stable")]
         self.centres_, self.sizes_ = centres[order], sizes[order]
         self.large_ = how_many_large(self.sizes_, self.alpha, self.beta)
@@ -107,20 +107,20 @@ class ClusterFactor(Detector):
     def _keep_far_ones(self, X: Array, weights: Array, far: float) -> None:
         """Small clusters that lie near a large one are no anomalies: they count as large."""
         near = nearest_centres(X, self.centres_, squared_lengths(X))
-        squares = np.bincount(near.group, weights=weights * near.own**2, minlength=len(self.centres_))
+        squares = np.bincount(near.cluster, weights=weights * near.own**2, minlength=len(self.centres_))
         spread = np.sqrt(squares / np.maximum(self.sizes_, 1e-300))
         small = self.centres_[self.large_ :]
         apart = nearest_centres(small, self.centres_[: self.large_], squared_lengths(small))
-        stays = apart.own > far * spread[apart.group]
+        stays = apart.own > far * spread[apart.cluster]
         place = np.arange(len(stays)) + self.large_
         order = np.concatenate([np.arange(self.large_), place[~stays], place[stays]])
         self.centres_, self.sizes_ = self.centres_[order], self.sizes_[order]
         self.large_ += int((~stays).sum())
 
     def _placed(self, X: Array) -> Placed:
-        own = nearest_centres(X, self.centres_, squared_lengths(X)).group
+        own = nearest_centres(X, self.centres_, squared_lengths(X)).cluster
         large = own < self.large_
-        of_large = nearest_centres(X, self.centres_[: self.large_], squared_lengths(X)).group
+        of_large = nearest_centres(X, self.centres_[: self.large_], squared_lengths(X)).cluster
         return Placed(own, self.centres_[of_large], large)
 
     def score_rows(self, table: Table) -> Array:
@@ -140,9 +140,10 @@ class ClusterFactor(Detector):
         names = ["large" if place < self.large_ else "small" for place in range(len(shares))]
         numbers = np.column_stack([self.sizes_, shares, shares.cumsum()]).tolist()
         rows = tuple((place, name, *of) for place, (name, of) in enumerate(zip(names, numbers, strict=True), 1))
-        header = ("cluster", "is", "training rows", "share", "up to here")
-        note = f"Large up to the share {self.alpha:g}, or to a next one that is {self.beta:g} times smaller."
-        return (findings.Table("Clusters", header, rows, note=note),)
+        header = ("cluster", "size", "training rows", "share", "cumulative share")
+        enough = f"the first clusters that together hold the share {self.alpha:g} of the rows"
+        note = f"large: {enough}, or up to one that is {self.beta:g} times as large as the next"
+        return (findings.Table("Large and small clusters", header, rows, note=note),)
 
     def check_learned(self) -> None:
         """No more large clusters than clusters."""
@@ -163,8 +164,8 @@ def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Arr
         if np.array_equal(left, kept):
             break
         kept = left
-        counts = np.bincount(near.group, weights=weights * kept, minlength=len(centres))
-        sums = np.array([np.bincount(near.group, weights * kept * x, len(centres)) for x in X.T]).T
+        counts = np.bincount(near.cluster, weights=weights * kept, minlength=len(centres))
+        sums = np.array([np.bincount(near.cluster, weights * kept * x, len(centres)) for x in X.T]).T
         centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1e-300)[:, None], centres)
     return centres, kept
 

@@ -1,1 +1,1 @@
-"""Methods that put rows into groups."""
+"""Methods that put rows into clusters."""

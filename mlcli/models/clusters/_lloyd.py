@@ -30,7 +30,7 @@ class Stop:
     moved: float
     """The summed squared moves of all centres up to which they have."""
     changes: int
-    """The number of rows that change group up to which they have."""
+    """The number of rows that change cluster up to which they have."""
     steps: int
     """How often they move at most."""
 
@@ -48,17 +48,17 @@ class SettledCentres:
 
 
 class Lloyd:
-    """The groups of some rows while their centres move; sums are changed by the rows that change group."""
+    """The clusters of some rows while their centres move; sums are changed by the rows that change cluster."""
 
     def __init__(self, cloud: CentredRows, centres: Array, place: Place) -> None:
-        rows, groups = len(cloud.X), len(centres)
+        rows, clusters = len(cloud.X), len(centres)
         self.cloud, self.centres, self.place = cloud, centres, place
         self.slack = SLACK * float(np.sqrt(cloud.lengths.max()))
-        self.group, self.own, self.next = np.zeros(rows, np.int32), np.full(rows, np.inf), np.zeros(rows)
-        self.counts = np.eye(1, groups, dtype=np.intp)[0] * rows
-        self.totals = np.eye(1, groups)[0] * cloud.weights.sum()
-        self.sums = np.eye(groups, 1) * (cloud.weights @ cloud.X)
-        self._place(np.zeros(groups))
+        self.cluster, self.own, self.next = np.zeros(rows, np.int32), np.full(rows, np.inf), np.zeros(rows)
+        self.counts = np.eye(1, clusters, dtype=np.intp)[0] * rows
+        self.totals = np.eye(1, clusters)[0] * cloud.weights.sum()
+        self.sums = np.eye(clusters, 1) * (cloud.weights @ cloud.X)
+        self._place(np.zeros(clusters))
 
     def run(self, stop: Stop) -> SettledCentres:
         """Move until the centres have converged."""
@@ -80,7 +80,7 @@ class Lloyd:
         cloud = self.cloud
         return self.place(
             cloud.X, cloud.lengths, cloud.weights, self.centres, moved, self._half_way(), TIE, self.slack,
-            self.group, self.own, self.next, self.counts, self.totals, self.sums,
+            self.cluster, self.own, self.next, self.counts, self.totals, self.sums,
         )  # fmt: skip
 
     def _half_way(self) -> Array:
@@ -90,24 +90,24 @@ class Lloyd:
         return np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)) / 2.0)
 
     def _fill_empty(self) -> None:
-        """The row farthest from its centre becomes the centre of a group without rows; no group gives its last."""
+        """The row farthest from its centre becomes that of an empty cluster; no cluster gives its last row."""
         for empty in np.flatnonzero(self.counts == 0):
-            away = squared_lengths(self.cloud.X - self.centres[self.group])
-            away[(self.counts[self.group] == 1) | (self.own == np.inf)] = -1.0
+            away = squared_lengths(self.cloud.X - self.centres[self.cluster])
+            away[(self.counts[self.cluster] == 1) | (self.own == np.inf)] = -1.0
             row = int(np.argmax(away))
             self._count(row, -1)
-            self.group[row], self.own[row], self.next[row] = empty, np.inf, 0.0
+            self.cluster[row], self.own[row], self.next[row] = empty, np.inf, 0.0
             self._count(row, 1)
 
     def _count(self, row: int, sign: int) -> None:
-        """Add a row to the sums of its group, or take it away."""
-        group, weight = self.group[row], sign * self.cloud.weights[row]
-        self.counts[group] += sign
-        self.totals[group] += weight
-        self.sums[group] += weight * self.cloud.X[row]
+        """Add a row to the sums of its cluster, or take it away."""
+        cluster, weight = self.cluster[row], sign * self.cloud.weights[row]
+        self.counts[cluster] += sign
+        self.totals[cluster] += weight
+        self.sums[cluster] += weight * self.cloud.X[row]
 
     def _means(self) -> Array:
-        """The mean of each group; a group without rows stays where it is."""
+        """The mean of each cluster; a cluster without rows stays where it is."""
         filled = self.counts > 0
         if filled.all():
             return np.asarray(self.sums / self.totals[:, None])
@@ -118,7 +118,7 @@ class Lloyd:
 
 
 def placing_for(work: int) -> Place:
-    """The faster route for so much work; both find the same groups."""
+    """The faster route for so much work; both find the same clusters."""
     if work < COMPILED_FROM:
         return place
     from mlcli.kernels.clusters.nearest_centres import place as compiled
@@ -129,21 +129,21 @@ def placing_for(work: int) -> Place:
 def place(
     X: Array, lengths: Array, weights: Array, centres: Array, moved: Array, half_way: Array,
     tie: float, slack: float,
-    group: Codes, own: Array, further: Array, counts: Rows, totals: Array, sums: Array,
+    cluster: Codes, own: Array, further: Array, counts: Rows, totals: Array, sums: Array,
 ) -> int:  # fmt: skip
-    """Place the rows again, keeping the last six arrays up to date; how many change group.
+    """Place the rows again, keeping the last six arrays up to date; how many change cluster.
 
     ``moved`` is how far each centre has gone since, ``half_way`` half of its distance to the nearest other one.
     """
-    own += moved[group]
+    own += moved[cluster]
     further -= moved.max()
-    rows = np.flatnonzero(own + slack >= np.maximum(further, half_way[group]))
+    rows = np.flatnonzero(own + slack >= np.maximum(further, half_way[cluster]))
     found = nearest_centres(X[rows], centres, lengths[rows], tie)
-    different = found.group != group[rows]
-    changing, before, now = rows[different], group[rows][different], found.group[different]
-    group[rows], own[rows], further[rows] = found
-    groups = np.arange(len(centres))[:, None]
-    joined = (groups == now).astype(np.float64) - (groups == before)
+    different = found.cluster != cluster[rows]
+    changing, before, now = rows[different], cluster[rows][different], found.cluster[different]
+    cluster[rows], own[rows], further[rows] = found
+    clusters = np.arange(len(centres))[:, None]
+    joined = (clusters == now).astype(np.float64) - (clusters == before)
     counts += joined.sum(axis=1).astype(np.intp)
     totals += joined @ weights[changing]
     sums += (joined * weights[changing]) @ X[changing]

@@ -1,4 +1,4 @@
-"""How groups merge, two by two, from single rows to all in one, by any linkage.
+"""How clusters merge, two by two, from single rows to all in one, by any linkage.
 
 Small tables are merged by a matrix of distances in NumPy. Of large ones, single, centroid and ward hold no more
 than the rows, complete and average a matrix.
@@ -22,14 +22,14 @@ MATRIX_AT_MOST = 32_000
 MATRIX_FREE = ("single", "centroid", "ward")
 
 Found = tuple[Rows, Array]
-"""Two rows of each merge, one of either group, and its height."""
+"""Two rows of each merge, one of either cluster, and its height."""
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """The distances of a merged group from those of its two parts (Lance & Williams 1967).
+    """The distances of a merged cluster from those of its two parts (Lance & Williams 1967).
 
-    ``joined`` takes the distances of both to every group and to each other, and the sizes of both and of all.
+    ``joined`` takes the distances of both to every cluster and to each other, and the sizes of both and of all.
     """
 
     joined: Callable[[Array, Array, float, float, float, Array], Array]
@@ -59,42 +59,42 @@ LINKAGES = {
 
 @dataclass(frozen=True, eq=False)
 class Merges:
-    """Every merge in order: its two groups (rows are 0..n−1, the s-th merge makes n+s), its height, its rows."""
+    """Every merge in order: its two clusters (rows are 0..n−1, the s-th merge makes n+s), its height, its rows."""
 
-    groups: Rows
+    children: Rows
     heights: Array
     sizes: Rows
 
     def cut_into(self, clusters: int) -> Codes:
-        """The group of each row when so many are left."""
+        """The cluster of each row when so many are left."""
         return self._labels(np.arange(len(self.heights)) <= len(self.heights) - clusters)
 
     def cut_at(self, height: float) -> Codes:
-        """The group of each row where groups merge up to a height, and so did all parts of theirs."""
+        """The cluster of each row where clusters merge up to a height, and so did all parts of theirs."""
         rows = len(self.heights) + 1
         highest = np.concatenate([np.zeros(rows), self.heights])
-        for step, parts in enumerate(self.groups):
+        for step, parts in enumerate(self.children):
             highest[rows + step] = max(highest[rows + step], *highest[parts])
         return self._labels(highest[rows:] <= height)
 
-    def rows_below(self, group: int) -> Rows:
-        """The rows of a group of the tree."""
-        rows, found, waiting = len(self.heights) + 1, [], [group]
+    def rows_below(self, cluster: int) -> Rows:
+        """The rows of a cluster of the tree."""
+        rows, found, waiting = len(self.heights) + 1, [], [cluster]
         while waiting:
             one = waiting.pop()
             if one < rows:
                 found.append(one)
             else:
-                waiting += self.groups[one - rows].tolist()
+                waiting += self.children[one - rows].tolist()
         return np.array(sorted(found), dtype=np.intp)
 
     def _labels(self, done: Flags) -> Codes:
-        """The group of each row after some of the merges."""
+        """The cluster of each row after some of the merges."""
         rows = len(self.heights) + 1
         top = np.arange(rows + len(self.heights))
         # From the root down, so that each part learns what its whole has become.
         for step in np.flatnonzero(done)[::-1]:
-            top[self.groups[step]] = top[rows + step]
+            top[self.children[step]] = top[rows + step]
         return np.unique(top[:rows], return_inverse=True)[1].astype(np.int32)
 
 
@@ -115,7 +115,7 @@ def _in_order(linkage: str, pairs: Rows, heights: Array) -> Merges:
 
 
 def merged_by_matrix(X: Array, linkage: str) -> Found:
-    """Merge the two nearest groups, of equals the first, until there is one."""
+    """Merge the two nearest clusters, of equals the first, until there is one."""
     rule, squared = LINKAGES[linkage], squared_differences(X, X)
     return _merged(squared if rule.squared else np.sqrt(squared), rule)
 
@@ -146,7 +146,7 @@ def _merged(distances: Array, rule: Linkage) -> Found:
 
 
 def _nearest_to_any(distances: Array, low: Array, near: Rows) -> int:
-    """The first group with the nearest other one; ``low`` may be too small, and is put right where it matters."""
+    """The first cluster with the nearest other one; where ``low`` is too small and matters, it is put right."""
     first = int(low.argmin())
     while distances[first, near[first]] > low[first]:
         near[first] = distances[first].argmin()
@@ -184,22 +184,22 @@ def merged_by_loops(X: Array, linkage: str) -> Found:
 
 
 def _numbered(pairs: Rows, heights: Array) -> Merges:
-    """The merges with the numbers of the groups that the rows of each pair are in by then."""
+    """The merges with the numbers of the clusters that the rows of each pair are in by then."""
     rows = len(heights) + 1
     parent = list(range(rows + len(heights)))
     sizes = [1] * rows
-    groups = np.empty((len(heights), 2), np.intp)
+    children = np.empty((len(heights), 2), np.intp)
     for step, pair in enumerate(pairs.tolist()):
         one, other = (_root(parent, row) for row in pair)
-        groups[step] = min(one, other), max(one, other)
+        children[step] = min(one, other), max(one, other)
         parent[one] = parent[other] = rows + step
         sizes.append(sizes[one] + sizes[other])
-    return Merges(groups, heights, np.array(sizes[rows:], dtype=np.intp))
+    return Merges(children, heights, np.array(sizes[rows:], dtype=np.intp))
 
 
-def _root(parent: list[int], group: int) -> int:
-    """The group that a row is in by now; the way to it is shortened for the next time."""
-    while parent[group] != group:
-        parent[group] = parent[parent[group]]
-        group = parent[group]
-    return group
+def _root(parent: list[int], cluster: int) -> int:
+    """The cluster that a row is in by now; the way to it is shortened for the next time."""
+    while parent[cluster] != cluster:
+        parent[cluster] = parent[parent[cluster]]
+        cluster = parent[cluster]
+    return cluster

@@ -1,12 +1,12 @@
-"""Agglomerative clustering: begins with every row alone and merges the two nearest groups until few are left.
+"""Agglomerative clustering: begins with every row alone and merges the two nearest clusters until few are left.
 
 Formula:
-    The distance of two groups is the smallest distance between their rows (single), the largest (complete), the
+    The distance of two clusters is the smallest distance between their rows (single), the largest (complete), the
     mean (average), that of their means (centroid), or √(2ab/(a+b)) times that of their means for a and b rows
     (ward: the merge that adds least to WCSS). The last clusters − 1 merges are undone; or all above `height`.
 
 Assumes:
-    Columns on one scale. single follows chains of rows, complete and ward make round groups of like width,
+    Columns on one scale. single follows chains of rows, complete and ward make round clusters of like width,
     centroid may merge at a smaller height than before (an inversion), as centres drift.
 
 Cost:
@@ -17,7 +17,7 @@ Choices:
     Distances are Euclidean, or given: `distances: "*"` takes every column as the distances to a row of the file,
     in its order (centroid and ward then take them as Euclidean). Of equal distances the first pair merges (the
     notes leave it open). It can only place the rows that it was fitted on, which it knows again by their cells.
-    Groups are numbered from the largest to the smallest.
+    Clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ LAST = 10
 class Agglomerative(TransductiveClusterer, Clusterer):
     """A tree of merges, and its cut."""
 
-    linkage: str = param("ward", "how far two groups are apart", choices=tuple(LINKAGES))
-    clusters: int = param(3, "how many groups are left, where no height is given", ge=1, tune=(2, 10))
-    height: float | None = param(None, "up to which height groups merge, whatever their number", ge=0)
+    linkage: str = param("ward", "how far two clusters are apart", choices=tuple(LINKAGES))
+    clusters: int = param(3, "how many clusters are left, where no height is given", ge=1, tune=(2, 10))
+    height: float | None = param(None, "up to which height clusters merge, whatever their number", ge=0)
 
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
@@ -64,21 +64,21 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         """Merge all the way, then cut."""
         X, given = self.points_and_distances(data)
         if self.height is None and len(X) < self.clusters:
-            text = f"there are fewer rows ({len(X)}) than groups were asked for ({self.clusters})"
+            text = f"there are fewer rows ({len(X)}) than clusters were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
         if given is None:
             merges = merges_of(X - X.mean(axis=0), self.linkage)
         else:
             merges = merges_of_distances(given, self.linkage)
-        self.merged_, self.heights_, self.sizes_ = merges.groups, merges.heights, merges.sizes
-        group = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
-        self.keep(data, X, group)
+        self.merged_, self.heights_, self.sizes_ = merges.children, merges.heights, merges.sizes
+        cluster = merges.cut_into(self.clusters) if self.height is None else merges.cut_at(self.height)
+        self.keep(data, X, cluster)
 
     def check_learned(self) -> None:
-        """Merges that make a tree of all rows, and a group for each."""
+        """Merges that make a tree of all rows, and a cluster for each."""
         merges = len(self.heights_)
         made = np.arange(merges)[:, None] + merges + 1
-        if len(self.group_) != merges + 1:
+        if len(self.cluster_) != merges + 1:
             raise ValueError("merges that do not fit the rows")
         every = np.array_equal(np.sort(self.merged_, axis=None), np.arange(2 * merges))
         if not every or (self.merged_ >= made).any():
@@ -90,10 +90,10 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         if len(self.heights_) == 0:
             return (findings.Lines("One row", ("there is nothing to merge",)),)
         title = f"Dendrogram ({self.linkage} linkage)"
-        header = ("groups left", "height", "rows of one", "of the other")
+        header = ("clusters left", "height", "rows of one", "rows of the other")
         return (
-            dendrogram(title, self.merges, self.group_, self._reading()),
-            findings.Table("The last merges", header, last_merges(self.merges)),
+            dendrogram(title, self.merges, self.cluster_, self._reading()),
+            findings.Table("Last merges", header, last_merges(self.merges)),
         )
 
     def _reading(self) -> str:
@@ -101,31 +101,31 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         falls = int((np.diff(self.heights_) < 0).sum())
         lie = "merge lies" if falls == 1 else "merges lie"
         inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""
-        scale = f"from left (height 0) to right (height {self.heights_.max():.4g})"
-        return f"{scale}; the longer a line, the clearer its group{inverted}"
+        scale = f"heights of merges from left (0) to right ({self.heights_.max():.4g})"
+        return f"{scale}; the longer a line, the clearer its cluster{inverted}"
 
 
 def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
-    """How many groups each of the last merges leaves, its height, and the rows of its two parts."""
+    """How many clusters each of the last merges leaves, its height, and the rows of its two parts."""
     rows = len(merges.heights) + 1
     sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
     steps = range(rows - 2, max(-1, rows - 2 - LAST), -1)
     return tuple(
-        (rows - 1 - step, float(merges.heights[step]), *(int(size) for size in sizes[merges.groups[step]]))
+        (rows - 1 - step, float(merges.heights[step]), *(int(size) for size in sizes[merges.children[step]]))
         for step in steps
     )
 
 
-def dendrogram(title: str, merges: Merges, group: Codes, note: str) -> findings.Dendrogram:
-    """The last merges of some rows that are cut into groups."""
+def dendrogram(title: str, merges: Merges, cluster: Codes, note: str) -> findings.Dendrogram:
+    """The last merges of some rows that are cut into clusters."""
     rows = len(merges.heights) + 1
     first = max(rows, 2 * rows - 1 - (LEAVES - 1))
     leaves = _leaves(merges, first)
     numbers = {part: number for number, part in enumerate([*leaves, *range(first, 2 * rows - 1)])}
-    joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.groups[first - rows :]]
+    joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.children[first - rows :]]
     return findings.Dendrogram(
         title,
-        tuple(_name(merges, leaf, group) for leaf in leaves),
+        tuple(_name(merges, leaf, cluster) for leaf in leaves),
         tuple((min(pair), max(pair)) for pair in joined),
         tuple(merges.heights[first - rows :].tolist()),
         note=note,
@@ -142,13 +142,13 @@ def _leaves(merges: Merges, first: int) -> list[int]:
         if node < first:
             found.append(node)
         else:
-            waiting += sorted(map(int, merges.groups[node - rows]), key=lambda part: (int(sizes[part]), -part))
+            waiting += sorted(map(int, merges.children[node - rows]), key=lambda part: (int(sizes[part]), -part))
     return found
 
 
-def _name(merges: Merges, leaf: int, group: Codes) -> str:
-    """The group of a leaf, or groups where it holds several, and its rows."""
+def _name(merges: Merges, leaf: int, cluster: Codes) -> str:
+    """The cluster of a leaf, or clusters where it holds several, and its rows."""
     members = merges.rows_below(leaf)
-    held = np.unique(group[members]).tolist()
-    which = f"group {held[0]}" if len(held) == 1 else f"{len(held)} groups"
-    return f"{which}: row {leaf + 1}" if leaf < len(group) else f"{which}: {len(members)} rows"
+    held = np.unique(cluster[members]).tolist()
+    which = f"cluster {held[0]}" if len(held) == 1 else f"{len(held)} clusters"
+    return f"{which}: row {leaf + 1}" if leaf < len(cluster) else f"{which}: {len(members)} rows"

@@ -1,21 +1,22 @@
-"""Divisive clustering (DIANA): begins with all rows in one group and splits the widest, until there are enough.
+"""Divisive clustering (DIANA): begins with all rows in one cluster and splits the widest, until there are enough.
 
 Formula:
-    The group with the largest diameter (distance of two rows) is split. The row with the largest mean distance to
-    the others leaves first; then, one after another, the row whose mean distance to those that stay exceeds that
-    to those that left by most, until it exceeds for none.
+    The cluster with the largest diameter (distance of two rows) is split. The row with the largest mean distance
+    to the others leaves first; then, one after another, the row whose mean distance to those that stay exceeds
+    that to those that left by most, until it exceeds for none.
 
 Assumes:
-    Columns on one scale. It decides the large splits first, so that a few far-off rows become groups of their own.
+    Columns on one scale. It decides the large splits first, so that a few far-off rows become clusters of their
+    own.
 
 Cost:
-    For each split rows² of the group; 8 bytes for each pair of rows, both ways.
+    For each split rows² of the cluster; 8 bytes for each pair of rows, both ways.
 
 Choices:
-    It splits until there are `clusters` groups, or until no diameter is above `diameter`. The notes say only that
-    a group is split; this is how Kaufman and Rousseeuw do. Distances are Euclidean, or given (`distances`). Of
-    rows that are equally far the one with the smaller number by its cells leaves. It can only place the rows that
-    it was fitted on; groups are numbered from the largest to the smallest.
+    It splits until there are `clusters` clusters, or until no diameter is above `diameter`. The notes say only
+    that a cluster is split; this is how Kaufman and Rousseeuw do. Distances are Euclidean, or given
+    (`distances`). Of rows that are equally far the one with the smaller number by its cells leaves. It can only
+    place the rows that it was fitted on; clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations
@@ -40,57 +41,57 @@ TIE = 1e-12
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
 class Divisive(TransductiveClusterer, Clusterer):
-    """A group, split again and again."""
+    """A cluster, split again and again."""
 
-    clusters: int = param(3, "how many groups there are at last, where no diameter is given", ge=1, tune=(2, 10))
-    diameter: float | None = param(None, "splits until no two rows of a group are farther apart", ge=0)
+    clusters: int = param(3, "how many clusters it ends with, where no diameter is given", ge=1, tune=(2, 10))
+    diameter: float | None = param(None, "splits until no two rows of a cluster are farther apart", ge=0)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
     diameters_: Array = learned("splits")
-    """Of each group that was split, in order."""
+    """Of each cluster that was split, in order."""
     sizes_: Rows = learned("splits", 2)
     """The rows that stayed and that left, by split."""
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
-        """Split the widest group until there are enough."""
+        """Split the widest cluster until there are enough."""
         if len(data) > ROWS_AT_MOST:
             what = f"divisive clustering of {len(data):,} rows needs a matrix of {8e-9 * len(data) ** 2:.0f} GB"
             raise FitError(what, hint="k-means holds no more than the rows")
         X, given = self.points_and_distances(data)
         apart = np.sqrt(squared_differences(X, X)) if given is None else given
-        groups = self._split_all(apart, np.argsort(draws(data.table, 0), kind="stable"))
-        group = np.zeros(len(X), np.int32)
-        for number, members in enumerate(groups):
-            group[members] = number
-        self.keep(data, X, group)
-        if self.diameter is None and len(groups) < self.clusters:
-            text = f"fewer rows differ ({len(groups)}) than groups were asked for ({self.clusters})"
+        clusters = self._split_all(apart, np.argsort(draws(data.table, 0), kind="stable"))
+        cluster = np.zeros(len(X), np.int32)
+        for number, members in enumerate(clusters):
+            cluster[members] = number
+        self.keep(data, X, cluster)
+        if self.diameter is None and len(clusters) < self.clusters:
+            text = f"fewer rows differ ({len(clusters)}) than clusters were asked for ({self.clusters})"
             warnings.warn(text, MlcliWarning, stacklevel=2)
 
     def _split_all(self, apart: Array, order: Rows) -> list[Rows]:
-        """The rows of each group at last; rows in an order that follows from their cells."""
-        groups, widths = [order], [_diameter(apart, order)]
+        """The rows of each cluster at last; rows in an order that follows from their cells."""
+        clusters, widths = [order], [_diameter(apart, order)]
         splits: list[tuple[float, int, int]] = []
         enough = len(order) if self.diameter is not None else self.clusters
-        while len(groups) < enough and max(widths) > (self.diameter or 0.0):
+        while len(clusters) < enough and max(widths) > (self.diameter or 0.0):
             widest = int(np.argmax(np.array(widths) >= max(widths) * (1 - TIE)))
-            members = groups[widest]
+            members = clusters[widest]
             left = splinter(apart[np.ix_(members, members)])
             splits.append((widths[widest], int((~left).sum()), int(left.sum())))
-            groups[widest : widest + 1] = members[~left], members[left]
-            widths[widest : widest + 1] = (_diameter(apart, part) for part in groups[widest : widest + 2])
+            clusters[widest : widest + 1] = members[~left], members[left]
+            widths[widest : widest + 1] = (_diameter(apart, part) for part in clusters[widest : widest + 2])
         self.diameters_ = np.array([width for width, _, _ in splits])
         self.sizes_ = np.array([sizes for _, *sizes in splits], np.intp).reshape(-1, 2)
-        return groups
+        return clusters
 
     def explain(self) -> findings.Explanation:
         """Every split, in order."""
-        header = ("groups after", "diameter", "rows that stay", "that leave")
+        header = ("clusters after", "diameter", "rows that stay", "rows that leave")
         splits = zip(self.diameters_.tolist(), self.sizes_.tolist(), strict=True)
         rows = tuple((number, width, *sizes) for number, (width, sizes) in enumerate(splits, 2))
         if not rows:
-            return (findings.Lines("No split", ("all rows are in one group",)),)
-        return (findings.Table("Splits of the widest group", header, rows),)
+            return (findings.Lines("No split", ("all rows are in one cluster",)),)
+        return (findings.Table("Splits of the widest cluster", header, rows),)
 
 
 def _diameter(apart: Array, members: Rows) -> float:
@@ -99,7 +100,7 @@ def _diameter(apart: Array, members: Rows) -> float:
 
 
 def splinter(apart: Array) -> Flags:
-    """Which rows of a group leave it together; a row at least, and one stays."""
+    """Which rows of a cluster leave it together; a row at least, and one stays."""
     rows = len(apart)
     left, sums = np.zeros(rows, bool), apart.sum(axis=1)
     to_left = np.zeros(rows)

@@ -6,15 +6,15 @@ Formula:
     and a row that lowers the sum most is made, while one does.
 
 Assumes:
-    Groups round a typical row. Far-off rows pull less than in k-means, as distances are not squared.
+    Clusters round a typical row. Far-off rows pull less than in k-means, as distances are not squared.
 
 Cost:
     rows² distances in memory, and rows² for each swap (FastPAM). At most 10,000 rows.
 
 Choices:
-    A local minimum, without random starts: the same rows give the same groups in any order. With `distances` any
+    A local minimum, without random starts: the same rows give the same clusters in any order. With `distances` any
     matrix of distances serves: nothing is averaged. New rows go to the nearest medoid, of equally near ones to the
-    first. Groups are numbered from the largest to the smallest.
+    first. Clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.classical_scaling import DISTANCES
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
 from mlcli.engines.random_by_content import in_content_order
+from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
-from mlcli.tasks.grouping import largest_first
 
 MOST_ROWS = 10_000
 LEAST_GAIN = 1e-12
@@ -44,13 +44,13 @@ LEAST_GAIN = 1e-12
 class KMedoids(DistanceClusterer, Clusterer):
     """Partitioning around medoids."""
 
-    clusters: int = param(3, "how many groups", ge=1, tune=(2, 10))
+    clusters: int = param(3, "how many clusters", ge=1, tune=(2, 10))
     metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
     max_swaps: int = param(1000, "how many swaps at most", ge=0)
 
     medoids_: Array = learned()
-    """The rows that groups lie round, or the places of their columns of distances."""
+    """The rows that clusters lie around, or the places of their columns of distances."""
     rows_: Rows = learned("medoids")
     """The numbers of these rows in the file."""
     sizes_: Array = learned("medoids")
@@ -79,10 +79,10 @@ class KMedoids(DistanceClusterer, Clusterer):
         self.built_ = _sum(apart, data.weights, places)
         places, self.swaps_ = swapped(apart, data.weights, places, self.max_swaps)
         self.total_ = _sum(apart, data.weights, places)
-        group = apart[:, places].argmin(axis=1).astype(np.int32)
-        order = largest_first(X, group, len(places), data.weights)
+        cluster = apart[:, places].argmin(axis=1).astype(np.int32)
+        order = largest_first(X, cluster, len(places), data.weights)
         places = places[order]
-        self.sizes_ = np.bincount(group, data.weights, len(places)).astype(np.float64)[order]
+        self.sizes_ = np.bincount(cluster, data.weights, len(places)).astype(np.float64)[order]
         self.rows_ = data.rows[places]
         self.medoids_ = data.table.numbers[places] if given is None else self.rows_.astype(np.float64)
 
@@ -94,29 +94,30 @@ class KMedoids(DistanceClusterer, Clusterer):
             apart = distances_to_rows(table, self.distances)[:, self.medoids_.astype(np.intp)]
         return np.asarray(apart.argmin(axis=1), np.int32)
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """As many as there are medoids."""
         return len(self.rows_)
 
     def check_learned(self) -> None:
         """A row and a size for each medoid."""
         if not len(self.rows_) == len(self.medoids_) == len(self.sizes_) > 0:
-            raise ValueError("medoids that do not fit their groups")
+            raise ValueError("medoids that do not fit their clusters")
 
     def explain(self) -> findings.Explanation:
         """The medoids, and how near rows are to theirs."""
         lines = (
-            f"sum of distances to the medoids: {self.total_:.6g}, in the columns as it sees them",
+            f"sum of distances to the medoids: {self.total_:.6g}, in the columns after the steps",
             f"{self.built_:.6g} before {self.swaps_} swap{'s' * (self.swaps_ != 1)}",
         )
         named = self.distances is None
         columns = [column.name for column in self.columns_ if not column.coded] if named else []
         medoids = self.medoids_.tolist() if named else [[] for _ in self.rows_]
-        groups = enumerate(zip(self.rows_.tolist(), self.sizes_.tolist(), medoids, strict=True))
-        rows = tuple((str(group), row + 1, size, *values) for group, (row, size, values) in groups)
+        clusters = enumerate(zip(self.rows_.tolist(), self.sizes_.tolist(), medoids, strict=True))
+        rows = tuple((str(cluster), row + 1, size, *values) for cluster, (row, size, values) in clusters)
+        note = "in the columns after the steps" if columns else ""
         return (
-            findings.Lines(f"{len(self.rows_)} groups round their medoids", lines),
-            findings.Table("Medoids", ("group", "row", "rows of the group", *columns), rows),
+            findings.Lines(f"{len(self.rows_)} clusters and their medoids", lines),
+            findings.Table("Medoids", ("cluster", "row", "rows of the cluster", *columns), rows, note=note),
         )
 
 

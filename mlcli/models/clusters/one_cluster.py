@@ -1,4 +1,4 @@
-"""One cluster: all rows in one group, whatever they look like.
+"""One cluster: all rows in one cluster, whatever they look like.
 
 Formula:
     c(x) = 0.
@@ -23,7 +23,7 @@ from mlcli.core.tables import Codes, Table
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
-@register("one-cluster", reference="Calinski & Harabasz 1974, the case of one group")
+@register("one-cluster", reference="Calinski & Harabasz 1974, the case of one cluster")
 class OneCluster(Clusterer):
     """The baseline of clustering."""
 
@@ -36,10 +36,10 @@ class OneCluster(Clusterer):
         self.size_ = len(data)
 
     def cluster_of(self, table: Table) -> Codes:
-        """Group 0, for every row."""
+        """Cluster 0, for every row."""
         return np.zeros(len(table), dtype=np.int32)
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """One."""
         return 1
 

@@ -1,4 +1,4 @@
-"""Random clusters: deals rows into groups at random, as a clustering that has found nothing would look.
+"""Random clusters: puts rows into clusters at random, as a clustering that has found nothing would look.
 
 Formula:
     c(x) is drawn uniformly from 0..k−1, by a hash of the cells of x and a seed.
@@ -25,9 +25,9 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 @register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model")
 class RandomClusters(Clusterer):
-    """Groups that mean nothing; equal rows fall into the same one."""
+    """Clusters that mean nothing; equal rows fall into the same one."""
 
-    clusters: int = param(3, "how many groups", ge=1)
+    clusters: int = param(3, "how many clusters", ge=1)
 
     seed_: int = learned()
 
@@ -41,10 +41,10 @@ class RandomClusters(Clusterer):
         """A draw for each row, the same for the same cells."""
         return (draws(table, self.seed_) * self.clusters).astype(np.int32)
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """As many as asked for."""
         return self.clusters
 
     def explain(self) -> findings.Explanation:
         """That there is nothing to explain."""
-        return (findings.Lines("Random clusters", lines=(f"{self.clusters} groups, dealt out at random",)),)
+        return (findings.Lines("Random clusters", lines=(f"{self.clusters} clusters, drawn at random",)),)

@@ -16,16 +16,16 @@ Cost:
     restarts × rounds × rows × components × columns² (columns, unless the covariance is full).
 
 Choices:
-    Starts are groups around rows, drawn as k-means draws its first centres: far apart, or at random; either way by
-    what stands in the rows, so their order does not matter. EM ends when the gain of a round in
-    log-likelihood per row (`stop: log-likelihood`), or its every change of a share, mean or deviation
-    (`parameters`), is below `tolerance`.
-    No direction of a component has a variance below `floor` times the variance of the columns over all rows: a
-    component that sits on one row would have an infinite density. This is a limit within which each M-step is the
-    likeliest, not an addition to the covariances as elsewhere, so the log-likelihood never falls; components that
-    are wider than the floor are those of plain EM. A start that ends on the floor (say, on rows whose cells were
-    rounded to the same value) counts only where all do, however likely it looks. Components are numbered from the
-    largest share down. A column with one value in all training rows is left out, with a warning.
+    Each start puts every row to the nearest of some rows, drawn as k-means draws its first centres: far apart, or
+    at random; either way by what stands in the rows, so their order does not matter. EM ends when the gain of a
+    round in log-likelihood per row (`stop: log-likelihood`), or its every change of a share, mean or deviation
+    (`parameters`), is below `tolerance`. No direction of a component has a variance below `floor` times the
+    variance of the columns over all rows: a component that sits on one row would have an infinite density. This
+    is a limit within which each M-step is the likeliest, not an addition to the covariances as elsewhere, so the
+    log-likelihood never falls; components that are wider than the floor are those of plain EM. A start that ends
+    on the floor (say, on rows whose cells were rounded to the same value) counts only where all do, however
+    likely it looks. Components are numbered from the largest share down. A column with one value in all training
+    rows is left out, with a warning.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from mlcli.engines.mixtures import (
     FittedMixture,
     MixtureOfGaussians,
     StopRule,
-    from_groups,
     maximise_likelihood,
+    mixture_of_clusters,
 )
 from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents
 from mlcli.tasks.clustering import Clusterer
@@ -57,7 +57,7 @@ from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 STARTS = {name: CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
-"""Those whose centres are rows: each of these has itself in its group."""
+"""Those whose centres are rows: each of these has itself in its component."""
 SHARE_DECIMALS = 9
 """Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
 
@@ -99,7 +99,8 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
         Z = (X - mean) / deviation
         cloud = centred_rows(Z, weights)
-        starts = (from_groups(X, weights, self._groups(Z, cloud, rng), kind, floor) for _ in range(self.restarts))
+        members = (self._nearest_starts(Z, cloud, rng) for _ in range(self.restarts))
+        starts = (mixture_of_clusters(X, weights, member, kind, floor) for member in members)
         best = max(
             (maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=FittedMixture.merit
         )
@@ -108,14 +109,14 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
             whole = kind.scatter(X - mean, weights) / weights.sum()
             warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
 
-    def _groups(self, Z: Array, cloud: CentredRows, rng: np.random.Generator) -> Flags:
+    def _nearest_starts(self, Z: Array, cloud: CentredRows, rng: np.random.Generator) -> Flags:
         """Which rows (n × components) are nearest to which of the centres that k-means would begin with."""
         centres = STARTS[self.start](cloud, self.components, rng)
         if len(centres) < self.components:
             what = f"{self.components} components need as many different rows, and there are {len(centres)}"
             raise FitError(what, hint="fewer components")
-        group = nearest_centres(Z, centres, squared_lengths(Z)).group
-        return np.asarray(group[:, None] == np.arange(self.components))
+        cluster = nearest_centres(Z, centres, squared_lengths(Z)).cluster
+        return np.asarray(cluster[:, None] == np.arange(self.components))
 
     def free_parameters(self) -> int:
         """Shares but for one, means and covariances."""
@@ -130,7 +131,7 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         """The share of each component in the density of a row."""
         return self.mixture().responsibilities(self.varying(table))
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """One for each component."""
         return len(self.shares_)
 

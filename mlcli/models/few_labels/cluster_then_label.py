@@ -1,21 +1,21 @@
-"""Cluster, then label: rows are put into groups with no look at labels; a group has the labels found in it.
+"""Cluster, then label: rows are put into clusters with no look at labels; a cluster has the labels found in it.
 
 Formula:
-    Let c(x) be the group of x, of a clustering of all rows, labelled or not. P(k | x) is the share of class k
-    among the labelled rows of c(x), so that the label of a group is that of the majority. A group without labelled
-    rows has the shares of the group with some whose centre is nearest (``without_labels: nearest``), or those of
-    all labelled rows (``all``).
+    Let c(x) be the cluster of x, of a clustering of all rows, labelled or not. P(k | x) is the share of class k
+    among the labelled rows of c(x), so that the label of a cluster is that of the majority. A cluster without
+    labelled rows has the shares of the cluster with some whose centre is nearest (``without_labels: nearest``),
+    or those of all labelled rows (``all``).
 
 Assumes:
-    Groups and classes coincide: a group holds rows of one class, though a class may have several groups. More
-    groups than classes make that likelier, as long as each has a labelled row.
+    Clusters and classes coincide: a cluster holds rows of one class, though a class may have several clusters.
+    More clusters than classes make that likelier, as long as each has a labelled row.
 
 Cost:
     One clustering of all rows, then one pass; and one fit of the classifier, if there is one.
 
 Choices:
     Columns should be on one scale, as the clustering wants. With a ``classifier`` all rows get the label of their
-    group, a known label being kept, and the classifier that learns from them answers; a clustering that can only
+    cluster, a known label being kept, and the classifier that learns from them answers; a clustering that can only
     place the rows that it has seen needs one. Without unlabelled rows the labelled ones are clustered.
 """
 
@@ -41,24 +41,26 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 @register("cluster-then-label", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, section 1.2")
 class ClusterThenLabel(Classifier):
-    """Groups that get the majority of the labels in them."""
+    """Clusters that get the majority of the labels in them."""
 
     base: Model = model_param(
         {"use": "k-means", "params": {"clusters": 10}}, "the clustering of all rows", of=(Clusterer,)
     )
     classifier: Model | None = model_param(
-        None, "what learns from all rows with the labels of their groups; none: groups answer", of=(Classifier,)
+        None,
+        "what learns from all rows with the labels of their clusters; none: these answer",
+        of=(Classifier,),
     )
     without_labels: str = param(
-        "nearest", "what a group without labelled rows is given", choices=("nearest", "all")
+        "nearest", "what a cluster without labelled rows is given", choices=("nearest", "all")
     )
 
     base_: Any = learned()
     classifier_: Any = learned()
     shares_: Array = learned()
-    """Of each group, the share of each class."""
+    """Of each cluster, the share of each class."""
     counts_: Array = learned()
-    """Of each group: the weight of its labelled rows by class, then that of the others."""
+    """Of each cluster: the weight of its labelled rows by class, then that of the others."""
 
     def conflicts(self) -> list[str]:
         """A clustering that cannot place rows that it has not seen."""
@@ -71,22 +73,22 @@ class ClusterThenLabel(Classifier):
         return replace(Accepts.by_all([model.accepts for model in self.nested()]), unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Cluster all rows, and count labels in groups."""
+        """Cluster all rows, and count labels in clusters."""
         known = data.alone().counted()
         everything = known if data.unlabelled is None else known.joined(data.unlabelled.counted())
         self.base_ = fitted(self.base, _without_labels(everything), rng.spawn(1)[0])
-        group = self._group_of(everything.table)
-        groups = self.base_.final.groups()
+        cluster = self._cluster_of(everything.table)
+        clusters = self.base_.final.cluster_count()
         cells = np.column_stack([everything.outputs * (everything.y >= 0)[:, None], everything.y < 0])
-        self.counts_ = np.zeros((groups, cells.shape[1]))
-        np.add.at(self.counts_, group, cells * everything.weights[:, None])
-        self.shares_ = self._shares(everything.table, group)
+        self.counts_ = np.zeros((clusters, cells.shape[1]))
+        np.add.at(self.counts_, cluster, cells * everything.weights[:, None])
+        self.shares_ = self._shares(everything.table, cluster)
         if self.classifier is not None:
-            labels = np.where(everything.y >= 0, everything.y, self.decide_groups()[group]).astype(np.int32)
+            labels = np.where(everything.y >= 0, everything.y, self.decide_clusters()[cluster]).astype(np.int32)
             self.classifier_ = fitted(self.classifier, everything.with_target(labels), rng.spawn(1)[0])
 
-    def _shares(self, table: Table, group: Codes) -> Array:
-        """The shares of classes in each group, and what those without labels are given."""
+    def _shares(self, table: Table, cluster: Codes) -> Array:
+        """The shares of classes in each cluster, and what those without labels are given."""
         labelled = self.counts_[:, :-1]
         shares = quotient(labelled, np.repeat(labelled.sum(axis=1, keepdims=True), labelled.shape[1], axis=1))
         empty = np.flatnonzero(labelled.sum(axis=1) == 0)
@@ -95,48 +97,50 @@ class ClusterThenLabel(Classifier):
         if self.without_labels == "nearest":
             final, prepared = self.base_.final, self.base_.prepared(table)
             X = final.space(prepared)
-            centres = {g: X[group == g].mean(axis=0) for g in range(len(shares)) if (group == g).any()}
+            centres = {g: X[cluster == g].mean(axis=0) for g in range(len(shares)) if (cluster == g).any()}
             for g in empty.tolist():
                 if g in centres:
                     apart = [((centres[other] - centres[g]) ** 2).sum() for other in others.tolist()]
                     shares[g] = shares[others[int(np.argmin(apart))]]
         return shares
 
-    def decide_groups(self) -> Codes:
-        """The label of each group."""
+    def decide_clusters(self) -> Codes:
+        """The label of each cluster."""
         return self.decide(self.shares_)
 
-    def _group_of(self, table: Table) -> Codes:
+    def _cluster_of(self, table: Table) -> Codes:
         return np.asarray(self.base_.final.cluster_of(self.base_.prepared(table)), np.int32)
 
     def predict_proba(self, table: Table) -> Array:
-        """The shares of the group of each row, or what the classifier says."""
+        """The shares of the cluster of each row, or what the classifier says."""
         if self.classifier is None:
-            return np.asarray(self.shares_[self._group_of(table)])
+            return np.asarray(self.shares_[self._cluster_of(table)])
         return outputs(self.classifier_, table, Classifier)
 
     def check_learned(self) -> None:
-        """A clustering of the kind that was asked for, with shares for each group."""
+        """A clustering of the kind that was asked for, with shares for each cluster."""
         if not isinstance(self.base_, Model) or self.base_.final.id != self.base.final.id:
             raise ValueError("a base that is not the one asked for")
         clustering: Any = self.base_.final
-        groups, classes = clustering.groups(), len(self.classes_)
-        if (self.shares_.shape, self.counts_.shape) != ((groups, classes), (groups, classes + 1)):
-            raise ValueError("shares that do not fit the groups")
+        clusters, classes = clustering.cluster_count(), len(self.classes_)
+        if (self.shares_.shape, self.counts_.shape) != ((clusters, classes), (clusters, classes + 1)):
+            raise ValueError("shares that do not fit the clusters")
         if self.classifier is not None:
             refuse_strangers([self.classifier_], self.classifier, self)
 
     def explain(self) -> findings.Explanation:
-        """The groups with their labelled rows, then what the classifier has learned."""
-        labels = [self.classes_[code] for code in self.decide_groups()]
+        """The clusters with their labelled rows, then what the classifier has learned."""
+        labels = [self.classes_[code] for code in self.decide_clusters()]
         alone = self.counts_[:, :-1].sum(axis=1) == 0
         rows = tuple(
-            (group, *counts, f"{label} (none of its own)" if empty else label)
-            for group, (counts, label, empty) in enumerate(
+            (cluster, *counts, f"{label} (none of its own)" if empty else label)
+            for cluster, (counts, label, empty) in enumerate(
                 zip(self.counts_.tolist(), labels, alone.tolist(), strict=True)
             )
         )
-        table = findings.Table("Groups and their labels", ("group", *self.classes_, "unlabelled", "label"), rows)
+        table = findings.Table(
+            "Clusters and their labels", ("cluster", *self.classes_, "unlabelled", "label"), rows
+        )
         return (table, *(() if self.classifier is None else self.classifier_.explain()))
 
 

@@ -27,7 +27,8 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.engines.linear_design import Design, LinearValues
+from mlcli.core.tables import Array
+from mlcli.engines.linear_design import EPSILON, Design, LinearValues
 from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
 from mlcli.tasks.regression import Regressor, ValuedRows
 
@@ -36,7 +37,7 @@ TOLERANCE, ENOUGH = 1e-11, 1e-7
 MOST_STEPS = 200
 
 
-@register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992")
+@register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992", revision=2)
 class LeastAbsolute(LinearValues, Regressor):
     """Absolute errors by an interior point method."""
 
@@ -54,17 +55,18 @@ class LeastAbsolute(LinearValues, Regressor):
         design = Design.of(data, self.intercept)
         middle = design.mean(data.y) if self.intercept else 0.0
         unit = design.mean(np.abs(data.y - middle)) or 1.0
-        X = np.column_stack([design.standard, np.full(len(data), float(self.intercept))])
+        turned = _orthogonal(design)
+        X = np.column_stack([design.standard @ turned, np.full(len(data), float(self.intercept))])
         y, weights = (data.y - middle) / unit, data.weights / design.total
         below = 1 - self.quantile
         slope, offset = below * weights @ X, -below * float(weights @ y)
-        free = np.append(np.zeros(len(design.scale)), 0.0 if self.intercept else 1.0)
+        free = np.append(np.zeros(turned.shape[1]), 0.0 if self.intercept else 1.0)
         found = interior_point(Corners(Matrix(X), weights, y, free, slope, offset), TOLERANCE, MOST_STEPS)
         if found.gap > ENOUGH * max(found.value, TOLERANCE):
             text = f"{self.id} stopped {found.gap / found.value:.1e} above the least error, as a share of it"
             warnings.warn(f"{text}; columns that are less alike would help", MlcliWarning, stacklevel=2)
         level = middle + unit * float(found.w[-1])
-        self.learn_slopes(design, unit * found.w[:-1] / design.scale, level)
+        self.learn_slopes(design, unit * (turned @ found.w[:-1]) / design.scale, level)
         self.steps_ = found.iterations
         self.deviation_ = design.mean(np.abs(data.y - self.predict_values(data.table)))
 
@@ -73,3 +75,15 @@ class LeastAbsolute(LinearValues, Regressor):
         note = f"Mean absolute residual {self.deviation_:.6g}, after {self.steps_} steps."
         lines = (f"{100 * self.quantile:g} % of the weight of training rows lies below, but for rows on it.",)
         return self.coefficient_table(note), findings.Lines("Quantile", lines)
+
+
+def _orthogonal(design: Design) -> Array:
+    """What turns standard columns into orthogonal ones of the same size, without directions that are rounding.
+
+    Of columns that are nearly alike the method's equations would tell no minimum.
+    """
+    X = design.standard
+    _, singular, right = np.linalg.svd(np.linalg.qr(X, mode="r"), full_matrices=False)
+    noise = np.sqrt(len(X)) * np.abs(right) @ design.rounding
+    kept = singular > np.maximum(max(X.shape) * EPSILON * singular.max(initial=0.0), noise)
+    return np.asarray(right[kept].T * (np.sqrt(len(X)) / singular[kept]))

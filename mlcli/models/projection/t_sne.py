@@ -6,7 +6,7 @@ Formula:
     4 Σ_j (p_ij − q_ij) (z_i − z_j) / (1 + |z_i − z_j|²).
 
 Assumes:
-    Groups that are near together. Sizes of groups and distances between them in the picture mean nothing, and
+    Clusters that are near together. Sizes of clusters and distances between them in the picture mean nothing, and
     other perplexities show other pictures: look at several.
 
 Cost:

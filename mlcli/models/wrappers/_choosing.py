@@ -94,17 +94,13 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         return Examination(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
     def keep(
-        self,
-        trial: InnerScore,
-        trials: Sequence[InnerScore],
-        data: SupervisedRows,
-        rng: np.random.Generator,
+        self, best: InnerScore, trials: Sequence[InnerScore], data: SupervisedRows, rng: np.random.Generator
     ) -> None:
         """Fit what was chosen to all training rows, and note how it came about."""
-        self.score_ = float(trial.score)
-        others = [one for one in trials if one is not trial]
-        self.trials_ = tuple(described(one) for one in (trial, *others))
-        self.model_ = fitted(trial.candidate.model, data, rng)
+        self.score_ = float(best.score)
+        others = [one for one in trials if one is not best]
+        self.trials_ = tuple(described(one) for one in (best, *others))
+        self.model_ = fitted(best.candidate.model, data, rng)
 
     def keep_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Fit the only candidate, or the first where there are too few rows to choose by."""

@@ -118,22 +118,22 @@ class ImportedRegressor(Imported, Regressor):
 
 @dataclass(kw_only=True, eq=False)
 class ImportedClusterer(Imported, Clusterer):
-    """A group for each row, as its ``predict`` says."""
+    """A cluster for each row, as its ``predict`` says."""
 
-    groups_: int = learned()
+    cluster_count_: int = learned()
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it, and count its groups."""
+        """Fit it, and count its clusters."""
         self.estimator_ = self._fitted(data, (), rng)
-        self.groups_ = int(np.max(self._answer_by("predict", data.table))) + 1
+        self.cluster_count_ = int(np.max(self._answer_by("predict", data.table))) + 1
 
     def cluster_of(self, table: Table) -> Codes:
-        """Its groups."""
+        """Its clusters."""
         return np.asarray(self._answer_by("predict", table), np.int32)
 
-    def groups(self) -> int:
+    def cluster_count(self) -> int:
         """How many it has found."""
-        return self.groups_
+        return self.cluster_count_
 
 
 @dataclass(kw_only=True, eq=False)

@@ -167,8 +167,12 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
     rate, cold, rated_before = as_chosen("rate"), as_chosen("cold"), as_chosen("rated_before")
     likes, top_items = as_chosen("likes"), as_chosen("top_items")
     log_density, free_parameters = as_chosen("log_density_in_file"), as_chosen("free_parameters")
-    groups, group_names, cluster_of = as_chosen("groups"), as_chosen("group_names"), as_chosen("cluster_of")
-    noise_group, responsibilities = as_chosen("noise_group"), as_chosen("responsibilities")
+    cluster_count, cluster_names, cluster_of = (
+        as_chosen("cluster_count"),
+        as_chosen("cluster_names"),
+        as_chosen("cluster_of"),
+    )
+    noise_cluster, responsibilities = as_chosen("noise_cluster"), as_chosen("responsibilities")
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Rows that the chosen model draws."""

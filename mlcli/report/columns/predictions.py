@@ -122,26 +122,26 @@ def rating_columns(model: Any, request: PredictionRequest) -> Columns:
     return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
 
 
-def group_columns(model: Any, request: PredictionRequest) -> Columns:
+def cluster_columns(model: Any, request: PredictionRequest) -> Columns:
     """The cluster of each row."""
-    names = model.group_names()
-    columns = {"cluster": [names[group] for group in model.cluster_of(request.table)]}
-    return columns | _group_shares(model, request, "groups have no probabilities")
+    names = model.cluster_names()
+    columns = {"cluster": [names[cluster] for cluster in model.cluster_of(request.table)]}
+    return columns | _cluster_shares(model, request, "clusters have no probabilities")
 
 
-def _group_shares(model: Any, request: PredictionRequest, why: str) -> Columns:
-    """How probable each group is, where the model says so; without it they may not be wanted."""
+def _cluster_shares(model: Any, request: PredictionRequest, why: str) -> Columns:
+    """How probable each cluster is, where the model says so; without it they may not be wanted."""
     shares = model.responsibilities(request.table)
     if shares is None:
         request.refuse_probabilities(why)
         return {}
-    return _share_columns(shares, model.group_names())
+    return _share_columns(shares, model.cluster_names())
 
 
 def density_columns(model: Any, request: PredictionRequest) -> Columns:
     """The logarithm of the density at each row."""
     columns = {"log_density": _numbers_as_text(model.log_density_in_file(request.table))}
-    return columns | _group_shares(model, request, "a density is no probability")
+    return columns | _cluster_shares(model, request, "a density is no probability")
 
 
 def component_columns(model: Any, request: PredictionRequest) -> Columns:

@@ -32,7 +32,8 @@ from mlcli.report.numbers import counted, lined_up, share, short
 from mlcli.report.views.distributions import histogram_of, pairs
 
 LEVELS_SHOWN = 4
-
+LONGEST_LEVEL = 40
+"""So many letters of a level are shown, so that cells of whole texts leave the table readable."""
 BINS = 20
 MOST_POINTS = 1_000
 """Of more rows so many are drawn at random: a terminal shows no more."""
@@ -81,11 +82,15 @@ def _values_cells(column: ColumnProfile) -> list[Content]:
 
 
 def _level_cells(levels: LevelSummary) -> list[Content]:
-    shown = ", ".join(f"{top.level} {top.count}" for top in levels.top[:LEVELS_SHOWN])
+    shown = ", ".join(f"{_shortened(top.level)} {top.count}" for top in levels.top[:LEVELS_SHOWN])
     more = levels.used - LEVELS_SHOWN
     unused = levels.levels - levels.used
     text = shown + (f" and {counted(more, 'more level')}" if more > 0 else "")
     return [text + (f" ({unused} unused)" if unused else ""), _histogram([top.count for top in levels.top])]
+
+
+def _shortened(level: str) -> str:
+    return level if len(level) <= LONGEST_LEVEL else f"{level[: LONGEST_LEVEL - 1]}…"
 
 
 def _histogram(counts: Sequence[int]) -> GridCell:

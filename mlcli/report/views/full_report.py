@@ -30,7 +30,7 @@ from mlcli.report.numbers import counted
 from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, subgroup
 from mlcli.report.views.comparison import compared_models, pairs_of
-from mlcli.report.views.inspection import group_planes, inspection_of, rows_described
+from mlcli.report.views.inspection import cluster_planes, inspection_of, rows_described
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.probabilities import probability_pictures
 from mlcli.report.views.results import Details, models_to_draw, over_datasets, results_of_group
@@ -135,7 +135,7 @@ def _inspection(group: Group, source: Path | None) -> Iterator[Element]:
     if isinstance(data, str):
         yield notes(f"left out, since {data}: importances and partial dependence of {name}")
         return
-    for shown in (inspection_of, group_planes, rows_described):
+    for shown in (inspection_of, cluster_planes, rows_described):
         yield from explained(shown(best, name, data))
 
 

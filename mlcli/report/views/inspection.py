@@ -21,9 +21,9 @@ from mlcli.experiment.run.split_results import each
 from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
 from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.report.views.distributions import pairs
-from mlcli.report.views.kinds.clustering import group_profile
+from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space
+from mlcli.report.views.kinds.clustering import cluster_profile
 from mlcli.report.views.kinds.density import ACROSS, UPWARDS, over_plane
-from mlcli.report.views.kinds.group_portraits import in_plane_and_space
 from mlcli.tasks.table import kind_named, named
 
 KINDS = ("classification", "regression")
@@ -150,18 +150,18 @@ def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Findi
     return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
 
-def group_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
-    """The groups of a clustering by the columns that differ most between them, in a plane and in space."""
-    tables = group_profile(one.result.splits[0])
+def cluster_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+    """The clusters of a clustering by the columns that differ most between them, in a plane and in space."""
+    tables = cluster_profile(one.result.splits[0])
     answers = judged_answers(one.result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
     places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
-    of_groups = {
-        f"group {group}": places[answers.rows[answers.cluster == group][:MOST_POINTS]]
-        for group in np.unique(answers.cluster).tolist()
+    of_clusters = {
+        f"cluster {cluster}": places[answers.rows[answers.cluster == cluster][:MOST_POINTS]]
+        for cluster in np.unique(answers.cluster).tolist()
     }
-    known = {group: rows[np.isfinite(rows).all(axis=1)] for group, rows in of_groups.items()}
-    return list(in_plane_and_space(f"{name}: groups", columns, known))
+    known = {part: rows[np.isfinite(rows).all(axis=1)] for part, rows in of_clusters.items()}
+    return list(in_plane_and_space(f"{name}: clusters", columns, known))

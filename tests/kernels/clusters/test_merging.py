@@ -15,7 +15,7 @@ def test_merges_and_heights_are_those_of_the_matrix(linkage: str, rows: int) -> 
     (pairs, heights), (twin, expected) = merged_by_loops(X, linkage), merged_by_matrix(X, linkage)
     order = np.argsort(heights, kind="stable") if linkage == "single" else np.arange(len(heights))
     assert heights[order] == pytest.approx(expected, rel=1e-9)
-    if linkage != "single":  # a spanning tree names other rows of the same groups
+    if linkage != "single":  # a spanning tree names other rows of the same clusters
         assert np.array_equal(pairs, twin)
 
 

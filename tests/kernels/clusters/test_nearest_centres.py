@@ -27,4 +27,4 @@ def test_of_equally_near_centres_the_first_wins() -> None:
     cloud = centred_rows(np.array([[-1.0], [0.0], [1.0]]), np.ones(3))
     centres = np.array([[-1.0], [1.0]])
     for route in (place, placing_for(10**12)):
-        assert Lloyd(cloud, centres, route).group[cloud.X[:, 0] == 0].tolist() == [0]
+        assert Lloyd(cloud, centres, route).cluster[cloud.X[:, 0] == 0].tolist() == [0]

@@ -1,4 +1,4 @@
-"""Groups beside labels, the columns by which they differ, and the sum of squares left by the number of groups."""
+"""Clusters beside labels, the columns by which they differ, and the inertia by the number of clusters."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from mlcli.report.document import Element, Grid, Heading, Sentence, explained, g
 from mlcli.report.numbers import counted, fixed, share, short
 from mlcli.report.scoring.differences import best_in, best_of
 from mlcli.report.scoring.scored import Group, Scored, judged_answers
+from mlcli.tasks.cluster_profiles import PROFILES, READING, SHOWN, only_largest
 from mlcli.tasks.clustering import ClusterAnswers
-from mlcli.tasks.grouping import PROFILES, READING, SHOWN, only_largest
 
 FEWEST_NUMBERS = 4
-"""Numbers of groups, one group included, that make a curve."""
+"""Numbers of clusters, one cluster included, that make a curve."""
 COLUMNS = 5
-"""Columns that are shown, of those that differ most between groups."""
+"""Columns that are shown, of those that differ most between clusters."""
 
 Elbow = Mapping[int, Scored]
-"""By the number of groups, models that are alike but for it."""
+"""By the number of clusters, models that are alike but for it."""
 
 
 def clustering_elements(group: Group) -> Iterator[Element]:
-    """The elbow of each model that was given several numbers of groups, and what the groups are made of."""
+    """The elbow of each model that was given several numbers of clusters, and what the clusters are made of."""
     elbows = _elbows_in(group)
     for elbow in elbows:
         number, one = next(iter(elbow.items()))
@@ -39,14 +39,14 @@ def clustering_elements(group: Group) -> Iterator[Element]:
     beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of_elbow(elbow)}
     drawn = [one for one in group if one not in beside]
     for one in drawn:
-        yield from _group_elements(group[one], one)
+        yield from _cluster_elements(group[one], one)
     yield notes(*_readings(drawn, elbows))
 
 
 def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
     """How to read what is drawn, once for all models."""
     if any((_first_answers(one).truth >= 0).any() for one in drawn):
-        yield "label \\ group: the label, which no fit has seen, and how its rows fall into groups"
+        yield "label \\ cluster: the label, which no fit has seen, and how its rows fall into clusters"
     if any(_top_profiles(one) for one in drawn):
         yield READING
     most = max((_first_answers(one).clusters for one in drawn), default=0)
@@ -56,22 +56,22 @@ def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]
         yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
 
 
-def _group_elements(title: str, one: Scored) -> Iterator[Element]:
-    """How many rows each group has, and which labels where there are any; and by which columns groups differ."""
+def _cluster_elements(title: str, one: Scored) -> Iterator[Element]:
+    """How many rows each cluster has, and which labels where there are any; by which columns clusters differ."""
     yield Heading(": ".join(filter(None, (title, one.first_split))))
-    yield _label_group_grid(_first_answers(one))
+    yield _label_cluster_grid(_first_answers(one))
     yield from explained(_top_profiles(one))
 
 
 def _top_profiles(one: Scored) -> list[findings.Table]:
-    """The columns that differ most between groups, where these are groups of the rows that were learned from."""
-    # Only there does what a model says of its groups fit the rows that are judged.
-    tables = group_profile(one.result.splits[0]) if one.cell.protocol.use == WHOLE else []
+    """The columns that differ most between clusters, where these are of the rows that were learned from."""
+    # Only there does what a model says of its clusters fit the rows that are judged.
+    tables = cluster_profile(one.result.splits[0]) if one.cell.protocol.use == WHOLE else []
     return [replace(table, rows=table.rows[:COLUMNS], note=_left_out_note(table)) for table in tables]
 
 
-def group_profile(split: SplitResult) -> list[findings.Table]:
-    """What a model has said of how its groups look."""
+def cluster_profile(split: SplitResult) -> list[findings.Table]:
+    """What a model has said of how its clusters look."""
     found = (one for one in split.explanation if one.title in PROFILES)
     return [table for table in found if isinstance(table, findings.Table)]
 
@@ -82,29 +82,31 @@ def _left_out_note(table: findings.Table) -> str:
 
 
 def _first_answers(one: Scored) -> ClusterAnswers:
-    """The answers of the first split: the groups of others need not be the same."""
+    """The answers of the first split: the clusters of others need not be the same."""
     answers = judged_answers(one.result)[0]
     assert isinstance(answers, ClusterAnswers)
     return answers
 
 
-def _label_group_grid(answers: ClusterAnswers) -> Grid:
+def _label_cluster_grid(answers: ClusterAnswers) -> Grid:
     present = np.unique(answers.cluster).tolist()[:SHOWN]
     sizes = np.bincount(answers.cluster, weights=answers.weights, minlength=answers.clusters)
     labelled = bool((answers.truth >= 0).any())
     of_labels = zip(answers.classes, contingency(answers), strict=True) if labelled else ()
-    rows = [[label, *(_share_text(row, group) for group in present), short(row.sum())] for label, row in of_labels]
-    rows.append(["rows", *(short(sizes[group]) for group in present), short(sizes.sum())])
-    return grid_of_numbers(["label \\ group" if labelled else "group", *map(str, present), "all"], rows)
+    rows = [
+        [label, *(_share_text(row, cluster) for cluster in present), short(row.sum())] for label, row in of_labels
+    ]
+    rows.append(["rows", *(short(sizes[one]) for one in present), short(sizes.sum())])
+    return grid_of_numbers(["label \\ cluster" if labelled else "cluster", *map(str, present), "all"], rows)
 
 
-def _share_text(counts: Array, group: int) -> str:
-    count = counts[group]
+def _share_text(counts: Array, cluster: int) -> str:
+    count = counts[cluster]
     return f"{short(count)} ({share(count, counts.sum())})" if count > 0 else short(count)
 
 
 def _elbows_in(group: Iterable[Scored]) -> list[Elbow]:
-    """The models that differ in their number of groups alone, where there are enough of them."""
+    """The models that differ in their number of clusters alone, where there are enough of them."""
     series: dict[str, list[Scored]] = {}
     for one in group:
         if "clusters" in one.cell.model.params:
@@ -119,7 +121,7 @@ def _best_of_elbow(elbow: Elbow) -> Scored:
 
 
 def _key_without_clusters(one: Scored) -> str:
-    """What cells of one curve share: all but the number of groups."""
+    """What cells of one curve share: all but the number of clusters."""
     cell = one.cell
     params = {name: value for name, value in cell.model.params.items() if name != "clusters"}
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
@@ -131,14 +133,14 @@ def _elbow_elements(title: str, elbow: Elbow) -> Iterator[Element]:
     left = {1: total, **{clusters: within for clusters, (within, _) in sums.items()}}
     shares = {clusters: within / total if total > 0 else 0.0 for clusters, within in left.items()}
     percents = tuple(f"{100 * share:.1f} %" for share in shares.values())
-    header = ("groups", "wcss", "of one group")
-    yield Heading(f"{title}: what is left by the number of groups")
+    header = ("clusters", "wcss", "of the total")
+    yield Heading(f"{title}: inertia (within-cluster sum of squares) by number of clusters")
     yield Bars("", header, tuple(map(str, left)), tuple(left.values()), (percents,))
     yield Sentence(_bend_sentence(shares))
 
 
 def _sums_of_squares(one: Scored) -> tuple[float, float]:
-    """The sum of squares within groups and in all, of the mean split."""
+    """The sum of squares within clusters and in all, of the mean split."""
     splits: Sequence[Any] = judged_answers(one.result)
     within = np.mean([answers.weights @ answers.to_centre for answers in splits])
     between = np.mean([answers.weights @ answers.centre_to_all for answers in splits])
@@ -146,22 +148,24 @@ def _sums_of_squares(one: Scored) -> tuple[float, float]:
 
 
 def _bend_sentence(curve: Mapping[int, float]) -> str:
-    """The number farthest below the straight line from one group to the last; none where the curve is like 1/k."""
+    """The number farthest below the straight line from 1 to the last; none where the curve is like 1/k."""
     last = max(curve)
     if len(curve) < last:
-        return "Where the curve bends is looked for when every number of groups from 2 on is there."
+        return "An elbow is looked for where every number of clusters from 2 on is there."
     line = {clusters: 1.0 - (1.0 - curve[last]) * (clusters - 1) / (last - 1) for clusters in curve}
     bend = max(sorted(curve), key=lambda clusters: line[clusters] - curve[clusters])
     if curve[bend] >= 1.0 / bend:
-        return "No elbow: the curve falls no faster than 1/k."
+        return "No elbow: the inertia falls no faster than 1/k."
     left, hyperbola = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
-    return f"The elbow is at {bend} groups, with {left} % left where 1/k would leave {hyperbola} %."
+    return (
+        f"The elbow is at {bend} clusters, with {left} % of the inertia left where 1/k would leave {hyperbola} %."
+    )
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
-    """What the groups look like that the best density has told apart, as the first split has found them."""
+    """What the clusters look like that the best density has told apart, as the first split has found them."""
     best = best_in(group)
-    if best and (found := group_profile(best.result.splits[0])):
+    if best and (found := cluster_profile(best.result.splits[0])):
         learned_in = f", as learned in {best.first_split}" if best.first_split else ""
         yield Heading(group[best] + learned_in)
         yield from explained(found)

@@ -1,6 +1,6 @@
 """Slices through a table: rows along one column, or over the plane of two, all other cells as in a usual row.
 
-And how dense a model finds such rows, after what its groups look like.
+And how dense a model finds such rows, after what its clusters look like.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.column_effects import with_column
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.views.distributions import pairs
-from mlcli.report.views.kinds.group_portraits import group_portraits
+from mlcli.report.views.kinds.cluster_portraits import cluster_portraits
 
 ALONG, ACROSS, UPWARDS = 100, 48, 36
 """Places along a column; of a plane."""
@@ -52,8 +52,8 @@ def _typical_rows(table: Table, count: int) -> Table:
 
 
 def density_findings(trained: Trained) -> findings.Explanation:
-    """What the groups look like, then how dense rows are."""
-    return (*group_portraits(trained), *_density_findings(trained))
+    """What the clusters look like, then how dense rows are."""
+    return (*cluster_portraits(trained), *_density_findings(trained))
 
 
 def _density_findings(trained: Trained) -> Iterator[findings.Finding]:

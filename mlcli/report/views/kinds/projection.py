@@ -15,7 +15,7 @@ from mlcli.report.document import Element, explained
 from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import Group, Scored
 from mlcli.report.views.distributions import histogram
-from mlcli.report.views.kinds.group_portraits import in_plane_and_space
+from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 20

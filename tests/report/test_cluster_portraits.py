@@ -1,6 +1,8 @@
-"""What is shown of groups: boxes beside matplotlib, histograms that hold every row, marks, and rules that hold."""
+"""What is shown of clusters: boxplots beside matplotlib, histograms of every row, marks, and a tree that holds."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +13,12 @@ from mlcli.core.findings import Cloud, Points
 from mlcli.report.document import Preformatted
 from mlcli.report.pictures.characters import drawn
 from mlcli.report.views.distributions import boxplots, histogram
-from mlcli.report.views.kinds.group_portraits import between_centres, by_components, marks
+from mlcli.report.views.kinds.cluster_portraits import (
+    BESIDE_ALL,
+    between_centres,
+    by_components,
+    high_and_low,
+)
 from tests.cli.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
@@ -42,42 +49,46 @@ def test_every_row_is_in_a_histogram() -> None:
 
 def test_marks_are_by_deviations_of_all_rows() -> None:
     x = np.array([-2.0, -2.0, 0.0, 0.0, 2.0, 2.0])
-    group = np.array([0, 0, 1, 1, 2, 2], np.int32)
-    table = marks({"x": x}, group, [(0, "group 0"), (1, "group 1"), (2, "group 2")])
+    cluster = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    table = high_and_low({"x": x}, cluster, [(0, "cluster 0"), (1, "cluster 1"), (2, "cluster 2")])
     assert table.rows == (("x", "very low", "-", "very high"),)
 
 
 def test_distances_between_centres_with_those_of_rows_on_the_diagonal() -> None:
     X = np.array([[0.0, 1.0], [0.0, -1.0], [3.0, 4.0]])
     table = between_centres(X, np.array([0, 0, 1], np.int32), ("0", "1"), np.ones(3))
-    assert table.rows == (("group 0", 1.0, 5.0), ("group 1", 5.0, 0.0))
+    assert table.rows == (("cluster 0", 1.0, 5.0), ("cluster 1", 5.0, 0.0))
 
 
-def test_training_shows_what_groups_look_like() -> None:
+def test_training_shows_what_clusters_look_like() -> None:
     found = {
         one["title"]: one
         for one in document(typed("train", "iris", "--task", "clustering", "-m", "k-means", "--json"))["findings"]
     }
-    assert {"Distances between centres", "High and low", "petal_length by group", "Boxes of petal_length"} <= set(
-        found
-    )
-    assert found["Rules of the groups"]["conditions"][1].startswith("petal_length ≤ 2.")
-    assert len(found["Boxes of petal_length"]["boxes"]) == 3
+    titles = {
+        "Distances between centres",
+        BESIDE_ALL,
+        "Histogram of petal_length by cluster",
+        "Boxplots of petal_length by cluster",
+    }
+    assert titles <= set(found)
+    assert found["Decision tree that predicts the cluster"]["conditions"][1].startswith("petal_length ≤ 2.")
+    assert len(found["Boxplots of petal_length by cluster"]["boxes"]) == 3
 
 
-def test_noise_is_called_none() -> None:
+def test_noise_is_called_noise() -> None:
     shown = typed("train", "iris", "--task", "clustering", "-m", "dbscan").stdout
-    assert "group none" in shown
+    assert re.search(r"cluster 1 \(48 rows\) +noise \(8 rows\)", shown)
 
 
-def test_one_group_has_no_portrait() -> None:
-    assert "High and low" not in typed("train", "faithful", "-m", "gaussian").stdout
+def test_one_cluster_has_no_portrait() -> None:
+    assert BESIDE_ALL not in typed("train", "faithful", "-m", "gaussian").stdout
 
 
-def test_groups_are_seen_from_three_sides_where_there_are_three() -> None:
+def test_clusters_are_seen_from_three_sides_where_there_are_three() -> None:
     X = np.random.default_rng(1).normal(size=(40, 4))
-    group = np.repeat([0, 1], 20).astype(np.int32)
-    plane, cloud = by_components(X, group, ("0", "1"))
+    cluster = np.repeat([0, 1], 20).astype(np.int32)
+    plane, cloud = by_components(X, cluster, ("0", "1"))
     assert isinstance(plane, Points)
     assert isinstance(cloud, Cloud)
     assert (plane.across, plane.upwards) == ("principal component 1", "principal component 2")
@@ -89,5 +100,5 @@ def test_groups_are_seen_from_three_sides_where_there_are_three() -> None:
         "principal component 3; across: principal component 1",
         "principal component 3; across: principal component 2",
     ]
-    assert len(list(by_components(X[:, :2], group, ("0", "1")))) == 1
-    assert not list(by_components(X[:, :1], group, ("0", "1")))
+    assert len(list(by_components(X[:, :2], cluster, ("0", "1")))) == 1
+    assert not list(by_components(X[:, :1], cluster, ("0", "1")))

@@ -1,0 +1,243 @@
+"""Clusters of rows, of clusterings and of mixtures: their profiles in the columns of the file, silhouettes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core import findings
+from mlcli.core.params import learned
+from mlcli.core.schema import Column
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.tasks.unsupervised import Unsupervised
+
+DECIMALS = 9
+"""Sizes and centres of clusters that agree to so many decimals are equal."""
+COMPARED_AT_MOST = 5_000
+"""Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
+BLOCK_CELLS = 4_000_000
+"""Distances that are held at once."""
+Profile = Mapping[str, Any]
+"""The ``columns``; of each cluster and of all rows the ``sizes``, and for each column the ``means`` (of levels:
+the shares); and how much of its variance lies between the clusters (``between``)."""
+MEANS, LEVELS = (
+    "Means of the clusters, in the units of the file",
+    "Most frequent level of each cluster, with its share",
+)
+PROFILES = (MEANS, LEVELS)
+"""The titles of the profiles of clusters."""
+SHOWN = 12
+"""How many clusters are shown side by side, the largest first: nobody reads a line of two hundred."""
+NOISE = "noise"
+"""What the rows are called that are in no cluster."""
+READING = (
+    "between: the share of a column's variance that lies between the clusters; 1 tells them apart, 0 not at all"
+)
+
+
+@dataclass(kw_only=True, eq=False)
+class ClusterModel(Unsupervised):
+    """A model that puts rows into clusters, and keeps what these look like in the columns of the file."""
+
+    profile_: dict[str, Any] | None = learned()
+
+    @classmethod
+    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
+        """What its clusters look like before any step."""
+        cluster = np.asarray(model.cluster_of(prepared.table), np.int32)
+        model.profile_ = profile_of(data.table, cluster, model.cluster_names(), data.weights)
+
+    def cluster_names(self) -> tuple[str, ...]:
+        """What its clusters are called: their numbers."""
+        model: Any = self
+        return tuple(map(str, range(model.cluster_count())))
+
+    def noise_cluster(self) -> int | None:
+        """The number of what rows are put into that belong to no cluster, if there is one."""
+        return None
+
+    def responsibilities(self, table: Table) -> Array | None:
+        """How responsible each component of a mixture is for each row (n × components); None of others."""
+        return None
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How responsible each component of a mixture is for a row."""
+        shares = self.responsibilities(table)
+        if shares is None:
+            return ()
+        rows = tuple(zip(self.cluster_names(), shares[0].tolist(), strict=True))
+        return (findings.Table("Responsibilities of the components", ("component", "responsibility"), rows),)
+
+    def explain_task(self) -> findings.Explanation:
+        """The clusters in the columns of the file."""
+        return () if self.profile_ is None else described(self.profile_)
+
+
+def profile_of(table: Table, cluster: Codes, names: tuple[str, ...], weights: Array) -> dict[str, Any]:
+    """Means of numbers and shares of levels in each cluster and in all rows; empty cells do not count."""
+    clusters = len(names)
+    sizes = np.bincount(cluster, weights=weights, minlength=clusters)
+    found = [_cluster_means(_indicators(*part), cluster, clusters, weights) for part in table.parts()]
+    return {
+        "columns": table.columns,
+        "names": names,
+        "sizes": np.append(sizes, sizes.sum()),
+        "means": tuple(means for means, _ in found),
+        "between": np.array([between for _, between in found]),
+    }
+
+
+def described(profile: Profile) -> tuple[findings.Table, ...]:
+    """A table of means, and one of most frequent levels; the columns that differ most between clusters first."""
+    columns = profile["columns"]
+    sizes = [float(size) for size in profile["sizes"]][:-1]
+    shown = (
+        f"{cluster_title(name)} ({_rows(size)})"
+        for name, size in zip(profile["names"], sizes[:SHOWN], strict=False)
+    )
+    header = ("column", *shown, "all rows", "between")
+    note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
+    order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
+    numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
+    levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
+    tables = zip(PROFILES, (numbers, levels), strict=True)
+    return tuple(findings.Table(title, header, rows, note=note) for title, rows in tables if rows)
+
+
+def cluster_title(name: str) -> str:
+    """What stands above or beside what is shown of a cluster; noise is none."""
+    return name if name == NOISE else f"cluster {name}"
+
+
+def only_largest(clusters: int) -> str:
+    """What is said where not all clusters are shown."""
+    return f"the {SHOWN} largest of {clusters} clusters are shown"
+
+
+def _indicators(column: Column, cells: NDArray[Any]) -> Array:
+    """One column of numbers, or one of 0 and 1 for each level; NaN where the cell is empty."""
+    if not column.coded:
+        return np.array(cells, dtype=np.float64)[:, None]
+    shown = np.eye(max(1, len(column.levels)))[np.maximum(cells, 0).astype(np.intp)]
+    shown[cells < 0] = np.nan
+    return np.asarray(shown)
+
+
+def _cluster_means(values: Array, cluster: Codes, clusters: int, weights: Array) -> tuple[Array, float]:
+    """The means of each cluster and of all rows, and the share of the variance that lies between clusters."""
+    known = ~np.isnan(values[:, 0]) & (weights > 0)
+    if not known.any():
+        return np.full((clusters + 1, values.shape[1]), np.nan), 0.0
+    values, cluster, weights = values[known], cluster[known], weights[known]
+    overall = weights @ values / weights.sum()
+    away = values - overall
+    means = centres(away, cluster, clusters, weights)
+    total = float((weights @ away**2).sum())
+    between = float((np.bincount(cluster, weights, clusters) @ np.nan_to_num(means) ** 2).sum())
+    return np.vstack([means + overall, overall]), min(1.0, between / total) if total > 0 else 0.0
+
+
+def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
+    means = (float(mean) for mean in _shown(profile["means"][place])[:, 0])
+    shown = (mean if np.isfinite(mean) else None for mean in means)
+    return (column.name, *shown, float(profile["between"][place]))
+
+
+def _shown(of_clusters: Array) -> Array:
+    """Of the largest clusters, and of all rows."""
+    return of_clusters if len(of_clusters) <= SHOWN + 1 else np.vstack([of_clusters[:SHOWN], of_clusters[-1:]])
+
+
+def _levels(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
+    shown = (_most_frequent(column, shares) for shares in _shown(profile["means"][place]))
+    return (column.name, *shown, float(profile["between"][place]))
+
+
+def _most_frequent(column: Column, shares: Array) -> str:
+    if not column.levels or np.isnan(shares).any():
+        return "-"
+    place = int(shares.argmax())
+    return f"{column.levels[place]} ({100 * shares[place]:.0f} %)"
+
+
+def _rows(size: float) -> str:
+    return f"{size:g} row" if size == 1 else f"{size:g} rows"
+
+
+def centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> Array:
+    """The weighted mean row of each cluster; of an empty one NaN."""
+    totals = np.bincount(cluster, weights=weights, minlength=clusters)
+    columns = [np.bincount(cluster, weights=weights * column, minlength=clusters) for column in X.T]
+    sums = np.stack(columns, axis=1) if columns else np.zeros((clusters, 0))
+    return np.divide(sums, totals[:, None], out=np.full_like(sums, np.nan), where=totals[:, None] > 0)
+
+
+def largest_first(X: Array, cluster: Codes, clusters: int, weights: Array) -> Rows:
+    """The clusters from the heaviest to the lightest; of equals, by their centres, column by column.
+
+    Numbered so, they do not depend on how they were found.
+    """
+    totals = np.bincount(cluster, weights=weights, minlength=clusters)
+    middles = np.round(centres(X - X.mean(axis=0), cluster, clusters, weights), DECIMALS)
+    return np.lexsort((*middles.T[::-1], -np.round(totals / totals.max(), DECIMALS)))
+
+
+def around_centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> tuple[Array, Array]:
+    """The squared distance of each row to its cluster's centre, and of that centre to the centre of all rows."""
+    X = X - np.average(X, axis=0, weights=weights) if len(X) else X
+    mine = centres(X, cluster, clusters, weights)[cluster]
+    return ((X - mine) ** 2).sum(axis=1), (mine**2).sum(axis=1)
+
+
+def compared_rows(n: int) -> Rows:
+    """The rows whose silhouettes are computed."""
+    if n <= COMPARED_AT_MOST:
+        return np.arange(n)
+    return np.linspace(0, n - 1, COMPARED_AT_MOST).astype(np.intp)
+
+
+def silhouettes(X: Array, cluster: Codes, clusters: int, noise: int | None = None) -> Array:
+    """Rousseeuw's (b − a) / max(a, b) of each row compared, NaN for the others; 0 for a row alone in its cluster.
+
+    a is the mean distance to the other rows of the own cluster, b the smallest mean distance to another cluster.
+    Rows in the cluster of noise have 0 as well, and are left out.
+    """
+    if noise is not None:
+        inside = cluster != noise
+        found = np.zeros(len(X))
+        found[inside] = silhouettes(X[inside], cluster[inside], clusters)
+        return found
+    found = np.full(len(X), np.nan)
+    sizes = np.bincount(cluster, minlength=clusters)
+    if (sizes > 0).sum() < 2:
+        return found
+    X = X - X.mean(axis=0)
+    squares = (X**2).sum(axis=1)
+    membership = np.eye(clusters)[cluster]
+    rows = compared_rows(len(X))
+    step = max(1, BLOCK_CELLS // max(1, len(X)))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        squared = squares[block, None] - 2.0 * X[block] @ X.T + squares
+        squared[np.arange(len(block)), block] = 0.0
+        sums = np.sqrt(np.maximum(squared, 0.0)) @ membership
+        found[block] = _silhouettes_of(sums, cluster[block], sizes)
+    return found
+
+
+def _silhouettes_of(sums: Array, own: Codes, sizes: NDArray[np.intp]) -> Array:
+    """From summed distances to each cluster."""
+    places = np.arange(len(own))
+    others = sizes[own] - 1
+    near = np.divide(sums[places, own], others, out=np.zeros(len(own)), where=others > 0)
+    apart = np.divide(sums, sizes, out=np.full_like(sums, np.inf), where=sizes > 0)
+    apart[places, own] = np.inf
+    next_cluster = apart.min(axis=1)
+    larger = np.maximum(near, next_cluster)
+    value = np.divide(next_cluster - near, larger, out=np.zeros(len(own)), where=larger > 0)
+    return np.where(others > 0, value, 0.0)
