@@ -127,7 +127,7 @@ class ViewOptions:
     classes: bool = flag("--classes", "Show each class against the rest: precision, recall, specificity, ...")
     spread: bool = flag("--spread", "Show how scores spread over the splits, and whether these agree.")
     curves: bool = flag("--curves", "Draw ROC, precision against recall, and calibration of the probabilities.")
-    fair: bool = flag("--fair", "Show how groups are answered, and what fairness costs in accuracy.")
+    fair: bool = flag("--fair", "Show rates by group, criteria of fairness, and their trade-off with accuracy.")
     verbose: bool = flag("--verbose -v", "Show the answers of every model, and how intervals were made.")
 
     def details(self) -> Details:

@@ -263,7 +263,7 @@ CONFLICTS: dict[str, Callable[[Declaration], bool]] = {
     "a boolean column has two levels, the one that means no first": lambda one: (
         one.kind == "boolean" and len(one.levels) not in (0, 2)
     ),
-    "only a sensitive column needs to be told that it is a feature, too": lambda one: (
+    "only a sensitive column takes 'feature'; every other one is a feature by its role": lambda one: (
         one.feature and one.role not in (None, "sensitive")
     ),
     "a level stands here twice": lambda one: len(set(one.levels)) < len(one.levels),

@@ -18,7 +18,7 @@ from mlcli.engines.linear_scores import in_words
 USUAL = 24
 """How many usual values of a column are kept."""
 MOST_SHOWN = 15
-HOW = "Without a column: the mean answer over {count} usual values of it."
+HOW = "Without a feature: the mean prediction over {count} typical values of it."
 
 
 def usual_values(table: Table) -> Table:
@@ -60,7 +60,7 @@ def with_column(rows: Table, name: str, values: float | Array) -> Table:
 def column_effects(
     outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]
 ) -> findings.Table:
-    """What hiding each column changes of the largest output, those that matter most first."""
+    """The effect of removing each feature on the largest output, those that matter most first."""
     outputs = outputs_of(row)[0]
     chosen = int(outputs.argmax())
     hidden = without_each(outputs_of, row, usual)[:, chosen]
@@ -69,7 +69,7 @@ def column_effects(
     order = np.argsort(-np.abs(added), kind="stable")
     lines = [(row.columns[j].name, cells[j], float(hidden[j]), float(added[j])) for j in order.tolist()]
     more, note = len(lines) - MOST_SHOWN, HOW.format(count=len(usual))
-    note += f" {more} columns that matter less are left out." if more > 0 else ""
-    header = ("hidden column", "its cell", f"{names[chosen]} without it", "what it adds")
-    title = f"What hiding a column changes of {names[chosen]}"
+    note += f" {more} features that contribute less are left out." if more > 0 else ""
+    header = ("feature", "value", f"{names[chosen]} without it", "contribution")
+    title = f"Effect of removing each feature on {names[chosen]}"
     return findings.Table(title, header, tuple(lines[:MOST_SHOWN]), note=note)

@@ -16,7 +16,7 @@ from mlcli.core.configuration import described_as
 from mlcli.core.model import Model
 from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import Counts
+from mlcli.engines.random_by_content import Counts
 from mlcli.tasks.supervised import SupervisedRows
 
 OutputsOf = Callable[[Model, Table, Any], Array]

@@ -118,7 +118,7 @@ def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
         noise = np.maximum(variance - (loadings**2).sum(axis=1), search.floor)
         before = likelihood
     if columns:
-        what = f"factor-analysis has not settled after {search.most_steps} steps"
+        what = f"factor-analysis has not converged after {search.most_steps} steps"
         warnings.warn(MlcliWarning(f"{what}; more steps, or fewer factors, would help"), stacklevel=3)
     return with_fixed_signs(loadings), noise, likelihood if columns else 0.0
 

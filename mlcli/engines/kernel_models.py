@@ -16,9 +16,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.draws import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix
 from mlcli.engines.linear_scores import Term, sum_of_terms
+from mlcli.engines.random_by_content import order_of_content, targets_of
 from mlcli.tasks.classification import LabelledRows
 
 PRECOMPUTED = "precomputed"
@@ -130,7 +130,7 @@ class KernelModel(Model):
         order = np.argsort(-np.abs(shares).max(axis=1, initial=0.0), kind="stable").tolist()
         terms = [(f"training row {self.rows_[k] + 1}", float(alike[k]), shares[k]) for k in order]
         constant: Term = ("constant", None, np.atleast_1d(levels))
-        return sum_of_terms([constant, *terms], outputs, "What each training row adds", times="kernel")
+        return sum_of_terms([constant, *terms], outputs, "Contribution of each training row", times="kernel")
 
     def weights_of_columns(self, names: Sequence[str], coefficients: Array) -> tuple[findings.Table, ...]:
         """What each column counts in each output, where the kernel is linear."""

@@ -170,7 +170,7 @@ class LinearValues(Regressor):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The sum that is answered, term by term."""
         of_row = self.coefficients_, self.centre_, self.level_
-        return (linear_terms(table, *of_row, (self.target_,), "The answer term by term"),)
+        return (linear_terms(table, *of_row, (self.target_,), "Contributions to the prediction"),)
 
     def coefficient_table(self, note: str) -> findings.Table:
         """The coefficients by column."""

@@ -40,8 +40,8 @@ Term = tuple[str, findings.Entry, Array]
 """What is added, the cell or count that it is a multiple of, and what it adds to each output."""
 MOST_TERMS = 20
 """Of more terms the largest are shown one by one, and the others as one."""
-SCORES = "The scores term by term"
-STEPPED = "Cells are shown as the steps before the model leave them."
+SCORES = "Contributions to the scores"
+STEPPED = "Cells are shown after the steps before the model."
 
 
 def linear_terms(

@@ -90,7 +90,7 @@ def by_iteration(X: Array) -> tuple[Array, Array]:
             break
         directions = np.linalg.qr(scatter @ directions).Q
     else:
-        text = f"components have not settled after {MOST_STEPS} steps; 'by: svd' would be exact"
+        text = f"components have not converged after {MOST_STEPS} steps; 'by: svd' would be exact"
         warnings.warn(text, MlcliWarning, stacklevel=2)
     values = np.diag(directions.T @ scatter @ directions)
     order = np.argsort(-values, kind="stable")

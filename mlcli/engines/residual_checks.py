@@ -18,14 +18,14 @@ from mlcli.metrics.distributions import incomplete_beta
 
 DOUBTFUL = 0.05
 CHECKS = {
-    "linearity": ("RESET (Ramsey)", "no sign of a curve", "powers of the answers explain more: a curve is missed"),
+    "linearity": ("RESET (Ramsey)", "no sign of non-linearity", "powers of the predictions say more: not linear"),
     "independence": (
-        "Durbin-Watson", "rows err independently", "rows that follow each other err alike, or in turns"
+        "Durbin-Watson", "no sign of autocorrelation", "residuals of consecutive rows are correlated"
     ),
-    "one variance": (
-        "Breusch-Pagan (Koenker)", "no sign of another", "the spread depends on the columns: intervals are off"
+    "equal variance": (
+        "Breusch-Pagan (Koenker)", "no sign of heteroscedasticity", "heteroscedastic: intervals are off"
     ),
-    "normal residuals": ("Jarque-Bera", "no sign against it", "not normal: intervals of few rows are off"),
+    "normal residuals": ("Jarque-Bera", "no sign of non-normality", "not normal: intervals of few rows are off"),
 }  # fmt: skip
 """What is assumed: its test, and how to read a p that is not small, or small."""
 OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."

@@ -14,8 +14,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
-from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.prepare._selecting import (
     ALIKE,
     ByModel,
@@ -43,7 +43,7 @@ class Filter(ByModel):
     keep: float | None = param(
         0.5, "how many are kept; below 1: which share; none: as many as serve `base` best", gt=0, tune=(0.1, 0.9)
     )
-    folds: int = param(5, "into how many inner folds training rows are dealt, where `keep` is none", ge=2)
+    folds: int = param(5, "how many inner folds the training rows are split into, where `keep` is none", ge=2)
 
     scores_: Array = learned("columns")
 

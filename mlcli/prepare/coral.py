@@ -71,7 +71,7 @@ class Coral(RowStep):
             return (Lines("Training rows", ("none is moved: there were no rows of another domain",)),)
         moved = zip(self.columns_, self.moved_.tolist(), strict=True)
         rows = tuple((column.name, *numbers) for column, numbers in moved)
-        header = ("column", "mean moves by", "deviation before", "after")
+        header = ("column", "shift of the mean", "standard deviation before", "after")
         return (Table("Training rows moved to the target domain", header, rows),)
 
 

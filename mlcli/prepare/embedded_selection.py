@@ -35,8 +35,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._filtering import levels_of_columns
 from mlcli.prepare._selecting import ByModel, number_kept, problems_with_count, ranked
 from mlcli.prepare.anova import f_values
@@ -127,7 +127,7 @@ class EmbeddedSelection(ByModel):
 
     def explain(self) -> Explanation:
         """What each column counts."""
-        return (self.bars("What columns count in the model", "counts", self.counts_),)
+        return (self.bars("Feature importance in the model", "counts", self.counts_),)
 
 
 def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:

@@ -28,8 +28,8 @@ from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows

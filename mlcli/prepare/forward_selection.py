@@ -29,8 +29,8 @@ from mlcli.core.findings import Curve, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -40,7 +40,7 @@ class ForwardSelection(ByModel):
     """From no columns on, one after another, by a model in inner cross-validation."""
 
     keep: int | None = param(None, "how many columns are kept; none: as many as serve the model best", ge=1)
-    folds: int = param(5, "into how many inner folds the training rows are dealt", ge=2)
+    folds: int = param(5, "how many inner folds the training rows are split into", ge=2)
     patience: int | None = param(5, "after how many columns that do not help it ends; none: tries all", ge=1)
 
     path_: Array = learned()

@@ -187,7 +187,7 @@ class Impute(Step):
         rows = tuple(
             (column.name, _shown(next(self._after(column)), fill)) for column, fill in fills if column.missing
         )
-        return (findings.Table("Gaps are filled", ("column", "with"), rows),) if rows else ()
+        return (findings.Table("Imputed values", ("column", "with"), rows),) if rows else ()
 
 
 def _gaps(column: Column, cells: Cells) -> Flags:

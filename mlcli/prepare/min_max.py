@@ -46,4 +46,4 @@ class MinMax(Rescaling):
     def explain(self) -> Explanation:
         """The smallest and the largest number of each column."""
         header, high = ("smallest", "largest"), self.low_ + self.range_
-        return table_by_column("Numbers are moved to 0..1", header, self.columns_, self.low_, high)
+        return table_by_column("Numbers are scaled to 0..1", header, self.columns_, self.low_, high)

@@ -63,7 +63,7 @@ class PrincipalComponents(Projection):
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
     )
-    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     middle_: Array = learned("columns")
     unit_: Array = learned("columns")

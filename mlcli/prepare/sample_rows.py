@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Rows
-from mlcli.engines.draws import order_of_content
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.prepare.class_weights import strata_of
 
 SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}
@@ -85,4 +85,4 @@ class SampleRows(RowStep):
         if self.before_ is None:
             return ()
         row = (self.before_, self.after_)
-        return (Table("Training rows are drawn", ("rows before", "rows after"), (row,)),)
+        return (Table("Sampled training rows", ("rows before", "rows after"), (row,)),)

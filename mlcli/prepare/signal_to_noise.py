@@ -48,7 +48,7 @@ class SignalToNoise(Filter):
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
     form: str = param("golub", "what is divided by what", choices=FORMS)
-    ddof: int = param(1, "what is taken off n in variances", ge=0, le=1)
+    ddof: int = param(1, "delta degrees of freedom: variances are divided by n less this", ge=0, le=1)
 
     def scores(self, data: LabelledRows) -> Array:  # type: ignore[override]
         """The ratio of each column; of several classes against the others the largest."""

@@ -32,7 +32,7 @@ from mlcli.prepare._columns import Rescaling, table_by_column
 class Standardise(Rescaling):
     """Numbers in standard deviations from their mean."""
 
-    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     mean_: Array = learned("numbers")
     deviation_: Array = learned("numbers")

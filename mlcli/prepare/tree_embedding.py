@@ -33,8 +33,8 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Rows, Table
-from mlcli.engines.draws import draws
 from mlcli.engines.ensemble import fitted
+from mlcli.engines.random_by_content import draws
 from mlcli.engines.trees.cells import features, ordered
 from mlcli.engines.trees.structure import Trees
 from mlcli.tasks.regression import ValuedRows
@@ -56,7 +56,7 @@ class TreeEmbedding(Step):
 
     by: str = param(RANDOM, "how the trees are grown", choices=GROWN)
     trees: int = param(10, "how many trees there are, but for `by: tree`", ge=1, tune=(5, 50))
-    depth: int = param(3, "how many questions a row is asked in each", ge=1, le=12, tune=(2, 6))
+    depth: int = param(3, "the depth of each tree at most", ge=1, le=12, tune=(2, 6))
     beside: bool = param(False, "whether the columns stay beside the leaves")
 
     model_: Model = learned()

@@ -1,4 +1,4 @@
-"""Waterfall: parts each number by how much of it falls into each of a few ranges, for lines that bend.
+"""Waterfall: splits each number into a few ranges, so that a linear method can be piecewise linear in it.
 
 Formula:
     With edges c_1 < ... < c_{B−1}: z_1 = min(x, c_1), z_b = min(max(x, c_{b−1}), c_b) − c_{b−1}, z_B = max(x,

@@ -65,4 +65,4 @@ class Winsorise(Step):
     def explain(self) -> Explanation:
         """The edges of each column."""
         edges = (np.where(np.isfinite(edge), edge, np.nan) for edge in (self.least_, self.most_))
-        return table_by_column("Numbers are kept within edges", ("least", "most"), self.columns_, *edges)
+        return table_by_column("Limits of winsorised numbers", ("least", "most"), self.columns_, *edges)

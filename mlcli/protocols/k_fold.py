@@ -1,4 +1,4 @@
-"""K-fold: the shuffled rows are dealt into folds of equal size, and each fold is judged once.
+"""K-fold: the shuffled rows are split into folds of equal size, and each fold is judged once.
 
 Computed:
     Fold sizes differ by at most one row. Groups are never cut: the largest group goes first, each to the fold with
@@ -34,7 +34,7 @@ class KFold(Protocol):
     """What is dealt out; whether classes are balanced."""
 
     folds: int = param(10, "how many parts, each judged once", ge=2)
-    repeats: int = param(1, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)
+    repeats: int = param(1, "how often the rows are split anew", ge=1, le=MOST_REPEATS)
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """Fewer rows, or groups, than folds."""

@@ -35,7 +35,9 @@ class LeaveDomainsOut(Protocol):
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
     target: str | None = param(None, "the domain that is judged; none: each in turn", if_given=True)
-    folds: int = param(2, "how many parts a domain is dealt to, one judged, the others without their target", ge=2)
+    folds: int = param(
+        2, "how many parts a domain is split into, one judged, the others without their target", ge=2
+    )
 
     def problems_with_rows(self, strata: Strata) -> list[Problem]:
         """No domains, one only, one that there is not, or one too small."""

@@ -55,7 +55,7 @@ class LeaveGroupsOut(Protocol):
         splits = math.comb(count, self.left_out)
         if splits > max(MOST_SPLITS, count):
             what = f"{self.id}: {self.left_out} of {count} groups make {splits:,} splits, over {MOST_SPLITS:,}"
-            return [Problem(what, hint="leave out fewer, or k-fold, which deals groups into folds")]
+            return [Problem(what, hint="leave out fewer, or k-fold, which keeps groups whole")]
         return []
 
     def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:

@@ -1,4 +1,4 @@
-"""Repeated k-fold: k-fold with the rows dealt anew ten times, which steadies the mean.
+"""Repeated k-fold: k-fold with the rows split anew ten times, which steadies the mean.
 
 Computed:
     As k-fold; the scores of all folds of all repeats are averaged. Folds of different repeats share rows, so that
@@ -20,6 +20,6 @@ from mlcli.protocols.k_fold import KFold
     "repeated-k-fold", reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests"
 )
 class RepeatedKFold(KFold):
-    """K-fold with the rows dealt anew ten times, which steadies the mean."""
+    """K-fold with the rows split anew ten times, which steadies the mean."""
 
-    repeats: int = param(10, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)
+    repeats: int = param(10, "how often the rows are split anew", ge=1, le=MOST_REPEATS)

@@ -1,4 +1,4 @@
-"""Repeated stratified k-fold: stratified k-fold with the rows dealt anew ten times.
+"""Repeated stratified k-fold: stratified k-fold with the rows split anew ten times.
 
 Computed:
     As stratified k-fold; the scores of all folds of all repeats are averaged. Folds of different repeats
@@ -21,6 +21,6 @@ from mlcli.protocols.stratified_k_fold import StratifiedKFold
     reference="Bouckaert & Frank 2004, Evaluating the replicability of significance tests",
 )
 class RepeatedStratifiedKFold(StratifiedKFold):
-    """Stratified k-fold with the rows dealt anew ten times."""
+    """Stratified k-fold with the rows split anew ten times."""
 
-    repeats: int = param(10, "how often the rows are dealt anew", ge=1, le=MOST_REPEATS)
+    repeats: int = param(10, "how often the rows are split anew", ge=1, le=MOST_REPEATS)

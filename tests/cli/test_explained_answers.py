@@ -63,7 +63,7 @@ def test_voters_are_the_training_rows_by_distance_and_all_of_a_shared_last_place
 def test_voters_on_a_number_have_values(folder: Path) -> None:
     Path("it.csv").write_text("x,y\n1,10\n2,20\n7,70\n")
     lines = explained("{use: knn, params: {k: 2}, steps: []}", "x\n1.2\n", "it.csv")
-    voters = lines.index(["Who", "votes"]) + 3
+    voters = lines.index(["Nearest", "neighbours"]) + 3
     assert [line[::2] for line in lines[voters : voters + 2]] == [["1", "10"], ["2", "20"]]
 
 
@@ -106,7 +106,7 @@ LINEAR = ("linear-regression", "ridge", "lasso", "elastic-net", "least-absolute"
 @pytest.mark.parametrize("method", LINEAR)
 def test_the_terms_of_a_line_add_up_to_its_answer(folder: Path, method: str) -> None:
     trained("cpu", method)
-    (terms,) = (rows for title, rows in findings_of("cpu", "--row", "3").items() if "term" in title)
+    (terms,) = (rows for title, rows in findings_of("cpu", "--row", "3").items() if "prediction" in title)
     answers = typed("predict", "it.mlcli", "cpu").stdout.splitlines()
     assert sum(line[2] for line in terms[:-1]) == pytest.approx(terms[-1][2])
     assert terms[-1][2] == pytest.approx(float(answers[3].split(",")[-1]))
@@ -115,7 +115,7 @@ def test_the_terms_of_a_line_add_up_to_its_answer(folder: Path, method: str) -> 
 @pytest.mark.parametrize("method", ["lda", "logistic-regression", "log-linear"])
 def test_scores_term_by_term_make_the_probabilities(folder: Path, method: str) -> None:
     trained("iris", method)
-    scores = np.array(findings_of("iris", "--row", "100")["The scores term by term"][-1][2:])
+    scores = np.array(findings_of("iris", "--row", "100")["Contributions to the scores"][-1][2:])
     shares = np.exp(scores - scores.max())
     answers = typed("predict", "it.mlcli", "iris", "--probabilities").stdout.splitlines()[100].split(",")
     assert shares / shares.sum() == pytest.approx(np.array(answers[-3:], float), abs=1e-9)
@@ -127,7 +127,7 @@ SCORED = ("linear-svm", "perceptron", "pocket", "linear-classifier", "kernel-per
 @pytest.mark.parametrize("method", SCORED)
 def test_the_largest_sum_is_the_class(folder: Path, method: str) -> None:
     trained("iris", method)
-    (rows,) = (rows for title, rows in findings_of("iris", "--row", "120").items() if "column" not in title)
+    (rows,) = (rows for title, rows in findings_of("iris", "--row", "120").items() if "feature" not in title)
     predicted = typed("predict", "it.mlcli", "iris").stdout.splitlines()[120].split(",")[-1]
     assert ("setosa", "versicolor", "virginica")[int(np.argmax(rows[-1][2:]))] == predicted
 
@@ -136,9 +136,9 @@ def test_support_vectors_share_in_f_and_the_distance_of_a_row_on_the_margin_is_t
     Path("and.csv").write_text("a,b,and\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n")
     trained("and.csv", "{use: svm, params: {kernel: linear, C: null}, steps: []}")
     found = findings_of("a=1", "b=1")
-    assert found["What each training row adds"][-1][2] == pytest.approx(1.0)
+    assert found["Contribution of each training row"][-1][2] == pytest.approx(1.0)
     assert found["Signed distance of the row"][0][1:] == [pytest.approx(1.0), pytest.approx(8**-0.5)]
-    assert {line[0] for line in found["What each training row adds"][1:-1]} == {
+    assert {line[0] for line in found["Contribution of each training row"][1:-1]} == {
         "training row 2",
         "training row 3",
         "training row 4",
@@ -148,7 +148,7 @@ def test_support_vectors_share_in_f_and_the_distance_of_a_row_on_the_margin_is_t
 @pytest.mark.parametrize("method", ["kernel-ridge", "svm-regression"])
 def test_what_training_rows_add_is_the_value(folder: Path, method: str) -> None:
     trained("cpu", method)
-    rows = findings_of("cpu", "--row", "5")["What each training row adds"]
+    rows = findings_of("cpu", "--row", "5")["Contribution of each training row"]
     answer = typed("predict", "it.mlcli", "cpu").stdout.splitlines()[5].split(",")[-1]
     assert rows[-1][2] == pytest.approx(float(answer))
 
@@ -172,14 +172,14 @@ def test_a_column_that_a_line_does_not_need_changes_nothing_when_hidden_and_the_
     rows = [(x, z) for x in range(12) for z in range(2)]
     Path("it.csv").write_text("x,z,y\n" + "".join(f"{x},{z},{3 * x}\n" for x, z in rows))
     trained("it.csv", "linear-regression")
-    changed = {line[0]: line[2:] for line in findings_of("x=7", "z=1")["What hiding a column changes of y"]}
+    changed = {line[0]: line[2:] for line in findings_of("x=7", "z=1")["Effect of removing each feature on y"]}
     assert changed["z"] == [pytest.approx(21), pytest.approx(0, abs=1e-9)]
     assert changed["x"] == [pytest.approx(16.5), pytest.approx(4.5)]
 
 
 def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
     trained("weather_nominal", "one-r")
-    changed = findings_of(*WORDS)["What hiding a column changes of p(no)"]
+    changed = findings_of(*WORDS)["Effect of removing each feature on p(no)"]
     assert changed[0][0] == "outlook"
     assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
 

@@ -33,9 +33,9 @@ def test_text_shows_groups_gaps_similar_rows_and_costs(loans: Path) -> None:
     for heading in (
         "Groups",
         "Fairness by origin: yes",
-        "How far groups lie apart",
-        "Similar rows, similar answers",
-        "What fairness costs",
+        "Differences between groups",
+        "Individual fairness: similar rows, similar answers",
+        "Trade-off of fairness and accuracy",
     ):
         assert heading in done.stdout
     assert "too few" in done.stdout

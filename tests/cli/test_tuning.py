@@ -41,7 +41,7 @@ def error_of(*words: str) -> str:
 
 def test_a_table_says_what_each_split_chose() -> None:
     text = text_of("eval", "iris", "-m", KNN, "--folds", "3")
-    assert "knn (tuned): what inner splits chose" in text
+    assert "knn (tuned): chosen by inner splits" in text
     assert "fold 3" in text
     assert "inner accuracy" in text
 
@@ -72,7 +72,7 @@ def test_densities_and_recommenders_are_tuned_and_clusterings_are_not(folder: Pa
 
 def test_nested_judges_the_best_of_the_models() -> None:
     text = text_of("eval", "wine", "-m", "lda", "-m", "one-r", "--nested", "--folds", "3")
-    assert "chosen: what inner splits chose" in text
+    assert "chosen: chosen by inner splits" in text
     assert "chosen most often, of 3 splits: model=lda in 3" in text
     assert "there are no two models" in error_of("eval", "wine", "-m", "lda", "--nested")
 
@@ -118,7 +118,7 @@ def test_what_was_chosen_is_read_back_from_the_store(folder: Path) -> None:
     words = ("eval", "iris", "-m", KNN, "--folds", "3", "--store", "answers.db")
     first, again = text_of(*words), text_of(*words)
     assert "were in answers.db already" in again
-    assert first.split("knn (tuned): what")[1] in again
+    assert first.split("knn (tuned): chosen")[1] in again
 
 
 CHOOSING = [

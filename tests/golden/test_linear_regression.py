@@ -246,7 +246,7 @@ def test_the_checks_are_those_of_their_definitions() -> None:
     found = assumptions(fitted(LinearRegression(), data))
     assert found["linearity"] == pytest.approx((reset, scipy.stats.f.sf(reset, 2, n - 6)), rel=1e-8)
     assert found["independence"][0] == pytest.approx(np.sum(np.diff(e) ** 2) / (e @ e), rel=1e-9)
-    assert found["one variance"] == pytest.approx((pagan, scipy.stats.f.sf(pagan, 3, n - 4)), rel=1e-8)
+    assert found["equal variance"] == pytest.approx((pagan, scipy.stats.f.sf(pagan, 3, n - 4)), rel=1e-8)
     assert found["normal residuals"] == pytest.approx(tuple(scipy.stats.jarque_bera(e)), rel=1e-8)
     assert found["normal residuals"][1] < 0.05
 

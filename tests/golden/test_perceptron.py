@@ -57,7 +57,7 @@ def test_novikoffs_bound_on_the_corrections_holds() -> None:
 
 def test_classes_that_no_plane_separates_are_warned_of() -> None:
     data = labelled(numeric(np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]])), ["a", "a", "b", "b"])
-    with pytest.warns(MlcliWarning, match="has not settled after 20 passes"):
+    with pytest.warns(MlcliWarning, match="has not converged after 20 passes"):
         fitted(Perceptron(max_passes=20), data)
 
 

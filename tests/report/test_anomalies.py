@@ -105,15 +105,15 @@ def test_the_models_named_tell_that_anomalies_are_looked_for() -> None:
 
 def test_of_several_detectors_only_the_best_is_shown_in_full() -> None:
     shown = typed("eval", "wdbc", "-m", "z-score", "-m", "gaussian-anomaly").stdout
-    assert shown.count("made so by") == 1
+    assert shown.count("main contributions") == 1
     assert "gaussian-anomaly, the best by auc" in shown
-    flags = shown[shown.index("What each detector finds") : shown.index("gaussian-anomaly, the best")]
+    flags = shown[shown.index("Rows flagged by each detector") : shown.index("gaussian-anomaly, the best")]
     assert [line.split()[0] for line in flags.splitlines()[3:5]] == ["z-score", "gaussian-anomaly"]
 
 
 def test_without_labels_the_first_of_several_is_shown_in_full() -> None:
     shown = typed("eval", "faithful", "-m", "z-score", "-m", "lof").stdout
-    assert shown.count("made so by") == 1
+    assert shown.count("main contributions") == 1
     assert "threshold 3, the method's own: three standard deviations; it flags 0 of 272" in shown
 
 

@@ -1,4 +1,4 @@
-"""Copies: rows that equal earlier ones, or nearly, so that a split may part twins.
+"""Copies: rows that equal earlier ones, or nearly, so that a split may part duplicates.
 
 Near rows come to stand beside one another where rows are sorted by a sum of all columns; no rounding parts them.
 """
@@ -28,7 +28,7 @@ NEARLY = 1e-6
 
 
 def duplicates(audited: Audited) -> Iterator[Issue]:
-    """Rows that repeat earlier ones, or nearly, so that a split may learn from one and be judged by its twin."""
+    """Rows that repeat earlier ones, or nearly, so that a split may have them on both sides."""
     if audited.schema.the("count") is not None:  # these copies are cases of their own
         return
     if audited.splitter is not None and audited.splitter.asks_only_learned_rows():
@@ -42,12 +42,14 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     many = share >= least and copies > BEYOND_CHANCE * expected
     sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
     nearly = ", or nearly" * (copies > _count_copies(numbered_by_content(audited, with_target=True, nearly=0.0)))
-    what = f"{copies} {sentence}{nearly}; a split may put one in training and its twin in the test"
-    group = "number equal rows alike in a column of their own, and give it the role group: no split parts twins"
+    what = f"{copies} {sentence}{nearly}; a split may put one in training and its duplicate in the test"
+    group = (
+        "number equal rows alike in a column of their own, and give it the role group: no split parts duplicates"
+    )
     yield Issue(
         "warning" if many else "advice",
         what,
-        f"{share:.1%} of the rows, such as {_example_text(same)}{_twins_text(audited, same)}; "
+        f"{share:.1%} of the rows, such as {_example_text(same)}{_duplicates_text(audited, same)}; "
         f"were columns independent, chance would make about {expected:.2g}",
         (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
     )
@@ -67,16 +69,16 @@ def numbered_by_content(audited: Audited, *, with_target: bool, nearly: float = 
         finite = np.where(np.isfinite(cells), cells, -3.0)
         along += finite * (rng.uniform(1, 2) / (np.abs(finite).max(initial=0.0) or 1.0))
     order = np.argsort(along, kind="stable")
-    twins = np.arange(1, len(order))
+    duplicates = np.arange(1, len(order))
     for column in part.columns:
         cells = audited.cells(column)
-        before, now = cells[order[twins - 1]], cells[order[twins]]
+        before, now = cells[order[duplicates - 1]], cells[order[duplicates]]
         alike = (before == now) | (np.isnan(before) & np.isnan(now))
         if not column.coded:
             alike |= np.abs(before - now) <= _tolerance(audited, column, nearly)
-        twins = twins[alike]
+        duplicates = duplicates[alike]
     new = np.ones(len(order), np.int32)
-    new[twins] = 0
+    new[duplicates] = 0
     which = np.empty(len(order), np.int32)
     which[order] = np.cumsum(new) - 1
     first = np.unique(which, return_index=True)[1]
@@ -108,14 +110,14 @@ def _example_text(same: Codes) -> str:
     return f"rows {rows[0] + 1} and {rows[1] + 1}"
 
 
-def _twins_text(audited: Audited, same: Codes) -> str:
-    """How many judged rows have a twin among those that are learned from."""
+def _duplicates_text(audited: Audited, same: Codes) -> str:
+    """How many judged rows have a duplicate among those that are learned from."""
     splits = audited.some_splits
     if not splits or audited.planned is None or len(same) != audited.planned.strata.rows:
         return ""
     judged = sum(len(split.test) for split in splits)
-    twins = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
-    return f"; {twins} of {counted(judged, 'judged row')} have a twin in training"
+    duplicates = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
+    return f"; {duplicates} of {counted(judged, 'judged row')} have a duplicate in training"
 
 
 def _copies_by_chance(audited: Audited, different: Rows) -> float:

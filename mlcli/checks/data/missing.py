@@ -65,14 +65,14 @@ def imputing(audited: Audited) -> Iterator[Issue]:
         rows.append((column.name, 1 - share, mean, with_median, spread, spread * math.sqrt(share)))
     shrunk = tuple(row[0] for row in rows if row[5] < (1 - SHRINKS) * row[4])
     if shrunk:
-        header = ("column", "missing", "mean", "mean with the median", "spread", "spread with the mean")
+        header = ("column", "missing", "mean", "mean, median imputed", "sd", "sd, mean imputed")
         yield Issue(
             "advice",
-            f"filling the gaps of {', '.join(shrunk)} makes them look less spread than they are",
-            "a gap that is filled with the mean leaves the mean as it is, and adds nothing to the spread",
+            f"filling the gaps of {', '.join(shrunk)} lowers their standard deviation",
+            "mean imputation leaves the mean as it is, and adds nothing to the variance",
             (step_before(audited, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
             shrunk,
-            (Table("What imputing does", header, tuple(rows)),),
+            (Table("Effect of imputation on mean and standard deviation", header, tuple(rows)),),
         )
 
 

@@ -154,7 +154,7 @@ def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue
     return Issue(
         "warning",
         f"columns '{first.name}' and '{second.name}' say the same: {formula}",
-        "they share what either is worth, so that importances and coefficients of both mislead",
+        "they share their importance, so that importances and coefficients of both mislead",
         (with_role(audited, "ignore", second.name),),
         columns=(first.name, second.name),
     )
@@ -205,11 +205,17 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
         names = tuple(name for name, *_ in found)
         yield Issue(
             "advice",
-            f"far from a bell, with a long tail of large numbers: {', '.join(names)}",
+            f"right-skewed, with a long tail of large numbers: {', '.join(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
             (step_before(audited, f"{{use: log, columns: {flow(names)}}}"),),
             names,
-            (Table("Skewness, 0 for a bell", ("column", "now", "k", "of log(x + k)"), tuple(found)),),
+            (
+                Table(
+                    "Skewness (0 for a symmetric distribution)",
+                    ("column", "now", "k", "of log(x + k)"),
+                    tuple(found),
+                ),
+            ),
         )
 
 

@@ -68,7 +68,7 @@ def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
         yield Issue(
             "advice",
             f"importance by gains misleads for columns of many values: {listed(found)}",
-            f"of all gains in training {gains}; alone each tells nothing, and it is not missed on rows not seen",
+            f"of the total gain in training {gains}; alone each tells nothing, and rows not seen do not miss it",
             (Repair("sidecar", f"roles: {{ignore: {flow(found)}}}"),),
             tuple(found),
         )
@@ -95,11 +95,11 @@ def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
         drop = list(dict.fromkeys(columns[b].name for _, b in order))
         yield Issue(
             "advice",
-            f"{len(pairs)} pairs of columns are so alike that what each is worth is shared by chance",
+            f"{len(pairs)} pairs of columns correlate so strongly that their importances are shared by chance",
             f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
             (_repair_without(diagnosed, drop),),
             tuple(dict.fromkeys(name for row in rows for name in row[:2])),
-            (Table("Columns alike", ("column", "and", "correlation"), rows),),
+            (Table("Correlated columns", ("column", "and", "correlation"), rows),),
         )
 
 

@@ -49,13 +49,13 @@ def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached
 
 def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     """All of them; only bits are divided by bits."""
-    header: tuple[str, ...] = ("node", "split", "", f"{measure} taken away")
+    header: tuple[str, ...] = ("node", "split", "", f"decrease of {measure}")
     rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)
     if measure == "entropy":
         header = (*header, "split information", "gain ratio")
         rows = tuple((*one, float(quotient(*np.array([one[3:]]).T)[0])) for one in found)
-    note = f"of nodes with at most {DEPTH} questions above them that are not pure"
-    return findings.Table("What every split would gain", header, rows, note=note)
+    note = f"of impure nodes down to depth {DEPTH}"
+    return findings.Table("Gain of every candidate split", header, rows, note=note)
 
 
 def _first_nodes(tree: Trees, nodes: Sequence[int], reached: Rows) -> Iterator[tuple[int, Rows]]:

@@ -124,12 +124,12 @@ def _classes(named: NamedTree) -> findings.Lines:
     lines = []
     for answer, paths in ways.items():
         lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
-    return findings.Lines("Classes as an OR of ANDs", tuple(lines))
+    return findings.Lines("Rules of each class (disjunctive normal form)", tuple(lines))
 
 
 def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
     share, depth = control(tree, len(columns))
-    more = {"share of rows asked": share, "first asked at depth": np.nan_to_num(depth).astype(int)}
+    more = {"share of rows split": share, "depth of first split": np.nan_to_num(depth).astype(int)}
     return worth_of(columns, importances(tree, len(columns)), more, share > 0)
 
 
@@ -142,8 +142,8 @@ def worth_of(
     rows = tuple((columns[j].name, *(None if math.isnan(one[j]) else one[j] for one in figures)) for j in shown)
     unused = [column.name for column, own in zip(columns, asked, strict=True) if not own]
     others = f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
-    note = f"not asked for: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note
-    return findings.Table("Feature importance", ("column", "share of all gains", *more), rows, note=note)
+    note = f"not split on: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note
+    return findings.Table("Feature importance", ("column", "share of total gain", *more), rows, note=note)
 
 
 def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:
@@ -159,7 +159,7 @@ def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Tab
         (condition, float(tree.weight[at]), *counted[at].tolist(), _gain(tree, at), named.answers[at])
         for condition, at in zip(conditions, path, strict=True)
     )
-    header = ("", "training rows", *outputs, "gain of its question", "answer")
+    header = ("", "training rows", *outputs, "gain of the split", "answer")
     return findings.Table("Path through the tree", header, lines)
 
 

@@ -39,7 +39,7 @@ def cold_start(answers: RatingAnswers) -> tuple[str, ...]:
     by_rounds=True,
 )
 def rmse(answers: RatingAnswers) -> Score:
-    """Root of the mean squared error of the ratings."""
+    """Root mean squared error of the ratings."""
     return values.rmse(answers)
 
 

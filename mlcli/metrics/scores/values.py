@@ -82,7 +82,7 @@ def influence_on_rmse(answers: ValueAnswers) -> Array | None:
     by_rounds=True,
 )
 def rmse(answers: ValueAnswers) -> Score:
-    """Root of the mean squared error, in the unit of the target."""
+    """Root mean squared error, in the unit of the target."""
     return math.sqrt(weighted_mean(mse(answers), answers.weight))
 
 

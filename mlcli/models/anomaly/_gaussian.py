@@ -104,6 +104,6 @@ class GaussianDetector(Detector):
         rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
         note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
         return (
-            findings.Table("The middle of the rows", ("column", "mean"), middle),
-            findings.Table("How far out good rows lie", ("D", "D²", "share beyond"), rows, note=note),
+            findings.Table("Mean of each column", ("column", "mean"), middle),
+            findings.Table("Mahalanobis distances of good rows", ("D", "D²", "share beyond"), rows, note=note),
         )

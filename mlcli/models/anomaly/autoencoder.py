@@ -1,4 +1,4 @@
-"""Autoencoder: a row is odd when a network that has learned to squeeze and restore rows cannot restore it.
+"""Autoencoder: a row is odd when a network that compresses and reconstructs rows reconstructs it badly.
 
 Formula:
     z = Φ_e(x; Θ_e), x̂ = Φ_d(z; Θ_d), with fewer numbers in z than columns in x (the bottleneck).
@@ -30,10 +30,10 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, OUTPUTS
 from mlcli.engines.network.network import Network, TiedNetwork, check_layers, layers_of, loss_curve
 from mlcli.engines.network.training import Examples, Plan, train
+from mlcli.engines.random_by_content import as_repeats, held_aside
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 RESTORED = OUTPUTS["linear", "squared-error"]
@@ -55,9 +55,9 @@ class Autoencoder(Detector):
     alpha: float = param(1.0, "the exponent of generalised-logistic", gt=0)
     tied: bool = param(False, "whether the decoder has the weights of the encoder")
     epochs: int = param(200, "how often every row is learned from at most", ge=1, tune=(50, 500))
-    batch: int | None = param(32, "how many rows a step is made from; none: all", ge=1)
-    learning_rate: float = param(0.003, "how far a step of Adam goes", gt=0, tune=(1e-4, 1e-1))
-    l2: float = param(0.01, "the cost of half a unit of squared weight", ge=0, tune=(1e-3, 10))
+    batch: int | None = param(32, "the batch size: how many rows a step is made from; none: all", ge=1)
+    learning_rate: float = param(0.003, "the learning rate of Adam", gt=0, tune=(1e-4, 1e-1))
+    l2: float = param(0.01, "L2 penalty: the cost of half a unit of squared weight", ge=0, tune=(1e-3, 10))
     validation: float = param(0.0, "the share of rows held aside, whose error is then watched", ge=0, lt=1)
     patience: int | None = param(10, "how many epochs without a smaller watched error end it; none: never", ge=1)
     tolerance: float = param(1e-4, "by how much it must be smaller", ge=0)
@@ -73,7 +73,7 @@ class Autoencoder(Detector):
         """Draw weights, then learn to restore the rows."""
         rows, aside = held_aside(as_repeats(data.counted()), self.validation, rng)
         if not rows.table.numbers.shape[1]:
-            raise FitError("an autoencoder needs a column to restore")
+            raise FitError("an autoencoder needs a column to reconstruct")
         made = TiedNetwork if self.tied else Network
         network = made(self._widths, [ACTIVATIONS[name](self.alpha) for name in self._names])
         network.draw(rng)

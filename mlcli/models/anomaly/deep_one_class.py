@@ -1,4 +1,4 @@
-"""Deep one-class: a network represents rows such that a plane parts nearly all of them from the origin.
+"""Deep one-class: a network represents rows such that a plane separates nearly all from the origin.
 
 Formula:
     min_{w, Θ, r} ½ ‖w‖² + ½ λ ‖Θ − Θ₀‖² + 1/(ν n) Σ max(0, r − wᵀΦ(x_i; Θ)) − r; s(x) = r − wᵀΦ(x; Θ), above 0 for
@@ -29,9 +29,9 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import as_repeats
 from mlcli.engines.network.activations import IDENTITY, TANH, Activation
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of, loss_curve
+from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 
@@ -49,8 +49,8 @@ class DeepOneClass(Detector):
     gamma: float | None = param(None, "1 / (2 width²) of the kernel at the start; none: by the spread", gt=0)
     anchor: float = param(0.1, "the cost of half a unit of squared way from the start", ge=0)
     epochs: int = param(50, "how often every row is learned from", ge=1, tune=(10, 200))
-    batch: int | None = param(32, "how many rows a step is made from; none: all", ge=1)
-    learning_rate: float = param(0.001, "how far a step of Adam goes", gt=0, tune=(1e-4, 1e-2))
+    batch: int | None = param(32, "the batch size: how many rows a step is made from; none: all", ge=1)
+    learning_rate: float = param(0.001, "the learning rate of Adam", gt=0, tune=(1e-4, 1e-2))
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()

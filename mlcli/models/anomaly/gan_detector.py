@@ -1,4 +1,4 @@
-"""GAN detector: a row is odd when a generator that has learned to forge rows cannot forge it.
+"""GAN detector: a row is odd when a generator that has learned to imitate rows cannot generate one near it.
 
 Formula:
     A generator G makes rows of noise z; a discriminator D says how probably a row is a real one. In turns, D steps
@@ -33,9 +33,9 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import as_repeats
 from mlcli.engines.network.activations import IDENTITY, OUTPUTS, SIGMOID, TANH
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
+from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 REAL = 0.9
@@ -52,9 +52,9 @@ class GanDetector(Detector):
     hidden: tuple[int, ...] = param((64,), "how many units each hidden layer of both networks has", ge=1)
     noise: int | None = param(None, "how many numbers z has; none: half of the columns", ge=1)
     epochs: int = param(200, "how often every row is learned from", ge=1, tune=(50, 500))
-    batch: int = param(32, "how many rows a step is made from", ge=1)
-    learning_rate: float = param(0.001, "how far a step of Adam goes, of both networks", gt=0, tune=(1e-4, 1e-2))
-    tries: int = param(500, "how many rows are forged, to begin the search at the nearest", ge=1)
+    batch: int = param(32, "the batch size: how many rows a step is made from", ge=1)
+    learning_rate: float = param(0.001, "the learning rate of Adam, of both networks", gt=0, tune=(1e-4, 1e-2))
+    tries: int = param(500, "how many rows are generated, to begin the search at the nearest", ge=1)
     search: int = param(50, "how many steps the search for z has", ge=0)
     stride: float = param(0.05, "how far a step of the search goes", gt=0)
 
@@ -71,7 +71,7 @@ class GanDetector(Detector):
         """Let both networks learn in turns."""
         X = as_repeats(data).table.numbers
         if not X.shape[1]:
-            raise FitError("gan-detector needs a column to forge")
+            raise FitError("gan-detector needs a column to generate")
         between = [TANH] * len(self.hidden)
         forger = Network(self._widths, [*between, IDENTITY])
         judge = Network((X.shape[1], *self.hidden, 1), [*between, SIGMOID])
@@ -139,7 +139,7 @@ class GanDetector(Detector):
             "epoch",
             tuple(range(1, self.epochs + 1)),
             tuple((name, tuple(line.tolist())) for name, line in lines),
-            note="the discriminator's is 1.39 where it cannot tell real rows from forged ones",
+            note="the discriminator's is 1.39 where it cannot tell real rows from generated ones",
         )
         return layers_of(self._widths[0], self.biases_, names), curve
 

@@ -40,7 +40,7 @@ class GaussianAnomaly(GaussianDetector, Detector):
     """Minus the logarithm of a density."""
 
     covariance: str = param("independent", "whether columns vary together", choices=COVARIANCES)
-    ddof: int = param(1, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
+    ddof: int = param(1, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     log_volume_: float = learned()
 

@@ -34,7 +34,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows, Table
-from mlcli.engines.draws import Bag, as_repeats
+from mlcli.engines.random_by_content import Bag, as_repeats
 from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
@@ -51,9 +51,7 @@ class IsolationForest(Detector):
 
     trees: int = param(100, "how many trees", ge=1, tune=(50, 500))
     sample: int = param(256, "rows that a tree is grown from; all where there are fewer", ge=2, tune=(32, 1024))
-    max_depth: int | None = param(
-        None, "how many questions a row is asked at most; none: the logarithm of the sample", ge=1
-    )
+    max_depth: int | None = param(None, "the depth of a tree at most; none: the logarithm of the sample", ge=1)
 
     nodes_: dict[str, Array] = learned()
     """The value of a node is the length of the way to it, and what c adds there."""
@@ -122,14 +120,14 @@ class IsolationForest(Detector):
             ("trees", len(self._trees)),
             ("rows in the sample of each", self.sample_),
             ("mean leaves of a tree", float(self._trees.leaves.sum() / len(self._trees))),
-            ("c: questions until a row is alone, on average", usual),
+            ("c: average path length until a row is isolated", usual),
         )
         rows = tuple(
             (share, float(score), float(-usual * np.log2(score)))
             for share, score in zip(SHARES, self.scores_, strict=True)
         )
         header = ("share", "is at most", "mean path length")
-        note = "A row that is alone after half as many questions as usual scores 0.71; ordinary rows about 0.5."
+        note = "A row that is isolated after half the average path length scores 0.71; ordinary rows about 0.5."
         return (
             findings.Table("Forest", ("what", "value"), size),
             findings.Table("Scores of the training rows", header, rows, note=note),

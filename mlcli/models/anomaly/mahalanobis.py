@@ -33,7 +33,7 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 class Mahalanobis(GaussianDetector, Detector):
     """The distance from the mean, in standard deviations of its direction."""
 
-    ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""

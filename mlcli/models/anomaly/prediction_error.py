@@ -40,9 +40,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
-from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -64,7 +64,7 @@ class PredictionError(Detector):
     columns: tuple[str, ...] = param((), "the columns that are predicted; none: all that are numbers")
     window: int = param(0, "from how many rows before a row is predicted; 0: from its other columns", ge=0)
     score: str = param("error", "how errors are counted", choices=SCORES)
-    folds: int = param(5, "into how many folds the training rows are dealt", ge=2)
+    folds: int = param(5, "how many folds the training rows are split into", ge=2)
     second: Model | None = model_param(None, "a model that learns which rows have large errors", of=(Classifier,))
     marked: float = param(0.1, "the share of rows that it learns as odd", gt=0, lt=1)
 

@@ -36,10 +36,10 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.draws import as_repeats
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.network.activations import RELU
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
+from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 
@@ -61,7 +61,7 @@ class RandomDistance(Detector):
         100, "how many steps are made; with many, suspects are learned by heart", ge=1, tune=(20, 500)
     )
     batch: int = param(64, "how many pairs of a suspect and another row a step is made from", ge=1)
-    learning_rate: float = param(0.003, "how far a step of Adam goes", gt=0, tune=(1e-4, 1e-1))
+    learning_rate: float = param(0.003, "the learning rate of Adam", gt=0, tune=(1e-4, 1e-1))
     subsets: int = param(50, "how many samples a score is the mean of", ge=1, tune=(10, 200))
 
     weights_: tuple[Array, ...] = learned()
@@ -153,7 +153,7 @@ class RandomDistance(Detector):
         parts = np.array_split(self.loss_, min(SHOWN, self.steps))
         ends = tuple(np.cumsum([len(part) for part in parts]).astype(float).tolist())
         hinge = tuple(float(part.mean()) for part in parts)
-        return suspects, layers, findings.Curve("Hinge", "step", ends, (("mean", hinge),))
+        return suspects, layers, findings.Curve("Hinge loss by step", "step", ends, (("mean", hinge),))
 
     def check_learned(self) -> None:
         """Refuse a layer of other widths, and other rows."""

@@ -133,7 +133,7 @@ class SupervisedDetector(LabelledDetector, Detector):
 
     base: Model = model_param("random-forest", "the classifier", of=(Classifier,))
     balance: str = param("repeat", "how the classes are made to count alike", choices=BALANCES)
-    folds: int = param(5, "into how many folds rows are dealt to find that threshold", ge=2)
+    folds: int = param(5, "how many folds the rows are split into to find that threshold", ge=2)
 
     base_: Any = learned()
     counts_: Array = learned(3)
@@ -185,7 +185,7 @@ class SupervisedDetector(LabelledDetector, Detector):
         """What was learned from, then the classifier."""
         names = ("good rows", "known anomalies", "artificial anomalies")
         rows = tuple(zip(names, self.counts_.tolist(), strict=True))
-        return (findings.Table("Learned from", ("rows", "count"), rows), *self.base_.explain())
+        return (findings.Table("Training rows", ("rows", "count"), rows), *self.base_.explain())
 
     def check_learned(self) -> None:
         """A classifier of the kind that was asked for."""

@@ -32,7 +32,7 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 class ZScore(Detector):
     """Looks at one column at a time."""
 
-    ddof: int = param(0, "what is taken off the number of rows that variances are divided by", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     mean_: Array = learned("columns")
     deviation_: Array = learned("columns")
@@ -74,4 +74,4 @@ class ZScore(Detector):
             for column, mean, deviation in zip(self.columns_, self.mean_, self.deviation_, strict=True)
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
-        return (findings.Table("What is usual", header=header, rows=rows),)
+        return (findings.Table("Mean and standard deviation of each column", header=header, rows=rows),)

@@ -28,7 +28,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import draws
+from mlcli.engines.random_by_content import draws
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -74,7 +74,7 @@ class RandomGuess(Classifier, Regressor):
         """The shares it draws with, or how many numbers it draws from."""
         if self.classes_ is None:
             drawn = f"{self.target_} is drawn from {len(self.outcomes_)} different numbers"
-            return (findings.Lines("Guesses", lines=(drawn,)),)
+            return (findings.Lines("Distribution of the target", lines=(drawn,)),)
         shares = self.class_totals_ / self.class_totals_.sum()
         rows = tuple(zip(self.classes_, map(float, shares), strict=True))
-        return (findings.Table("Guesses", header=(self.target_, "share"), rows=rows),)
+        return (findings.Table("Distribution of the target", header=(self.target_, "share"), rows=rows),)

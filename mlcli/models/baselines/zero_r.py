@@ -61,6 +61,6 @@ class ZeroR(Classifier, Regressor):
     def explain(self) -> findings.Explanation:
         """The shares, or the mean."""
         if self.classes_ is None:
-            return (findings.Lines("Always the same answer", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
+            return (findings.Lines("Constant prediction", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
         rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
         return (findings.Table("Class shares", header=(self.target_, "share"), rows=rows),)

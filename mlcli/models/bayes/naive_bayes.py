@@ -110,7 +110,7 @@ class NaiveBayes(Classifier):
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
     zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
-    ddof: int = param(0, "what is taken off N in variances", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
     distributions: dict[str, Any] | None = param(
         None, "columns or kinds with other distributions: {clicks: count, numeric: bernoulli}", if_given=True
     )

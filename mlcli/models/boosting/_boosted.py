@@ -19,7 +19,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
-from mlcli.engines.draws import draws, held_aside
+from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.cells import features, level_counts, ordered
 from mlcli.engines.trees.findings import importances, worth_of
@@ -43,9 +43,13 @@ class Boosted(Classifier, Regressor):
         100, "how many rounds at most; each adds a tree per output", ge=1, tune=log_range(10, 200, simpler="low")
     )
     learning_rate: float = param(
-        0.1, "which part of a tree's answer is added", gt=0, le=1, tune=Among((0.05, 0.2), ordered=True)
+        0.1,
+        "the learning rate: which part of a tree's answer is added",
+        gt=0,
+        le=1,
+        tune=Among((0.05, 0.2), ordered=True),
     )
-    loss: str = param("squared", "what a wrong number costs; classes cost log-loss", choices=LOSSES_OF_VALUES)
+    loss: str = param("squared", "the loss of numbers; that of classes is log-loss", choices=LOSSES_OF_VALUES)
     delta: float | None = param(
         None, "up to where huber is squared; none: as far from the median as nine tenths of the values", gt=0
     )
@@ -57,7 +61,7 @@ class Boosted(Classifier, Regressor):
         tune=log_range(4, 128, simpler="low", unasked=False),
     )
     max_depth: int | None = param(
-        None, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
+        None, "the depth of a tree at most", ge=1, tune=Range(1, 12, simpler="low", unasked=False)
     )
     min_leaf: int = param(
         20, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
@@ -146,7 +150,9 @@ class Boosted(Classifier, Regressor):
         if self.classes_ is None:
             return LOSSES_OF_VALUES[self.loss](data.y, data.weights, self.delta)
         if self.loss != "squared":
-            warnings.warn(f"{self.loss} is of numbers: classes cost log-loss", MlcliWarning, stacklevel=3)
+            warnings.warn(
+                f"{self.loss} is of numbers: the loss of classes is log-loss", MlcliWarning, stacklevel=3
+            )
         return loss_of_classes(data.y, self.present_, data.weights)
 
     def _held(self, aside: Any) -> HeldAside | None:

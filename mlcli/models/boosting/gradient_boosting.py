@@ -1,4 +1,4 @@
-"""Gradient boosting: adds tree after tree, fitted to what the loss pulls at; each leaf searches how far to go.
+"""Gradient boosting: adds tree after tree, each fitted to the negative gradient of the loss, with a line search.
 
 Formula:
     F_0 = arg min_γ Σ w L(y, γ). A round takes the pseudo-residuals r = −∂L/∂F of every row, fits a tree to them by
@@ -44,8 +44,8 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.trees.losses import Loss, LossDerivatives
 from mlcli.engines.trees.rounds import Steps
 from mlcli.models.boosting._boosted import Boosted
@@ -70,7 +70,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients alone."""
 
     max_depth: int | None = param(
-        3, "how many questions lead to a leaf at most", ge=1, tune=Range(1, 8, simpler="low", unasked=False)
+        3, "the depth of a tree at most", ge=1, tune=Range(1, 8, simpler="low", unasked=False)
     )
     min_leaf: int = param(
         1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 100, simpler="high", unasked=False)
@@ -150,7 +150,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         several = len(self.present_) > 2
         names = [self.classes_[code] for code in self.present_] if several else [self.base.final.name]
         far = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
-        return *found, Curve("What each round is multiplied by", "round", rounds, far)
+        return *found, Curve("Step length by round", "round", rounds, far)
 
     def check_learned(self) -> None:
         """As for trees, or as many models for each output, all of them what was asked for."""

@@ -54,7 +54,7 @@ class NewtonBoosting(Boosted, Classifier, Regressor):
 
     l2: float = param(
         1.0,
-        "the cost of half a unit of squared leaf score",
+        "L2 penalty: the cost of half a unit of squared leaf score",
         ge=0,
         tune=log_range(1e-3, 1e2, simpler="high", unasked=False),
     )

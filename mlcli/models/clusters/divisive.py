@@ -32,7 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
-from mlcli.engines.draws import draws
+from mlcli.engines.random_by_content import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 ROWS_AT_MOST = 20_000

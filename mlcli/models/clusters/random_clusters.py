@@ -19,7 +19,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
-from mlcli.engines.draws import draws
+from mlcli.engines.random_by_content import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 

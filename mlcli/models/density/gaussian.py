@@ -42,7 +42,7 @@ class Gaussian(DensityOfComponents, DensityEstimator):
     """A mixture of one component."""
 
     covariance: str = param("full", "how columns vary together", choices=COVARIANCE_TYPES)
-    ddof: int = param(0, "what is taken off N in the covariance", ge=0, le=1)
+    ddof: int = param(0, "delta degrees of freedom: the covariance is divided by N less this", ge=0, le=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     mean_: Array = learned("varying")

@@ -138,7 +138,7 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
         widths = self.h_ * COVARIANCE_TYPES[self.covariance].deviations(self.covariance_)
         rows = tuple(zip(self.varying_names(), widths.tolist(), strict=True))
         note = f"{len(self.rows_):,} Gaussians; h is {self.h_:.4g} ({self.bandwidth})"
-        return (findings.Table("Standard deviation of each Gaussian", ("column", "deviation"), rows, note=note),)
+        return (findings.Table("Bandwidth of each column", ("column", "deviation"), rows, note=note),)
 
     def check_learned(self) -> None:
         """Rows with weights, and a covariance that fits them."""

@@ -38,7 +38,9 @@ class GaussianBayes(NormalClasses, Classifier):
     """Normal classes of a form that is chosen."""
 
     covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
-    ddof: int = param(0, "what is taken off the rows of a class in its covariance", ge=0, le=1)
+    ddof: int = param(
+        0, "delta degrees of freedom: a covariance is divided by the rows of its class less this", ge=0, le=1
+    )
     floor: float = param(1e-6, "the smallest variance of a class, as a share of that of all rows", ge=0, lt=1)
 
     deviations_: Array = learned("classes", "columns")

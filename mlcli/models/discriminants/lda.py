@@ -92,7 +92,7 @@ class DiscriminantScores:
 class LinearDiscriminants(NormalClasses, Classifier):
     """Normal classes of one covariance."""
 
-    ddof: int = param(1, "what is taken off the rows of each class in the covariance", ge=0, le=1)
+    ddof: int = param(1, "delta degrees of freedom: the rows of each class count less this", ge=0, le=1)
     shrinkage: float | None = param(
         0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
         ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
@@ -186,11 +186,11 @@ class LinearDiscriminants(NormalClasses, Classifier):
         """The priors, the means, and the score of each class as a sum over columns."""
         names = [INTERCEPT, *(column.name for column in self.columns_)]
         terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
-        scores = table_by_class("Scores of the classes", names, self.classes_, terms, self._note())
+        scores = table_by_class("Linear discriminant functions", names, self.classes_, terms, self._note())
         return *super().explain(), scores
 
     def _note(self) -> str:
-        note = "The difference between two scores is the logarithm of the odds."
+        note = "The difference between the scores of two classes is the logarithm of the odds."
         if self.shrunk_:
             note += f" Covariances within classes are shrunk by {self.shrunk_:.4g}."
         left_out = len(self.columns_) - self.directions_

@@ -103,7 +103,9 @@ class Normals:
 class QuadraticDiscriminants(NormalClasses, Classifier):
     """Normal classes, each with its covariance."""
 
-    ddof: int = param(1, "what is taken off the rows of a class in its covariance", ge=0, le=1)
+    ddof: int = param(
+        1, "delta degrees of freedom: a covariance is divided by the rows of its class less this", ge=0, le=1
+    )
     shrinkage: float = param(
         0.0, "how far covariances are pulled to a shared one", ge=0, le=1, tune=Range(0.0, 1.0, simpler="high")
     )

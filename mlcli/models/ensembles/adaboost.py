@@ -1,4 +1,4 @@
-"""AdaBoost: classifier after classifier, each taught mostly by the rows that those before it got wrong.
+"""AdaBoost: classifier after classifier, each fitted with more weight on the rows that those before it got wrong.
 
 Formula:
     w = 1/n. A round fits h to the weighted rows, takes ε = Σ w [h(x) ≠ y] and α = ½ ln((1 − ε)/ε) + ½ ln(K −
@@ -38,8 +38,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
+from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 NO_ERROR = 1e-10
@@ -179,5 +179,5 @@ def _in_short(model: Model) -> str:
     """The first question of a tree, else the title of what was learned."""
     first = next(iter(model.final.explain()), None)
     if isinstance(first, findings.Tree):
-        return first.conditions[1] if len(first.conditions) > 1 else "no question"
+        return first.conditions[1] if len(first.conditions) > 1 else "no split"
     return first.title if first else model.name

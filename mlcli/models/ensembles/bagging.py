@@ -36,7 +36,6 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import Bag, in_content_order
 from mlcli.engines.ensemble import (
     OutOfBagAnswers,
     fitted,
@@ -47,6 +46,7 @@ from mlcli.engines.ensemble import (
     sample_for,
     votes,
 )
+from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows

@@ -1,4 +1,4 @@
-"""Output codes: each binary problem sets some classes against all others, and together they spell the class.
+"""Output codes: each binary classifier tells some classes from the others; their answers are bits of a code word.
 
 Formula:
     Class k has a code word M_k of L bits; p_l(x) is the probability that bit l is 1. ``least-squares`` takes

@@ -37,9 +37,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -60,7 +60,7 @@ class Stacking(Classifier, Regressor):
         "the model that learns from their answers; none: logistic-regression for classes, ridge for numbers",
         of=(Classifier, Regressor),
     )
-    folds: int = param(5, "into how many folds the training rows are dealt", ge=2)
+    folds: int = param(5, "how many folds the training rows are split into", ge=2)
     use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 

@@ -35,9 +35,9 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -131,4 +131,4 @@ class Voting(Classifier, Regressor):
         shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
         learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
-        return (findings.Table("Models that answer together", ("model", "share"), rows, note=learned_on),)
+        return (findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on),)

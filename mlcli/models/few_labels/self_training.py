@@ -115,11 +115,11 @@ class SelfTraining(Classifier):
 
     def explain(self) -> findings.Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""
-        why = findings.Lines("Rows that it labelled itself", (self._why_it_stopped(),))
+        why = findings.Lines("Pseudo-labelled rows", (self._why_it_stopped(),))
         rounds = zip(self.moved_.astype(int).tolist(), self.confidence_.tolist(), strict=True)
         rows = tuple((place, sum(counts), *counts, *sure) for place, (counts, sure) in enumerate(rounds, 1))
         header = ("round", "rows", *self.classes_, "least probability", "mean probability")
-        table = (findings.Table("Labelled in each round", header, rows),) if rows else ()
+        table = (findings.Table("Pseudo-labels of each round", header, rows),) if rows else ()
         return (why, *table, *self.base_.explain())
 
     def _why_it_stopped(self) -> str:

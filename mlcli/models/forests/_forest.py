@@ -18,7 +18,7 @@ from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import Each, threads
-from mlcli.engines.draws import Bag, order_of_content
+from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
 from mlcli.engines.trees.findings import control, mean_importances, worth_of
@@ -57,7 +57,7 @@ class Forest(Classifier, Regressor):
         le=1.0,
         tune=Among((None, 0.5)),
     )
-    max_depth: int | None = param(None, "how many questions a row is asked at most", ge=1)
+    max_depth: int | None = param(None, "the depth of a tree at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
     )
@@ -213,10 +213,10 @@ class Forest(Classifier, Regressor):
     def _worth(self, loss: str) -> Figures:
         """Feature importance, those that gain most first."""
         share, depth = control(self._trees, len(self.columns_))
-        more = {"share of rows asked": share, "first asked at depth": depth}
+        more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
             more[f"{loss} added by shuffling"] = self.shuffled_
-        note = "each averaged over trees; depths over those that ask for the column"
+        note = "each averaged over trees; depths over those that split on the column"
         return worth_of(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
 
     def check_learned(self) -> None:

@@ -90,12 +90,12 @@ class BayesNet(OverGraph, Classifier):
     score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
     edges: tuple[str, ...] = param((), "arrows, as rain -> wet, in the place of a structure", if_given=True)
     gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
-    smoothing: str = param("laplace", "how chances are smoothed", choices=HOW_SMOOTHED)
+    smoothing: str = param("laplace", "how probabilities are smoothed", choices=HOW_SMOOTHED)
     alpha: float = param(
         1.0, "rows added to each level (bdeu: each table)", ge=0, tune=log_range(0.01, 10, simpler="high")
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
-    sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
+    sweeps: int = param(1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10)
 
     arrows_: Flags = learned()
     """From × to, the target being the last variable."""
@@ -221,10 +221,15 @@ class BayesNet(OverGraph, Classifier):
         columns, order = self.variables(), in_order(self.arrows_)
         pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]
         families = [(*self._parents(child), child) for child in order]
-        how = HOW_SMOOTHED[self.smoothing] if self.alpha else "The chances are as counted, not smoothed."
+        how = HOW_SMOOTHED[self.smoothing] if self.alpha else "The probabilities are as counted, not smoothed."
         tables = chance_tables(columns, families, self.chances_, how.format(self.alpha))
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
-        climbed = findings.Curve("EM", "round", rounds, (("log-likelihood", tuple(self.path_.tolist())),))
+        climbed = findings.Curve(
+            "Log-likelihood by iteration of EM",
+            "iteration",
+            rounds,
+            (("log-likelihood", tuple(self.path_.tolist())),),
+        )
         return (
             factorisation(columns, families),
             *drawn_graph(columns, order, pairs, directed=True),

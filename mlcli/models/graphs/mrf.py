@@ -78,7 +78,7 @@ class MarkovRandomField(OverGraph, Classifier):
     )
     l2: float = param(1.0, "how much large potentials cost", gt=0, tune=log_range(0.01, 100, simpler="high"))
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
-    sweeps: int = param(1000, "how often everything is drawn (inference: gibbs)", ge=10)
+    sweeps: int = param(1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10)
 
     edges_: Flags = learned()
     """Symmetric, the target being the last variable."""

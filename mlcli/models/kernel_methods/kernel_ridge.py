@@ -94,12 +94,12 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         note = f"The function uses {self.effective_:.4g} effective parameters of {len(self.points_)} rows."
         outputs = self.classes_ if self.classes_ else ("weight",)
         return (
-            findings.Table("Root of the mean squared error", ("error", self.target_), tuple(errors), note=note),
+            findings.Table("Root mean squared error", ("error", self.target_), tuple(errors), note=note),
             *self.weights_of_columns(outputs, self.coefficients_),
         )
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """What each training row adds."""
+        """Contribution of each training row."""
         outputs = self.classes_ or (self.target_,)
         return (self.terms_of_points(table, outputs, self.coefficients_, self.levels_),)
 

@@ -90,7 +90,7 @@ class Weights:
 
 @register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means", revision=2)
 class RadialBasisNetwork(Classifier, Regressor):
-    """Bells around centres."""
+    """Gaussians around centres."""
 
     centres: int | None = param(
         None, "how many centres k-means places; none: 30 to 100", ge=1, tune=log_range(5, 200, simpler="low")
@@ -231,7 +231,12 @@ class RadialBasisNetwork(Classifier, Regressor):
         return (
             findings.Table("Mean squared error", ("error", "value"), lines, note=f"With {used}."),
             findings.Curve("Error by round", "round", rounds, (("training rows", tuple(self.errors_.tolist())),)),
-            findings.Table("Bells", header, centres, note="In the columns as the network sees them."),
+            findings.Table(
+                "Hidden units",
+                header,
+                centres,
+                note="Centres are in the columns after the steps before the network.",
+            ),
         )
 
     def check_learned(self) -> None:

@@ -81,7 +81,9 @@ class SupportVectorMachine(KernelModel, Classifier):
         tune=log_range(0.01, 1000, simpler="low"),
     )
     multiclass: str = param(
-        "one-against-one", "between which classes machines stand", choices=("one-against-one", "one-against-rest")
+        "one-against-one",
+        "how several classes are split into binary problems",
+        choices=("one-against-one", "one-against-rest"),
     )
     class_weight: str = param("none", "whether all classes count alike", choices=("none", "balanced"))
     tolerance: float = param(1e-3, "how exactly the margin is found, in units of f", gt=0, le=0.5)
@@ -233,12 +235,14 @@ class SupportVectorMachine(KernelModel, Classifier):
         by_class = zip(self.classes_, *self.support_.T.astype(int).tolist(), strict=True)
         note = "f is below 0 for the first and above 0 for the second; a row at distance 1/‖w‖ has f = ±1."
         return (
-            findings.Table("Machines", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note),
+            findings.Table(
+                "Binary classifiers", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note
+            ),
             findings.Table(
                 "Support vectors by class",
                 (self.target_, "on the margin", "inside the margin", "no support vector"),
                 tuple(by_class),
-                note="On the margin: 0 < α < C in every machine that uses the row; inside: α = C in one of them.",
+                note="On the margin: 0 < α < C in every classifier that uses the row; inside: α = C in one.",
             ),
             self._promises(),
             *self.weights_of_columns(names, self.coefficients_),
@@ -272,7 +276,7 @@ class SupportVectorMachine(KernelModel, Classifier):
             ("E_in + support vectors / (N − 1)", min(inside + bound, 1.0)),
             ("leave-one-out error by the span", left),
         )
-        return findings.Table("Bounds of the error", ("what", "share of rows"), lines, note=BOUNDS)
+        return findings.Table("Bounds of the generalisation error", ("what", "share of rows"), lines, note=BOUNDS)
 
     def _spread(self) -> tuple[findings.Histogram, ...]:
         """How far the training rows of two classes lie from the plane."""
@@ -287,7 +291,7 @@ class SupportVectorMachine(KernelModel, Classifier):
         """Sides that are classes."""
         self.check_points(self.coefficients_)
         if self.sides_.min(initial=0) < REST or self.sides_.max(initial=0) >= len(self.classes_):
-            raise ValueError("the machines of svm have sides that are no classes")
+            raise ValueError("the binary classifiers of svm have sides that are no classes")
 
 
 def _spans(y: Codes) -> dict[int, slice]:

@@ -90,7 +90,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         note = "Rows inside the tube are no support vectors: without them the function would be the same."
         return (
             findings.Table("Support vectors", ("training rows", "count"), lines, note=note),
-            findings.Table("Root of the mean squared error", ("error", self.target_), tuple(errors)),
+            findings.Table("Root mean squared error", ("error", self.target_), tuple(errors)),
             *self.weights_of_columns(["weight"], self.coefficients_[:, None]),
         )
 

@@ -108,7 +108,7 @@ class PenaltyPath(LinearValues):
         nearest = int(np.argmin(np.abs(self.strengths_ - self.strength_)))
         w, settled = path.squares.minimum(path.penalty(self.strength_), found[nearest])
         if not settled:
-            warnings.warn(f"{self.id} has not settled; {ADVICE}", MlcliWarning, stacklevel=2)
+            warnings.warn(f"{self.id} has not converged; {ADVICE}", MlcliWarning, stacklevel=2)
         self.path_ = design.coefficients(found / design.scale)
         self.learn_slopes(design, w / design.scale, level)
 
@@ -130,7 +130,8 @@ class PenaltyPath(LinearValues):
         series = tuple((self.columns_[j].name, tuple(map(float, self.path_[:, j]))) for j in first.tolist())
         more = f" {len(first)} of {len(entered)} columns, those that enter first." if len(entered) > DRAWN else ""
         return findings.Curve(
-            "Coefficients by strength of the penalty", over, tuple(map(float, self.strengths_)), series,
+            "Regularisation path: coefficients by strength of the penalty",
+            over, tuple(map(float, self.strengths_)), series,
             note=f"Fitted with {self.strength_:.6g}.{more}",
         )  # fmt: skip
 
@@ -149,10 +150,17 @@ class ElasticNet(PenaltyPath, Regressor):
     """Squares, absolute and squared coefficients, by coordinate descent."""
 
     strength: float | None = param(
-        None, "the cost of w, in half squared errors; none: by the path", gt=0, tune=ByRows(simpler="high")
+        None,
+        "strength of the penalty: the cost of w, in half squared errors; none: by the path",
+        gt=0,
+        tune=ByRows(simpler="high"),
     )
     share: float = param(
-        0.5, "the share of the cost that is on sizes, not on squares", gt=0, le=1, tune=Among((1.0, 0.5, 0.1))
+        0.5,
+        "the L1 ratio: the share of the penalty that is on sizes, not on squares",
+        gt=0,
+        le=1,
+        tune=Among((1.0, 0.5, 0.1)),
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)

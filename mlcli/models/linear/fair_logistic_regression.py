@@ -59,8 +59,8 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
     by: tuple[str, ...] | None = param(
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
-    l2: float = param(1.0, "the cost of half a squared coefficient, in log-loss", ge=0)
-    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
+    l2: float = param(1.0, "L2 penalty: the cost of half a squared coefficient, in log-loss", ge=0)
+    tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1_000, "how many steps at most", ge=1)
 
     labels_: tuple[str, ...] = learned("groups")
@@ -115,7 +115,7 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
         """Coefficients of each output, and the mean score that they give each group."""
         means = tuple((label, *line) for label, line in zip(self.labels_, self.means_.tolist(), strict=True))
         alone = len(self.labels_) < 2
-        note = "There is one group only, so that nothing was made alike." if alone else "Of the training rows."
+        note = "There is one group only, so that nothing was constrained." if alone else "Of the training rows."
         return (
             self.coefficient_table(),
             findings.Table("Mean score of each group", ("group", *self.score_names()), means, note=note),

@@ -37,7 +37,10 @@ class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 
     l1: float | None = param(
-        None, "the cost of |w|, in half squared errors; none: by the path", gt=0, tune=ByRows(simpler="high")
+        None,
+        "L1 penalty: the cost of |w|, in half squared errors; none: by the path",
+        gt=0,
+        tune=ByRows(simpler="high"),
     )
 
     accepts = Accepts(weights=True, prefers_scaled=True)

@@ -37,7 +37,10 @@ class LinearClassifier(LinearMargins, Classifier):
     """Least squares to ±1."""
 
     l2: float = param(
-        0.0, "the cost of squared coefficients, in squared error", ge=0, tune=log_range(1e-4, 1e4, simpler="high")
+        0.0,
+        "L2 penalty: the cost of squared coefficients, in squared error",
+        ge=0,
+        tune=log_range(1e-4, 1e4, simpler="high"),
     )
 
     @property

@@ -53,7 +53,9 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_descent}
 CONFIDENCE = 0.95
-OF_INFLATION = "How many times other columns make its variance larger; above 10, they say nearly the same."
+OF_INFLATION = (
+    "How many times collinearity makes the variance of the coefficient larger; above 10: nearly collinear."
+)
 NAMED = 12
 """Of more columns than this, a note names the first ones only."""
 
@@ -62,7 +64,7 @@ NAMED = 12
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
-    solver: str = param("closed-form", "how the plane is found", choices=("closed-form", *DESCENTS))
+    solver: str = param("closed-form", "the solver", choices=("closed-form", *DESCENTS))
     checks: bool = param(True, "whether the assumptions are checked on the training rows")
     tolerance: float = param(1e-8, "the gradient per row at which descent stops, in standard units", gt=0)
     max_iterations: int = param(10_000, "how many steps of descent, or passes, at most", ge=1)
@@ -154,7 +156,7 @@ class LinearRegression(LinearValues, Regressor):
             rows=tuple(self._coefficient_rows()),
             note=" ".join(self._notes()),
         )
-        noise = findings.Table("Noise", ("what", "value"), self._noise_rows())
+        noise = findings.Table("Residual variance", ("what", "value"), self._noise_rows())
         if np.isnan(self.checks_).all():
             return coefficients, noise
         checks = table_of_checks(self.checks_)
@@ -167,7 +169,7 @@ class LinearRegression(LinearValues, Regressor):
         ]
         labels = tuple(self.columns_[j].name for j in known[:NAMED])
         values = tuple(float(self.inflation_[j]) for j in known[:NAMED])
-        return findings.Bars("Variance inflation", ("column", "times"), labels, values, note=OF_INFLATION)
+        return findings.Bars("Variance inflation factors", ("column", "VIF"), labels, values, note=OF_INFLATION)
 
     def _coefficient_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)

@@ -94,8 +94,12 @@ class LinearSVM(LinearMargins, Classifier):
     C: float = param(
         1.0, "what each unit costs that a row lacks of the margin", gt=0, tune=log_range(1e-3, 1e3, simpler="low")
     )
-    loss: str = param("hinge", "how the lack of a row is counted", choices=("hinge", "squared-hinge"))
-    penalty: str = param("l2", "what coefficients cost: half their squares, or their sizes", choices=("l2", "l1"))
+    loss: str = param(
+        "hinge", "the loss: how what a row lacks of the margin is counted", choices=("hinge", "squared-hinge")
+    )
+    penalty: str = param(
+        "l2", "the penalty: half the squares of the coefficients, or their sizes", choices=("l2", "l1")
+    )
     multiclass: str | None = param(
         None, "how several classes are told apart; none: weston-watkins, else one-against-rest", choices=MULTICLASS
     )

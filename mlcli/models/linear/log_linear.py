@@ -57,11 +57,14 @@ class LogLinear(Classifier):
     """Conditional maximum entropy."""
 
     l2: float = param(
-        1.0, "the cost of ½ squared weight, in log-likelihood", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
+        1.0,
+        "L2 penalty: the cost of ½ squared weight, in log-likelihood",
+        ge=0,
+        tune=log_range(1e-3, 1e3, simpler="high"),
     )
     conjunctions: tuple[str, ...] = param((), "columns that make features together, such as outlook*windy")
     least: float = param(0.0, "in how many training rows a feature and a class must occur together", ge=0)
-    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
+    tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
     weights_: Array = learned()

@@ -75,15 +75,20 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     multiclass: str = param("softmax", "how more than two classes share the probability", choices=SCHEMES)
     l2: float = param(
-        1.0, "the cost of half a squared coefficient, in log-loss", ge=0, tune=log_range(1e-3, 1e3, simpler="high")
+        1.0,
+        "L2 penalty: the cost of half a squared coefficient, in log-loss",
+        ge=0,
+        tune=log_range(1e-3, 1e3, simpler="high"),
     )
-    l1: float = param(0.0, "the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0)
+    l1: float = param(
+        0.0, "L1 penalty: the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0
+    )
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
     power: float = param(1.0, "the power of the generalised logistic function", gt=0)
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
     standard_errors: bool = param(True, "whether odds ratios get intervals, for one more curvature")
-    solver: str = param("auto", "how the minimum is found", choices=SOLVERS)
-    tolerance: float = param(1e-10, "the gradient per row at which to stop", gt=0)
+    solver: str = param("auto", "the solver", choices=SOLVERS)
+    tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
     iterations_: tuple[int, ...] = learned()

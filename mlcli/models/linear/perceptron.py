@@ -55,7 +55,7 @@ MOST_VISITS = 200
 FIELDS = 8
 """Of a visit, beside the coefficients of columns."""
 NOT_SETTLED = (
-    "{} has not settled after {} passes: no plane separates the classes, or a larger max_passes would help; "
+    "{} has not converged after {} passes: no plane separates the classes, or a larger max_passes would help; "
     "pocket keeps the best plane"
 )
 
@@ -141,7 +141,7 @@ class Perceptron(LinearMargins, Classifier):
         lines = ((*map(float, wrong), *(None,) * (most - len(wrong))) for wrong in self.errors_)
         named = tuple(zip(self.score_names(), lines, strict=True))
         table = self.coefficient_table("Where intercept + coefficients × columns is above 0, it is that class.")
-        passes = findings.Curve("Rows corrected in each pass", "pass", points, named)
+        passes = findings.Curve("Mistakes in each pass", "pass", points, named)
         return (table, passes, *(self._visits_of(output) for output in np.unique(self.visits_[:, 0]).astype(int)))
 
     def _visits_of(self, output: int) -> findings.Table:

@@ -40,7 +40,10 @@ class Ridge(LinearValues, Regressor):
     """Penalised least squares in closed form."""
 
     l2: float = param(
-        1.0, "the cost of squared coefficients, in squared error", ge=0, tune=log_range(1e-3, 1e4, simpler="high")
+        1.0,
+        "L2 penalty: the cost of squared coefficients, in squared error",
+        ge=0,
+        tune=log_range(1e-3, 1e4, simpler="high"),
     )
 
     noise_: float = learned()

@@ -284,7 +284,7 @@ class NearestNeighbours(Classifier, Regressor):
         )
         rows = zip((voters.stored + 1).tolist(), voters.distance.tolist(), answers, votes.tolist(), strict=True)
         header = ("training row", "distance", self.target_, "vote")
-        return (findings.Table("Who votes", header, tuple(rows)),)
+        return (findings.Table("Nearest neighbours", header, tuple(rows)),)
 
     def check_learned(self) -> None:
         """As many lines as the distance makes of these columns, and answers that can be."""

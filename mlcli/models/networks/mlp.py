@@ -41,10 +41,10 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.draws import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
 from mlcli.engines.network.network import OPTIMISERS, Network, check_layers, layers_of, loss_curve
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
+from mlcli.engines.random_by_content import as_repeats, held_aside
 from mlcli.models.networks._targets import ClassCoding, ValueCoding
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -62,20 +62,23 @@ class MultiLayerPerceptron(Classifier, Regressor):
     activation: tuple[str, ...] = param(("relu",), "of all hidden layers, or one for each", choices=ACTIVATIONS)
     alpha: float = param(1.0, "the exponent of generalised-logistic", gt=0)
     output: str | None = param(
-        None, "what the last layer answers; none: softmax for classes, linear for values", choices=ANSWERS
+        None, "the activation of the last layer; none: softmax for classes, linear for values", choices=ANSWERS
     )
-    loss: str | None = param(
-        None, "what answers cost; none: cross-entropy where they are probabilities", choices=LOSSES
-    )
+    loss: str | None = param(None, "the loss; none: cross-entropy where answers are probabilities", choices=LOSSES)
     epochs: int = param(
         200, "how often every row is learned from at most", ge=1, tune=Range(50, 500, simpler="low", unasked=False)
     )
-    batch: int | None = param(32, "how many rows a step is made from; 1: online; none: all", ge=1)
-    optimiser: str = param("adam", "how slopes become steps", choices=OPTIMISERS)
-    learning_rate: float = param(0.001, "how far a step goes", gt=0, tune=log_range(3e-4, 3e-2))
-    momentum: float = param(0.9, "which part of its last step sgd adds to the next", ge=0, lt=1)
+    batch: int | None = param(32, "the batch size: how many rows a step is made from; 1: online; none: all", ge=1)
+    optimiser: str = param("adam", "the optimiser", choices=OPTIMISERS)
+    learning_rate: float = param(0.001, "the learning rate", gt=0, tune=log_range(3e-4, 3e-2))
+    momentum: float = param(
+        0.9, "the momentum of sgd: which part of its last step it adds to the next", ge=0, lt=1
+    )
     l2: float = param(
-        1.0, "the cost of half a unit of squared weight", ge=0, tune=log_range(1e-2, 1e2, simpler="high")
+        1.0,
+        "L2 penalty: the cost of half a unit of squared weight",
+        ge=0,
+        tune=log_range(1e-2, 1e2, simpler="high"),
     )
     dropout: float = param(0.0, "the share of hidden units left out, drawn for each row and step", ge=0, lt=1)
     validation: float = param(0.0, "the share of rows held aside, whose loss is then watched", ge=0, lt=1)

@@ -13,7 +13,7 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.draws import draws, places_of
+from mlcli.engines.random_by_content import draws, places_of
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -30,14 +30,16 @@ class TransductiveProjector(Projector):
     transductive: ClassVar[bool] = True
     for_new_rows: ClassVar[str] = "pca places new rows"
 
-    neighbours: int = param(5, "of how many rows around its place a row is made again, to judge the picture", ge=1)
+    neighbours: int = param(
+        5, "from how many rows around its place a row is reconstructed, to judge the places", ge=1
+    )
 
     places_: Array = learned("rows", "dimensions")
     rows_: Array = learned("rows", "numbers")
     """The training rows, in an order that follows from their cells."""
     marks_: Array = learned("rows")
     """A number for each row, which follows from its cells."""
-    said_: str = learned()
+    goodness_of_fit_: str = learned()
     """How well it went."""
 
     accepts = Accepts(prefers_scaled=True)
@@ -48,7 +50,7 @@ class TransductiveProjector(Projector):
         alike = in_decimals(X)
         order = np.lexsort(alike.T) if X.shape[1] else np.arange(len(X))
         self.marks_, self.rows_ = draws(data.table, 0)[order], X[order]
-        self.places_, self.said_ = self.placed(self.rows_)
+        self.places_, self.goodness_of_fit_ = self.placed(self.rows_)
 
     def placed(self, X: Array) -> tuple[Array, str]:
         """The place of each row, and how well it went."""
@@ -84,7 +86,7 @@ class TransductiveProjector(Projector):
 
     def explain(self) -> Explanation:
         """How well it went."""
-        return (Lines("The picture", (self.said_,)),)
+        return (Lines("Goodness of fit", (self.goodness_of_fit_,)),)
 
 
 def in_decimals(X: Array) -> Array:

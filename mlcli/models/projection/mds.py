@@ -1,4 +1,4 @@
-"""Multidimensional scaling: places rows so that their distances in the picture are those in the table.
+"""Multidimensional scaling: places rows in few dimensions so that their distances are nearly those in the table.
 
 Formula:
     `classical` B = −½ J D² J with J = I − 11ᵀ/n and D² the squared distances; the places are the first
@@ -47,8 +47,8 @@ class MultidimensionalScaling(TransductiveProjector, Projector):
 
     for_new_rows: ClassVar[str] = "the step mds places new rows at classical places, and pca does"
 
-    by: str = param("classical", "what is made small", choices=("classical", "metric"))
-    components: int = param(2, "how many dimensions the picture has", ge=1, tune=(1, 5))
+    by: str = param("classical", "what is minimised", choices=("classical", "metric"))
+    components: int = param(2, "how many dimensions the places have", ge=1, tune=(1, 5))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
     tolerance: float = param(1e-6, "`metric` ends when the stress falls by less, relatively", gt=0)
     most_steps: int = param(300, "after how many steps `metric` ends in any case", ge=1)
@@ -65,7 +65,7 @@ class MultidimensionalScaling(TransductiveProjector, Projector):
             places, steps = self._majorised(apart, places)
             note = f" after {steps} steps"
         stress = share_of_stress(apart, places)
-        return places, f"stress {stress:.4g}{note}: the share of the distances that the picture gets wrong"
+        return places, f"Kruskal's stress {stress:.4g}{note}: the share of the distances that the places get wrong"
 
     def _stresses(self, apart: Array) -> Array:
         """What classical places of some components get wrong."""
@@ -76,7 +76,7 @@ class MultidimensionalScaling(TransductiveProjector, Projector):
     def explain(self) -> Explanation:
         """How well it went, and how well it would with other numbers of components."""
         counts = tuple(map(str, range(1, len(self.stresses_) + 1)))
-        note = f"of classical places{elbow_note(self.stresses_)}"
+        note = f"of classical scaling{elbow_note(self.stresses_)}"
         stress = Bars("Stress", ("components", "stress"), counts, tuple(self.stresses_.tolist()), note=note)
         return (*super().explain(), stress)
 

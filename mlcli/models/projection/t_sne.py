@@ -1,4 +1,4 @@
-"""t-SNE: places rows in a picture so that near rows stay near; how far the others are apart means little.
+"""t-SNE: places rows in few dimensions so that near rows stay near; how far the others are apart means little.
 
 Formula:
     p_{j|i} ∝ exp(−|x_i − x_j|² / 2σ_i²) with σ_i such that 2^{H(p_i)} is the `perplexity`, p_ij = (p_{j|i} +
@@ -43,7 +43,7 @@ HALVINGS = 64
 class StochasticNeighbours(TransductiveProjector, Projector):
     """Rows beside their neighbours."""
 
-    components: int = param(2, "how many dimensions the picture has", ge=1, le=ROOM)
+    components: int = param(2, "how many dimensions the places have", ge=1, le=ROOM)
     perplexity: float = param(30.0, "how many neighbours count for each row, roughly", ge=1, tune=(5, 50))
     steps: int = param(1000, "how many steps of gradient descent are made", ge=20)
 

@@ -22,7 +22,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import draws
+from mlcli.engines.random_by_content import draws
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 

@@ -51,7 +51,7 @@ class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 
     C: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
-    loss: str = param("hinge", "how the lack of a pair is counted", choices=LOSSES)
+    loss: str = param("hinge", "the loss: how what a pair lacks of its margin is counted", choices=LOSSES)
     option: str | None = param(None, "the nominal column of which every level has weights of its own")
     tolerance: float = param(1e-12, "the duality gap, as a share of the objective, at which to stop", gt=0)
     max_iterations: int = param(200, "how many steps at most", ge=1)

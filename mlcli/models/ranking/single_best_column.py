@@ -75,6 +75,6 @@ class SingleBestColumn(Ranker):
         rows.sort(key=lambda row: -row[2])
         note = "Share of the training pairs that the column puts in the right order; equal values count half."
         return (
-            findings.Lines("The column", (f"{name}, {DIRECTIONS[self.direction_]}",)),
+            findings.Lines("Best column", (f"{name}, {DIRECTIONS[self.direction_]}",)),
             findings.Table("Each column alone", ("column", "order", "pairs in order"), tuple(rows), note=note),
         )

@@ -41,4 +41,4 @@ class GlobalMean(Recommender):
         users, items = ((counts > 0).sum() for counts in (self.user_ratings_, self.item_ratings_))
         share = len(self.seen_user_) / (users * items)
         lines = (f"{self.target_} = {self.mean_:.6g}", f"{users} users × {items} items, {share:.2%} of them rated")
-        return (findings.Lines("Always the same rating", lines=lines),)
+        return (findings.Lines("Constant prediction", lines=lines),)

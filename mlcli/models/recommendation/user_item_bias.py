@@ -91,5 +91,5 @@ def extremes(column: Column, biases: Array, ratings: Array) -> findings.Table:
     order = known[np.argsort(-biases[known], kind="stable")]
     shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
     rows = tuple((column.levels[code], float(biases[code]), float(ratings[code])) for code in shown)
-    title = f"What '{column.name}' adds to the mean: the highest and the lowest of {len(order)}"
+    title = f"Biases of '{column.name}': the highest and the lowest of {len(order)}"
     return findings.Table(title, header=(column.name, "bias", "ratings"), rows=rows)

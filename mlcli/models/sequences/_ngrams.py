@@ -23,7 +23,7 @@ OF_SCORES = (
     "the tags taken are read back from the best of the last row."
 )
 UNKNOWN, BOUNDARY, END = "(unknown)", "(start)", "(end)"
-AS_COUNTED = "The shares are as counted, not smoothed."
+AS_COUNTED = "The probabilities are as counted, not smoothed."
 NOTE = (
     "The logarithm of the probability of the best tags up to a row that end with each tag, with what is observed; "
     "the tags taken are read back from the best of the last row."
@@ -52,7 +52,7 @@ def _entries(column: Column, cells: NDArray[Any]) -> list[findings.Entry]:
 def how_smoothed(alpha: float, what: str = "tag", smoothing: str = "alpha") -> str:
     """How shares came from counts."""
     if smoothing == "interpolation":
-        return "The shares after histories of every length are mixed (interpolation)."
+        return "The probabilities after histories of every length are mixed (interpolation)."
     return f"{alpha:g} is added to the count of every {what} (alpha)." if alpha else AS_COUNTED
 
 
@@ -65,7 +65,7 @@ def transition_table(transitions: Array, classes: Sequence[str], stop: bool, not
         if _can_be(history, boundary=len(classes)):
             after = " ".join(symbols[tag] for tag in history)
             rows.append((after, *shares[history][: len(outcomes)].tolist()))
-    title = "How probable each tag is after those before it"
+    title = "Transition probabilities"
     return findings.Table(title, ("after", *outcomes), tuple(rows), note=note)
 
 

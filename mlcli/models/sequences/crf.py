@@ -60,10 +60,15 @@ class LogLinearTagger(Tagger):
     templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {LOOKS}")
     columns: tuple[str, ...] = param((), "the columns that features are made of; all where none is named")
     l2: float = param(
-        1.0, "the cost of ½ squared weight, in log-likelihood", ge=0, tune=log_range(1e-2, 1e2, simpler="high")
+        1.0,
+        "L2 penalty: the cost of ½ squared weight, in log-likelihood",
+        ge=0,
+        tune=log_range(1e-2, 1e2, simpler="high"),
     )
-    l1: float = param(0.0, "the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True)
-    tolerance: float = param(1e-5, "the gradient per row at which to stop", gt=0)
+    l1: float = param(
+        0.0, "L1 penalty: the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True
+    )
+    tolerance: float = param(1e-5, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(1000, "how many steps at most", ge=1)
 
     weights_: Array = learned("features", "classes")
@@ -173,8 +178,8 @@ class LogLinearTagger(Tagger):
         left = f"{np.count_nonzero(self.weights_):,} of {self.weights_.size:,} weights are not 0"
         note = left if self.l1 else ""
         return (
-            findings.Table("What a tag adds to the score of the next", ("after", *self.classes_), pairs),
-            findings.Table("The strongest features of each tag", ("tag", "feature", "weight"), rows, note=note),
+            findings.Table("Transition weights", ("after", *self.classes_), pairs),
+            findings.Table("Largest feature weights of each tag", ("tag", "feature", "weight"), rows, note=note),
         )
 
 

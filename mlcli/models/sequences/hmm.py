@@ -239,7 +239,11 @@ class HiddenMarkovModel(Tagger):
             return (follows, emitted)
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
         line = ("log-likelihood", tuple(self.path_.tolist()))
-        return (follows, emitted, findings.Curve("Baum-Welch", "round", rounds, (line,)))
+        return (
+            follows,
+            emitted,
+            findings.Curve("Log-likelihood by iteration of Baum-Welch", "iteration", rounds, (line,)),
+        )
 
     def _emission_table(self) -> findings.Table:
         shares = np.exp(self.emissions_[:-1])
@@ -249,8 +253,11 @@ class HiddenMarkovModel(Tagger):
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
         )
         once = " Levels met once count for those never met, too (unknown)." if self.unknown == "once" else ""
-        title, note = f"What each tag emits most often in {self.observed_[0]}", how_smoothed(self.alpha, "level")
-        return findings.Table(title, ("tag", "most often"), rows, note=note + once)
+        title, note = (
+            f"Emission probabilities of {self.observed_[0]}, the largest of each tag",
+            how_smoothed(self.alpha, "level"),
+        )
+        return findings.Table(title, ("tag", "most probable"), rows, note=note + once)
 
     def _normal_table(self) -> findings.Table:
         deviations = np.sqrt(self.variances_)
@@ -259,4 +266,4 @@ class HiddenMarkovModel(Tagger):
             for code, tag in enumerate(self.classes_)
             for place, column in enumerate(self.observed_)
         )
-        return findings.Table("What each tag emits", ("tag", "column", "mean", "deviation"), rows)
+        return findings.Table("Emission densities", ("tag", "column", "mean", "standard deviation"), rows)

@@ -79,4 +79,8 @@ class MostFrequentTag(Tagger):
             (name, self.classes_[tag], float(share))
             for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
         )
-        return (findings.Table("The tag of each level", (self.observed_ or "level", self.target_, "share"), rows),)
+        return (
+            findings.Table(
+                "Most frequent tag of each level", (self.observed_ or "level", self.target_, "share"), rows
+            ),
+        )

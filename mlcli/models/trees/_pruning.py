@@ -10,8 +10,8 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.engines.draws import order_of_content
 from mlcli.engines.inner_splits import inner_folds, inner_holdout
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.trees.cells import ordered
 from mlcli.engines.trees.pruning import by_held_out_rows, by_plausible_errors, cut_back, prices, prices_between
 from mlcli.engines.trees.structure import Trees

@@ -1,4 +1,4 @@
-"""Decision tree: one question after another, each the one that leaves the purest groups.
+"""Decision tree: splits rows by one column after another, each time by the split that leaves the purest nodes.
 
 Formula:
     A split of a node with rows Q into branches Q_b gains H(Q) − Σ_b (W_b / W) H(Q_b), where H is an impurity of
@@ -87,9 +87,7 @@ class DecisionTree(Classifier, Regressor):
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
     gate: str = param("mean-gain", "which columns may compete under c45", choices=GATES)
-    max_depth: int | None = param(
-        None, "how many questions a row is asked at most", ge=1, tune=Range(1, 20, simpler="low")
-    )
+    max_depth: int | None = param(None, "the depth of a tree at most", ge=1, tune=Range(1, 20, simpler="low"))
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
     min_split: int = param(2, "how many rows a node needs to be split", ge=2)
     min_gain: float = param(0.0, "what a split must gain more than", ge=0.0)
@@ -111,8 +109,8 @@ class DecisionTree(Classifier, Regressor):
         0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1, if_given=True
     )
     validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
-    folds: int = param(5, "into how many folds cost-complexity deals the rows", ge=2, if_given=True)
-    detail: str = explain_param("full: tell what every split would gain at the first nodes, too")
+    folds: int = param(5, "how many folds cost-complexity splits the rows into", ge=2, if_given=True)
+    detail: str = explain_param("full: show the gain of every candidate split at the first nodes, too")
 
     fills_: Array = learned("columns")
     nodes_: dict[str, Array] = learned()
@@ -185,7 +183,7 @@ class DecisionTree(Classifier, Regressor):
         return binned(cells, by_threshold, levels, self.bins, data.weights, WIDE)
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
-        """What every split would gain, of all rows."""
+        """Gain of every candidate split, of all rows."""
         reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
         return candidates(NamedTree(tree, self.columns_, ()), *self._grower(data), reached)
 

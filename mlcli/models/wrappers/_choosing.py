@@ -18,8 +18,8 @@ from mlcli.core.params import build, learned, param
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.draws import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
@@ -141,8 +141,8 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         reach = f"± {best['error']:.3g}" if best["error"] == best["error"] else ""
         last = (f"inner {self.metric_}", best["score"], reach)
         note = (
-            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)}. The best score of "
-            "many is too good; rows that judge the model had no part in the choice."
+            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The best "
+            "of many scores is optimistic; the rows that judge the model had no part in the choice."
         )
         table = findings.Table(findings.CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
         return table, *self._candidates(), *self.model_.explain()

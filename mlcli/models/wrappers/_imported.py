@@ -74,7 +74,7 @@ class Imported(Borrowed, Model):
             return ()
         values = np.atleast_2d(worth).T.tolist()
         rows = tuple((name, *some) for name, some in zip(names, values, strict=True))
-        title = "Importance of the columns" if hasattr(self.estimator_, IMPORTANCES) else "Coefficients"
+        title = "Feature importance (of the package)" if hasattr(self.estimator_, IMPORTANCES) else "Coefficients"
         header = ("column", *(str(place + 1) for place in range(len(rows[0]) - 1)))
         return (findings.Table(title, header, rows),)
 

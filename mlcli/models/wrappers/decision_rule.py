@@ -38,9 +38,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.engines.draws import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import in_content_order
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import DECIMALS, Classifier, LabelledRows
@@ -67,7 +67,7 @@ class DecisionRule(Classifier):
     cost: dict[str, Any] | None = param(None, "what answers cost: {actual: {predicted: value}}")
     threshold: float | None = param(None, "a threshold that is not chosen but given", ge=0, le=1)
     positive: str | None = param(None, "the class that has the threshold; none: the last")
-    folds: int = param(5, "into how many folds the training rows are dealt to choose a threshold", ge=2)
+    folds: int = param(5, "how many folds the training rows are split into to choose a threshold", ge=2)
 
     model_: Model = learned()
     threshold_: float = learned()
@@ -171,12 +171,16 @@ class DecisionRule(Classifier):
             costs = cost_matrix(self.cost, self.classes_)
             rows = tuple((label, *line) for label, line in zip(self.classes_, costs.tolist(), strict=True))
             yield Table(
-                "Cost of each answer (columns) by the true class", ("true \\ answered", *self.classes_), rows
+                "Cost of each predicted class (columns) by the true class",
+                ("true \\ predicted", *self.classes_),
+                rows,
             )
             return
         positive = self.classes_[self._positive()]
         chosen = "as it was given" if self.threshold is not None else f"chosen by {self.by} on rows held out"
-        yield Lines("Decision", (f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}",))
+        yield Lines(
+            "Decision rule", (f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}",)
+        )
         if len(self.goal_):
             points, goal = (tuple(map(float, column)) for column in self.goal_.T)
             name, sign = ("cost", -1.0) if self.by == "cost" else (self.by, 1.0)

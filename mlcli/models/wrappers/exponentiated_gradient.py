@@ -43,8 +43,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -164,7 +164,7 @@ class ExponentiatedGradient(Classifier):
             raise ValueError("shares that do not fit the classifiers")
 
     def explain(self) -> findings.Explanation:
-        """How far groups lie apart, of the base and of the mixture, and its shares."""
+        """Differences between groups, of the base and of the mixture, and its shares."""
         events = {ALL_ROWS: ["of all rows"], LAST_CLASS: [f"of {self.classes_[-1]}"]}.get(
             self.criterion, [f"of {self.classes_[-1]}", "of others"]
         )
@@ -173,7 +173,7 @@ class ExponentiatedGradient(Classifier):
             for place, event in enumerate(events)
             for group, label in enumerate(self.labels_)
         )
-        title = f"Share answered {self.classes_[-1]}, less that of all groups, in training"
+        title = f"Share predicted {self.classes_[-1]} minus that of all groups, in training"
         shares = tuple((f"classifier {place + 1}", share) for place, share in enumerate(self.shares_.tolist()))
         return (
             findings.Table(title, ("group", "rows", "base alone", "mixture"), rows),

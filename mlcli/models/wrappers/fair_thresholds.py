@@ -44,10 +44,10 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.draws import draws, in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.group_thresholds import GroupThresholds, Lots, RateCurve, equal_rates, equalised_odds
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -72,7 +72,7 @@ class FairThresholds(Classifier):
     lots: bool = param(
         False, "whether lots are drawn between two thresholds, which makes rates the same", if_given=True
     )
-    folds: int = param(5, "into how many folds the training rows are dealt to choose thresholds", ge=2)
+    folds: int = param(5, "how many folds the training rows are split into to choose thresholds", ge=2)
 
     model_: Model = learned()
     by_columns_: tuple[str, ...] = learned()
@@ -235,7 +235,11 @@ class FairThresholds(Classifier):
         note = f"Rates on rows held out; none where a group has fewer than {FEW} rows of a class."
         table = Finding(f"Thresholds of {self.classes_[-1]}", header, rows, note=note)
         lots = tuple((label, *one) for label, one in zip(self.labels_, self.lots_.tolist(), strict=False))
-        drawn = Finding("Lots", ("group", "first", "second", "share of the first", "by a coin", "of heads"), lots)
+        drawn = Finding(
+            "Randomised thresholds",
+            ("group", "first", "second", "share of the first", "by a coin", "of heads"),
+            lots,
+        )
         return (table, *((drawn,) if lots else ()), *self.model_.explain())
 
 

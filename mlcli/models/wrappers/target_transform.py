@@ -106,4 +106,4 @@ class TargetTransform(Regressor):
         begin, unit = self._numbers()
         straight = f"(y − {begin:g}) / {unit:g}"
         said = {"log": f"log(y + {begin:g})", "sqrt": f"√(y + {begin:g})", "standardise": straight}
-        return (Lines("Learned in the place of the target", (said[self.target],)), *self.model_.explain())
+        return (Lines("Transformed target", (said[self.target],)), *self.model_.explain())

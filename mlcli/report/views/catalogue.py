@@ -141,7 +141,7 @@ def _parameter_elements(declared: tuple[Parameter, ...]) -> Iterator[Element]:
     yield grid(["name", "default", "takes", "meaning"], rows)
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
-        yield Heading("What --tune tries")
+        yield Heading("Search space of --tune")
         yield grid(["name", "values"], worth)
 
 

@@ -61,7 +61,7 @@ def _elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
     if profile.classes:
         yield from explained([_class_bars(str(profile.target), profile.classes)])
     yield from _list_elements("How kinds and roles were found", _sources_of_columns(profile.columns))
-    yield from _list_elements("Guessed or odd while reading", profile.notes)
+    yield from _list_elements("Remarks on reading the file", profile.notes)
     yield from _list_elements("Warnings", profile.warnings)
     yield from explained(tables)
     yield from _about_elements(profile.about)

@@ -1,4 +1,4 @@
-"""How groups are answered: rates by group, how far groups lie apart, similar rows, and what fairness costs."""
+"""Rates by group, differences between groups, similar rows, and the trade-off of fairness and accuracy."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _gaps_elements(by_model: Mapping[str, Sequence[GroupFairness]]) -> Iterator[
         for name, by in by_model.items()
         for one in by
     )
-    yield Heading("How far groups lie apart")
+    yield Heading("Differences between groups")
     yield grid_of_numbers(["model", "by", *CRITERIA], rows, keys=2)
     yield notes(*READING_GAPS)
 
@@ -158,7 +158,7 @@ def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterat
     for name, one in by_model.items():
         apart = map(_share_cell, (one.decided_differently, one.probability_difference))
         rows.append([name, _share_cell(one.consistency), str(one.pairs), *apart])
-    yield Heading("Similar rows, similar answers")
+    yield Heading("Individual fairness: similar rows, similar answers")
     yield grid_of_numbers(HEADER_ALIKE, rows)
     yield notes(*READING_ALIKE)
 
@@ -175,7 +175,7 @@ def _trade_off_elements(by_model: Mapping[Scored, Sequence[GroupFairness]], name
     if len(known) < 2:
         return
     known.sort(key=lambda one: (-one.accuracy, one.gaps[first]))
-    yield Heading("What fairness costs")
+    yield Heading("Trade-off of fairness and accuracy")
     rows = (
         [
             one.name,

@@ -133,7 +133,7 @@ def _inspection(group: Group, source: Path | None) -> Iterator[Element]:
     name, cell = group[best], best.cell
     data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
     if isinstance(data, str):
-        yield notes(f"left out, since {data}: what columns are worth to {name}")
+        yield notes(f"left out, since {data}: importances and partial dependence of {name}")
         return
     for shown in (inspection_of, cluster_planes, rows_described):
         yield from explained(shown(best, name, data))

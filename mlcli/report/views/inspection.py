@@ -82,7 +82,7 @@ def _importance_boxplots(importance: PermutationImportance, name: str, order: Se
     }
     more = f"; {len(order) - SHOWN} columns that matter less are left out" if len(order) > SHOWN else ""
     return findings.Boxplots(
-        f"{name}: what columns are worth",
+        f"{name}: permutation importance",
         f"{importance.metric.name} lost where the column is shuffled",
         tuple((column, tuple(map(float, five))) for column, five in quarters.items()),
         (0,) * len(shown),
@@ -110,12 +110,12 @@ def _partial_dependence(importance: PermutationImportance, name: str, column: st
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
     alone = len(chosen) == 1
     return findings.Curve(
-        f"{name}: the mean answer by {column}",
+        f"{name}: partial dependence on {column}",
         column,
         tuple(values.tolist()),
         tuple((names[k], tuple(means[:, k].tolist())) for k in chosen),
         bands=tuple((names[k], tuple(map(tuple, ends[:, :, k].tolist()))) for k in chosen if alone),
-        note=f"partial dependence {UNSEEN}" + "; band: half of the rows" * alone,
+        note=f"mean prediction {UNSEEN}" + "; band: the middle half of the rows" * alone,
     )
 
 
@@ -133,7 +133,7 @@ def _answers_over_plane(
         outputs = _outputs_of(importance, plane)
         return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
 
-    title = f"{name}: answers by {across} and {upwards}"
+    title = f"{name}: {'decision regions' if names else 'predictions'} by {across} and {upwards}"
     plane = over_plane(table, across, upwards, answers_of)
     note = OTHERS if names else OTHERS.partition("; points")[0]
     groups = tuple(zip(names, points, strict=True))

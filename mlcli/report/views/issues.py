@@ -35,7 +35,7 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield Heading(f"{issue.gravity}: {issue.code}")
     yield Sentence(issue.sentence, STYLES[issue.gravity])
     yield from explained(issue.shown)
-    evidence = (f"seen by: {issue.evidence}",) if issue.evidence else ()
+    evidence = (f"evidence: {issue.evidence}",) if issue.evidence else ()
     words = ("repair", *["or"] * len(issue.repairs))
     repairs = (line for one, word in zip(issue.repairs, words, strict=False) for line in _repair_lines(one, word))
     yield Preformatted((*evidence, *repairs))

@@ -22,10 +22,10 @@ from mlcli.tasks.classification import LabelAnswers
 
 DENSE = 120
 """Points by which a line is drawn."""
-CHANCE, RIGHT, DECIDED = "by chance", "where probabilities are right", "as answered"
+CHANCE, RIGHT, DECIDED = "chance", "perfect calibration", "operating point"
 READING = {
     "roc": (
-        "from below left to above right the threshold falls; the farther above 'by chance', the better are "
+        "from below left to above right the threshold falls; the farther above 'chance', the better are "
         "classes told apart"
     ),
     "recall": "from the left to the right the threshold falls; precision: of the rows answered with the class",
@@ -109,7 +109,7 @@ def _curve_elements(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[El
     bins = {name: (one.calibration.predicted, one.calibration.observed) for name, one in lines.items()}
     yield _curve_points("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
     errors = ([name, fixed(one.calibration.expected_error, 3)] for name, one in lines.items())
-    yield grid_of_numbers(["", "mean distance"], errors)
+    yield grid_of_numbers(["", "expected calibration error"], errors)
     yield notes(READING["calibration"])
 
 

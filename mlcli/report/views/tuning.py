@@ -47,7 +47,7 @@ def _choice_tables(one: Scored) -> list[tuple[SplitResult, Table]]:
 
 def _choice_elements(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[Element]:
     chosen = [row[0] for row in tables[0][1].rows]
-    yield Heading(f"{name}: what inner splits chose")
+    yield Heading(f"{name}: chosen by inner splits")
     if len(tables) <= MOST_SPLITS:
         rows = [(split.label, *(_value_text(row[1], row[2]) for row in table.rows)) for split, table in tables]
         yield grid(("split", *map(str, chosen)), rows, right=range(1, len(chosen) + 1))
@@ -72,7 +72,7 @@ def _edge_notes(tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[str]:
     for (name, remark), count in remarks.items():
         yield f"{name} was {remark} in {count} of {len(tables)} splits: values beyond it may be better"
     if remarks:
-        yield "* lies at the edge of what was tried"
+        yield "* is at the end of the range that was searched"
 
 
 def _value_text(value: Entry, remark: Entry) -> str:

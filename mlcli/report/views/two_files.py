@@ -83,7 +83,7 @@ def _likeness_elements(likeness: Likeness) -> Iterator[Element]:
         (one.name, one.test, one.distance, f"{one.corrected:.2g}", one.psi, one.in_a, one.in_b) for one in order
     )
     yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
-    yield Heading("A model that tells them apart")
+    yield Heading("Classifier two-sample test")
     yield Sentence(_model_sentence(likeness))
     alone = {
         "Columns of A that B lacks": likeness.only_a,

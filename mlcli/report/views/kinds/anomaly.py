@@ -32,7 +32,7 @@ def detectors_of(group: Group) -> Iterator[Element]:
     """A single detector in full; of several one line each, and the best in full."""
     best, why = best_in(group), ""
     if len(group) > 1:
-        yield Heading("What each detector finds")
+        yield Heading("Rows flagged by each detector")
         yield _detectors_grid(group)
         yield notes("a detector that is named alone (-m NAME) shows its histogram and why its rows are odd")
         why = f", the best by {metrics_in(group)[0].name}" if best else ""
@@ -86,7 +86,9 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
     yield notes(_flagging_sentence(answers))
     yield _oddest_rows(answers)
     if (answers.reasons != NO_REASON).any():
-        yield notes("↑ the cell is higher than usual, ↓ lower; shares are of what all columns add to the score")
+        yield notes(
+            "↑ the cell is higher than usual, ↓ lower; shares are of the contributions of all columns to the score"
+        )
 
 
 def _histogram(answers: ScoreAnswers) -> Histogram:
@@ -172,7 +174,7 @@ def _oddest_rows(answers: ScoreAnswers) -> Element:
         ]
         for row, score in zip(order.tolist(), lined_up(answers.score[order].tolist()), strict=True)
     ]
-    header = ["oddest rows", "score", *["flagged"] * threshold, *["label"] * labelled, "made so by"]
+    header = ["oddest rows", "score", *["flagged"] * threshold, *["label"] * labelled, "main contributions"]
     return grid(header, rows, right=(0, 1))
 
 

@@ -48,7 +48,9 @@ def axes_of(group: Group) -> Iterator[Element]:
 def errors_of(group: Group) -> Iterator[Element]:
     """How much of each row is lost, by each model."""
     lost = [(name, np.sqrt(one.answers.error)) for one, name in group.items()]
-    yield from explained([histogram("What is lost of rows", "distance to what is left of the row", lost, BINS)])
+    yield from explained(
+        [histogram("Reconstruction error of rows", "distance from a row to its reconstruction", lost, BINS)]
+    )
 
 
 def rows_in_components(trained: Trained) -> findings.Explanation:

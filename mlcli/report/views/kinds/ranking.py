@@ -39,8 +39,8 @@ def best_among_the_first(group: Group) -> Iterator[Element]:
     lines = tuple(
         (name, tuple(np.pad(line, (0, longest - len(line)), "edge").tolist())) for name, line in shares.items()
     )
-    yield Heading("A most relevant row is among the first")
-    yield Curve("", "places from the first", tuple(range(1, longest + 1)), lines)
+    yield Heading("Hit rate: a most relevant row is among the first k")
+    yield Curve("", "k", tuple(range(1, longest + 1)), lines)
     yield notes("the share of groups; rows of equal scores share the best place")
 
 

@@ -47,7 +47,7 @@ def predicted_by_rating(group: Group) -> Iterator[Element]:
         yield from predicted_against_true(group)
         return
     parts = [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
-    yield Heading(f"{group[best]}: predicted by true ratings")
+    yield Heading(f"{group[best]}: predicted against true ratings")
     yield boxplots("", "predicted", parts)
 
 

@@ -12,10 +12,10 @@ from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group
 from mlcli.report.views.distributions import histogram, pairs
 
-RIGHT, NO_RESIDUAL = "where predictions are right", "nothing is left"
+RIGHT, NO_RESIDUAL = "perfect prediction", "zero residual"
 BINS = 20
 PLACES = 100
-"""How many points mark where predictions are right."""
+"""How many points mark perfect predictions."""
 MOST_POINTS = 10_000
 """More say no more in a picture."""
 
@@ -45,7 +45,7 @@ def residuals_of(group: Group) -> Iterator[Element]:
     groups = (zero, (name, pairs(answers.predicted[::step], left[::step])))
     yield Heading(f"{name}: residuals by predicted values")
     yield Points("", "predicted", "true minus predicted", groups, (NO_RESIDUAL,), note=_thinning_note(step))
-    yield Heading(f"{name}: how residuals spread")
+    yield Heading(f"{name}: distribution of residuals")
     yield histogram("", "true minus predicted", [("rows", left)], BINS)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.draws import draws
+from mlcli.engines.random_by_content import draws
 
 CELLS = np.random.default_rng(1).normal(size=(5_000, 4))
 
