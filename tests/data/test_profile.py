@@ -104,7 +104,7 @@ def test_odd_rows_and_classes_are_warned_of(loaded: Loaded) -> None:
     assert set(sentences_on(dataset)) >= {
         "classes with few rows: u (2), v (1), w (0)",
         "1 of 4 rows have no target; they judge nothing, and few methods use them",
-        "1 row repeats an earlier one; a split may put one in training and its twin in the test",
+        "1 row repeats an earlier one; a split may put one in training and its duplicate in the test",
         "few rows for so many features: 4 rows, 2 features",
     }
 

@@ -103,7 +103,7 @@ def test_every_round_is_likelier_and_the_explanation_draws_them(labelled: float)
     assert len(model.path_) > 2
     assert (np.diff(model.path_) > -1e-9).all()
     curve = model.explain()[-1]
-    assert curve.title == "Baum-Welch"
+    assert curve.title == "Log-likelihood by iteration of Baum-Welch"
     assert curve.series[0][1] == tuple(model.path_.tolist())
 
 

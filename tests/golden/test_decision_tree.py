@@ -474,7 +474,7 @@ def test_what_columns_are_worth() -> None:
     assert [row[3] for row in worth.rows] == [1, 1, 0]
     taken = 5 * 0.970951, 5 * 0.970951, 14 * 0.246750
     assert [row[1] for row in worth.rows] == pytest.approx([part / sum(taken) for part in taken], abs=1e-6)
-    assert worth.note == "not asked for: temperature"
+    assert worth.note == "not split on: temperature"
 
 
 def test_a_huge_tree_says_how_many_lines_are_left_out() -> None:

@@ -230,8 +230,8 @@ class Boosted(Classifier, Regressor):
     def _worth(self) -> Figures:
         """What each column's questions gained, as a share of all."""
         trees = self._trees
-        questions = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
-        return worth_of(self.columns_, self.importances(), {"questions": questions}, questions > 0)
+        splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
+        return worth_of(self.columns_, self.importances(), {"splits": splits}, splits > 0)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""

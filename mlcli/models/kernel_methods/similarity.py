@@ -130,7 +130,7 @@ class Similarity(Classifier, Regressor):
         tried, errors = self.errors_.T.tolist()
         note = "Each row is answered by all others; the width of the least error is taken."
         return stored, findings.Curve(
-            "Mean squared error of rows that are left out",
+            "Leave-one-out mean squared error",
             "gamma",
             tuple(tried),
             (("error", tuple(errors)),),
