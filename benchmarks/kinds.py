@@ -84,7 +84,7 @@ def rows_as_table(compared: Iterable[Comparison], only: Collection[str]) -> str:
     return f"{LEGEND}\n\n{markdown(HEADER, [one.row() for one in compared if not only or one.method in only])}"
 
 
-def groups(n: int = ROWS, p: int = COLUMNS, count: int = COMPONENTS) -> Array:
+def clustered_rows(n: int = ROWS, p: int = COLUMNS, count: int = COMPONENTS) -> Array:
     """Rows around a few centres."""
     rng = np.random.default_rng(n + p)
     return rng.normal(size=(count, p))[rng.integers(0, count, n)] + rng.normal(size=(n, p))
@@ -107,7 +107,7 @@ def ours(method: str, params: dict[str, Any], data: Any) -> Any:
 
 def mixtures() -> Iterator[Comparison]:
     """As many rounds of EM on both sides, from one start by k-means++ each."""
-    X = groups()
+    X = clustered_rows()
     data = rows_for("density", X)
     for covariance, peer in (("full", "full"), ("diagonal", "diag"), ("spherical", "spherical")):
         same = {"components": COMPONENTS, "restarts": 1, "max_iterations": ITERATIONS, "tolerance": 0.0}
@@ -118,9 +118,9 @@ def mixtures() -> Iterator[Comparison]:
         yield Comparison("gmm", covariance, X, mine, partial(oracle.fit, X), f"{ITERATIONS} rounds of EM")
 
 
-def densities_and_density_groups() -> Iterator[Comparison]:
+def densities_and_density_clusters() -> Iterator[Comparison]:
     """Kernel densities and DBSCAN: every row beside every other."""
-    X = groups(3_000)
+    X = clustered_rows(3_000)
     known = rows_for("density", X)
     own = KernelDensity(bandwidth=len(X) ** (-1 / (COLUMNS + 4)))
     scaled = X / X.std(axis=0)
@@ -138,7 +138,7 @@ def described(params: dict[str, Any], data: Any) -> Any:
 def projections() -> Iterator[Comparison]:
     """All components of many rows, of many columns, and of more columns than rows."""
     for n, p in ((ROWS, COLUMNS), (2_000, 500), (300, 1_000)):
-        X = groups(n, p)
+        X = clustered_rows(n, p)
         data = rows_for("projection", X)
         for by, solver in (("svd", "full"), ("eigen", "covariance_eigh"), ("auto", "full")):
             oracle = PCA(svd_solver=solver)
@@ -148,7 +148,7 @@ def projections() -> Iterator[Comparison]:
 
 def neighbours() -> Iterator[Comparison]:
     """Detectors that learn, then score the rows that they have learned from, or other rows."""
-    X, Z = groups(), groups() + 0.5
+    X, Z = clustered_rows(), clustered_rows() + 0.5
     data, other = rows_for("anomaly", X), rows_for("anomaly", Z)
 
     def scored(method: str, k: int, asked: Any) -> Any:
@@ -177,7 +177,7 @@ def neighbours() -> Iterator[Comparison]:
 
 def means() -> Iterator[Comparison]:
     """K-means to its end from the same first centres, with the stopping rule that both have by default."""
-    clouds = {"clear groups": groups(count=8), "one cloud": groups(count=1)}
+    clouds = {"clear clusters": clustered_rows(count=8), "one cloud": clustered_rows(count=1)}
     for (cloud, X), clusters, start in product(clouds.items(), (COMPONENTS, 8), STARTS):
         origin, rng = X.mean(axis=0), np.random.default_rng(0)
         around = centred_rows(X - origin, np.ones(len(X)))
@@ -207,7 +207,7 @@ def settled_by_peer(centres: Sequence[Array], clusters: int, X: Array) -> Any:
 
 def mergers() -> Iterator[Comparison]:
     """The whole tree of merges; ours is cut and described besides."""
-    X = groups()
+    X = clustered_rows()
     data = rows_for("clustering", X)
     for linkage in LINKAGES:
         mine = partial(ours, "agglomerative", {"linkage": linkage}, data)
@@ -220,7 +220,7 @@ def mergers() -> Iterator[Comparison]:
 
 def detectors() -> Iterator[Comparison]:
     """Detectors that learn, then score the rows that they have learned from."""
-    X = groups()
+    X = clustered_rows()
     some = X[:2_000]
     of_trees = IsolationForest(n_estimators=100, max_samples=256, random_state=0)
     mine = partial(scored_by, "isolation-forest", {"trees": 100, "sample": 256}, rows_for("anomaly", X))
@@ -243,14 +243,14 @@ def scored_by_peer(oracle: Any, X: Array) -> Any:
 
 def pictures() -> Iterator[Comparison]:
     """Rows placed in a plane."""
-    X = groups(2_000)
+    X = clustered_rows(2_000)
     mine = partial(ours, "t-sne", {}, rows_for("projection", X))
     yield Comparison("t-sne", "", X, mine, partial(TSNE().fit, X), "as both have it by default (Barnes-Hut there)")
 
 
 def steps() -> Iterator[Comparison]:
     """What a step learns from rows and makes of them."""
-    X = groups()
+    X = clustered_rows()
     data = rows_for("clustering", X)
     for step, params, peer in (
         ("polynomial", {"degree": 2}, PolynomialFeatures(2, include_bias=False)),
@@ -269,6 +269,6 @@ def prepared(name: str, params: dict[str, Any], data: Any) -> Any:
 
 
 COMPARED: tuple[Callable[[], Iterator[Comparison]], ...] = (
-    *(means, mergers, mixtures, densities_and_density_groups, projections, neighbours),
+    *(means, mergers, mixtures, densities_and_density_clusters, projections, neighbours),
     *(detectors, pictures, steps),
 )

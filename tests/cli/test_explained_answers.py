@@ -206,7 +206,7 @@ def test_what_is_no_row_is_refused(folder: Path, words: list[str], said: str) ->
     assert said in refused.stderr
 
 
-def test_groups_are_told_by_distances_and_rules_by_what_a_row_has(folder: Path) -> None:
+def test_clusters_are_explained_by_distances_and_rules_by_what_a_row_has(folder: Path) -> None:
     Path("it.csv").write_text("x\n0\n2\n10\n14\n")
     trained("it.csv", "{use: k-means, params: {clusters: 2}, steps: []}")
     distances = findings_of("it.csv", "--row", "4")["Distances to the centres"]

@@ -41,7 +41,7 @@ def test_a_sample_may_be_asked_about_its_own_rows_only() -> None:
     assert abs(np.mean(shared) / 1_000 - (1 - np.exp(-1)) ** 2) < 0.01
 
 
-def test_groups_that_new_rows_cannot_join_are_judged_by_the_rows_of_their_samples() -> None:
+def test_clusters_that_new_rows_cannot_join_are_judged_by_the_rows_of_their_samples() -> None:
     words = ("eval", "ruspini", "-m", "agglomerative", "-p", "clusters=4", "--metric", "stability", "--json")
     refused = typed(*words, "--protocol", "bootstrap-whole")
     assert refused.exit_code == 2

@@ -37,8 +37,11 @@ LEGEND_OF_SECONDS = f"{SECONDS} of all fits and answers"
 LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
 
 FEWEST_SPLITS = 3
-SPREAD_HEADER = ("model", "sd", "lowest", "median", "highest", "Wald", "the splits are")
-SPREAD_READING = "sd: standard deviation over splits (n - 1); Wald: no width where no row is wrong"
+SPREAD_HEADER = ("model", "sd", "lowest", "median", "highest")
+SHARES_HEADER = ("Wald", "the splits are")
+"""What only shares of rows have beside."""
+SPREAD_READING = "sd: standard deviation over splits (n - 1)"
+SHARES_READING = "; Wald: no width where no row is wrong"
 
 
 def table_of_models(
@@ -185,33 +188,43 @@ def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
     if not known:
         return
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in known])
+    of_shares = metric.aggregation == "share of rows"
+    header = (*SPREAD_HEADER, *SHARES_HEADER * of_shares)
+    cells = _spread_cells_of_shares if of_shares else _spread_cells
+    rows = ([strong(group[one]), *cells(one, metric, decimals)] for one in known)
     yield Heading(f"{metric.name} over the splits")
-    rows = ([strong(group[one]), *_spread_cells(one, metric, decimals)] for one in known)
-    yield grid(SPREAD_HEADER, rows, right=range(1, len(SPREAD_HEADER) - 1))
-    yield notes(SPREAD_READING)
+    yield grid(header, rows, right=range(1, len(SPREAD_HEADER) + 1))
+    yield notes(SPREAD_READING + SHARES_READING * of_shares)
 
 
 def _spread_cells(one: Scored, metric: Metric, decimals: int | None) -> list[Content]:
     values, summary = sorted(_split_values(one, metric)), one.summaries[metric.name]
     spread = "-" if summary.std is None else fixed(summary.std, decimals)
     shown = (fixed(value, decimals) for value in (values[0], values[len(values) // 2], values[-1]))
-    return [spread, *shown, _wald_text(one, metric, decimals), _stability_text(one, metric)]
+    return [spread, *shown]
+
+
+def _spread_cells_of_shares(one: Scored, metric: Metric, decimals: int | None) -> list[Content]:
+    return [
+        *_spread_cells(one, metric, decimals),
+        _wald_text(one, metric, decimals),
+        _stability_text(one, metric),
+    ]
 
 
 def _wald_text(one: Scored, metric: Metric, decimals: int | None) -> str:
-    """Of shares of rows only."""
     mean = one.summaries[metric.name].mean
-    if metric.aggregation != "share of rows" or mean is None:
+    if mean is None:
         return "-"
     made = wald(mean, effective_rows(distinct(one.answers).weights))
     return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
 
 
 def _stability_text(one: Scored, metric: Metric) -> str:
-    """The verdict on folds, which is one on shares of rows."""
+    """The verdict on folds, where each has enough to say."""
     values = _split_values(one, metric)
-    told = metric.aggregation == "share of rows" and not one.result.pooled and not coordinate_name(one.result)
-    if not told or len(values) < max(FEWEST_SPLITS, len(one.result.splits)):
+    apart = one.result.pooled or coordinate_name(one.result)
+    if apart or len(values) < max(FEWEST_SPLITS, len(one.result.splits)):
         return "-"
     return fold_stability(values, [len(split) for split in judged_answers(one.result)]).verdict
 
