@@ -5,7 +5,7 @@ Formula:
     against −log D(x) − log(1 − D(G(z))), and G against −log D(G(z)). s(x) = min_z ‖x − G(z)‖².
 
 Assumes:
-    Good rows are easier to forge than anomalies, and many enough to learn from: of a few hundred rows an
+    Good rows are easier to generate than anomalies, and many enough to learn from: of a few hundred rows an
     autoencoder or neighbours mostly tell more.
 
 Cost:
