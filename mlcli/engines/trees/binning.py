@@ -48,8 +48,12 @@ def binned(
     most: int | None = MOST_BINS,
     weights: Array | None = None,
     kinds: Sequence[type[np.unsignedinteger[Any]]] = KINDS,
+    sample: int = 0,
 ) -> Binned:
-    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column."""
+    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column.
+
+    A column with more values than bins in the first rows, a ``sample`` of them, is sorted into bins by those.
+    """
     from mlcli.kernels.trees.binning import fill_edges
     from mlcli.kernels.trees.records import Binned
 
@@ -58,10 +62,18 @@ def binned(
     bins = min(most or NO_LIMIT, len(cells))
     edges, distinct = np.full((2, len(columns), max(bins, MOST_BINS) + 1), np.inf), np.empty((2, len(cells)))
     known = np.where(ordered, 0, levels - 1)
+    few = np.sort(columns[:, : sample if weights is None else 0])
+    rough = ordered & ((few[:, :-1] < few[:, 1:]).sum(axis=1) >= bins)
     for j in np.flatnonzero(ordered):
-        known[j] = fill_edges(*_ascending(columns[j], weights), distinct, edges[:, j, :bins])
+        ascending, own = (few[j], np.empty(0)) if rough[j] else _ascending(columns[j], weights)
+        known[j] = fill_edges(ascending, own, distinct, edges[:, j, :bins])
+    last = rough, known[rough] - 1  # others lie between and beyond those of the sample
+    edges[0, rough, 1:], edges[1][last] = edges[1, rough, :-1], np.inf
     kind = next(kind for kind in kinds if known.max(initial=0) <= np.iinfo(kind).max)
     found = _assigned(columns, edges[1], known, ordered, kind)
+    if rough.any():
+        edges[0, rough, 0] = np.fmin.reduce(columns, axis=1)[rough]
+        edges[1][last] = np.fmax.reduce(columns, axis=1)[rough]
     return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
 
