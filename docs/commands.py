@@ -61,17 +61,21 @@ FILES = {
 DIFFERENT_EVERYWHERE = {"mlcli doctor": re.compile(r"^(\w[\w ']*?  +)\S.*$", re.MULTILINE)}
 """Examples of whose tables only the first column is the same on every machine."""
 SECONDS = " seconds"
-TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+TIME = re.compile(r"\b\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?\b")
 
 
 def steady(text: str) -> str:
     """Without how long things took: the last column of tables that say so, and dates."""
     lines, timed = [], False
-    for line in TIME.sub("2026-01-01 12:00:00", text).splitlines():
+    for line in TIME.sub(_same_time, text).splitlines():
         timed = line.endswith(SECONDS) or (timed and bool(line) and "..." not in line)
         is_row = timed and not line.endswith((SECONDS, "─", "-"))
         lines.append(re.sub(r"\s+\S+$", " …", line) if is_row else line)
     return "\n".join(lines)
+
+
+def _same_time(found: re.Match[str]) -> str:
+    return "2026-01-01 12:00:00" if found[1] else "2026-01-01"
 
 
 def help_of(*words: str) -> str:
