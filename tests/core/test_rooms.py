@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 from tests.cli.shell import document, typed
+from tests.memory import peak_of
 
 
 @pytest.fixture
@@ -155,12 +155,12 @@ def peak_of_a_fit(model: Model, data: SupervisedRows) -> float:
     learn(
         ready.fresh(), data.take(np.arange(2000)), np.random.default_rng(0)
     )  # the loops of larger tables are compiled
-    tracemalloc.start()
-    learn(ready, data, np.random.default_rng(0))
-    ask(ready, data)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / data.table.numbers.nbytes
+
+    def learn_and_ask() -> None:
+        learn(ready, data, np.random.default_rng(0))
+        ask(ready, data)
+
+    return peak_of(learn_and_ask) / data.table.numbers.nbytes
 
 
 @pytest.mark.parametrize("method", CASES)

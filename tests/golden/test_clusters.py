@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.cluster_profiles import around_centres, silhouettes
 from mlcli.tasks.clustering import ClusterAnswers
+from tests.memory import peak_of
 
 PEERS = {
     "adjusted-rand": peer.adjusted_rand_score,
@@ -168,10 +168,7 @@ def test_a_single_clustering_has_no_stability_and_says_what_would_help() -> None
 def test_of_many_rows_some_silhouettes_are_computed_in_blocks_that_do_not_grow() -> None:
     X = np.random.default_rng(0).normal(size=(20_000, 2))
     cluster = (X[:, 0] > 0).astype(np.int32)
-    tracemalloc.start()
-    found = silhouettes(X, cluster, 2)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    most, found = peak_of(lambda: silhouettes(X, cluster, 2)), silhouettes(X, cluster, 2)
     known = np.flatnonzero(~np.isnan(found))
     some = known[::500]
     distances = np.sqrt(((X[some, None] - X) ** 2).sum(axis=2))

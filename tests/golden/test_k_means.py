@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from mlcli.models.clusters.k_means import KMeans
 from mlcli.tasks.clustering import ClusteredRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import numeric
+from tests.memory import peak_of
 
 DATASETS = ["iris", "wine", "ruspini", "faithful", "glass"]
 TO_THE_END = Stop(0.0, 0, 1000)
@@ -172,11 +172,7 @@ def test_memory_grows_with_the_rows_and_not_with_their_square(
 
     def peak(n: int) -> int:
         data = rows(np.random.default_rng(0).normal(size=(n, 4)))
-        tracemalloc.start()
-        fitted(KMeans(clusters=5, start=start, restarts=2, tolerance=0.1), data)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return peak_of(lambda: fitted(KMeans(clusters=5, start=start, restarts=2, tolerance=0.1), data))
 
     peak(500)
     assert peak(8000) < 3 * peak(4000)

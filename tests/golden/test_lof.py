@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from sklearn.neighbors import LocalOutlierFactor as OfSklearn
@@ -13,6 +11,7 @@ from mlcli.engines.neighbours import neighbourhoods
 from mlcli.models.anomaly.lof import LocalOutlierFactor
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
+from tests.memory import peak_of
 
 X, Z = cloud(300, 5), 2 * cloud(90, 5, seed=1)
 SIZES = [1, 7, 20, 299]
@@ -107,11 +106,7 @@ def test_rows_that_are_all_equal_are_as_dense_as_their_neighbours() -> None:
 def test_memory_grows_with_the_rows_and_not_with_their_square(distinct: int) -> None:
     def peak(n: int) -> int:
         numbers = np.random.default_rng(0).integers(0, distinct, (n, 2)).astype(float)
-        tracemalloc.start()
-        scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return peak_of(lambda: scores_of_its_own(LocalOutlierFactor(neighbours=5), numbers))
 
     peak(500)
     # Blocks of pairs take up to a fixed size, reached at 2,000 rows; a square would be 4 times as much at 4,000.
