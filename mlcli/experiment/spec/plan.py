@@ -267,8 +267,7 @@ def _learned_rows(planned: PlannedDataset, path: Path) -> int:
         saved.rows_of(planned.dataset)
         return saved.learned_rows(planned.dataset)
     except ModelFileError as problem:
-        place = f"{path} on {planned.name}"
-        raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
+        raise ModelFileError(*(replace(one, where=f"{path} on {one.where}") for one in problem.problems)) from None
 
 
 def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
