@@ -12,6 +12,7 @@ from mlcli.api.experiments import Entry, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
+from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers
 from mlcli.data.source import source_of_frame
@@ -22,7 +23,6 @@ from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
-from mlcli.experiment.spec.written import Written
 from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.views.trained_model import trained_of

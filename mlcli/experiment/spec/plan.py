@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.configuration import ready_for
-from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
+from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.insertion import after, missing_steps
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
@@ -36,7 +36,6 @@ from mlcli.experiment.spec.shorthands import (
     tuned_in_order,
 )
 from mlcli.experiment.spec.suitability import why_too_slow
-from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
