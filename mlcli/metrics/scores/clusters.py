@@ -187,5 +187,5 @@ def _entropy(counts: Array) -> float:
 
 
 def _own_pairs(weights: Array) -> Array:
-    """What no pair takes of a squared weight: w rows pair with each other, a part of a row with no part of itself."""
+    """What no pair takes of a squared weight: w rows pair with each other, a part of a row not with itself."""
     return np.minimum(weights, weights**2)
