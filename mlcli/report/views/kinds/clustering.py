@@ -23,6 +23,8 @@ from mlcli.tasks.clustering import ClusterAnswers
 
 FEWEST_NUMBERS = 4
 """Numbers of clusters, one cluster included, that make a curve."""
+LIKE_HYPERBOLA = 0.85
+"""A curve is like 1/k that lies no farther below it: so that of points drawn evenly from a square does nearly always."""
 COLUMNS = 5
 """Columns that are shown, of those that differ most between clusters."""
 
@@ -154,12 +156,11 @@ def _bend_sentence(curve: Mapping[int, float]) -> str:
         return "An elbow is looked for where every number of clusters from 2 on is there."
     line = {clusters: 1.0 - (1.0 - curve[last]) * (clusters - 1) / (last - 1) for clusters in curve}
     bend = max(sorted(curve), key=lambda clusters: line[clusters] - curve[clusters])
-    if curve[bend] >= 1.0 / bend:
-        return "No elbow: the inertia falls no faster than 1/k."
-    left, hyperbola = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
-    return (
-        f"The elbow is at {bend} clusters, with {left} % of the inertia left where 1/k would leave {hyperbola} %."
-    )
+    percents = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
+    left = "at {} clusters, with {} % of the inertia left where 1/k would leave {} %.".format(bend, *percents)
+    if curve[bend] > LIKE_HYPERBOLA / bend:
+        return f"No elbow: the curve is like 1/k. It bends most {left}"
+    return f"The elbow is {left}"
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
