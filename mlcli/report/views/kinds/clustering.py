@@ -24,7 +24,7 @@ from mlcli.tasks.clustering import ClusterAnswers
 FEWEST_NUMBERS = 4
 """Numbers of clusters, one cluster included, that make a curve."""
 LIKE_HYPERBOLA = 0.85
-"""A curve is like 1/k that lies no farther below it: so that of points drawn evenly from a square does nearly always."""
+"""A curve that lies no farther below 1/k is like it: nearly always that of points spread evenly over a square."""
 COLUMNS = 5
 """Columns that are shown, of those that differ most between clusters."""
 
@@ -35,14 +35,19 @@ Elbow = Mapping[int, Scored]
 def clustering_elements(group: Group) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of clusters, and what the clusters are made of."""
     elbows = _elbows_in(group)
-    for elbow in elbows:
-        number, one = next(iter(elbow.items()))
-        yield from _elbow_elements(group[one].replace(f" clusters={number}", ""), elbow)
+    yield from inertia_curves(group)
     beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of_elbow(elbow)}
     drawn = [one for one in group if one not in beside]
     for one in drawn:
         yield from _cluster_elements(group[one], one)
     yield notes(*_readings(drawn, elbows))
+
+
+def inertia_curves(group: Group) -> Iterator[Element]:
+    """The inertia by the number of clusters of each model that was given several, and where its elbow is."""
+    for elbow in _elbows_in(group):
+        number, one = next(iter(elbow.items()))
+        yield from _elbow_elements(group[one].replace(f" clusters={number}", ""), elbow)
 
 
 def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
