@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,6 @@ from mlcli.core.tables import Array, Codes, Table, is_missing
 from mlcli.data.columns import TypedColumn, absent_cells, coded_by
 from mlcli.data.dataset import Dataset
 from mlcli.data.declared_columns import NO_NUMBER, declared
-from mlcli.data.number_text import is_number
 from mlcli.data.records import Distinct, Numbers, Records, TextColumn
 from mlcli.data.sidecar import Declaration
 
@@ -218,19 +218,17 @@ def _outside(parts: Sequence[tuple[Column, NDArray[Any]]], ranges: Ranges) -> It
             yield OutsideRange(column.name, len(beyond), low, high, float(beyond.min()), float(beyond.max()))
 
 
-def records_of_dataset(dataset: Dataset, columns: Sequence[Column], missing: Words = NOTHING) -> Records:
-    """The rows of a dataset as text; numbers as the columns that a model knows, or words for gaps, write them."""
-    words = {column.name: (*column.levels, *missing.get(column.name, ())) for column in columns}
-    texts = (_text_of(column, cells, words.get(column.name, ())) for column, cells in dataset.table.parts())
-    rows = np.arange(1, len(dataset) + 1)
-    return Records(dataset.name, ",", tuple(texts), rows, (), has_lines=False)
+def records_of_dataset(dataset: Dataset) -> Records:
+    """The rows of a dataset as text, numbers written plainly."""
+    texts = tuple(_text_of(column, cells) for column, cells in dataset.table.parts())
+    return Records(dataset.name, ",", texts, np.arange(1, len(dataset) + 1), (), has_lines=False)
 
 
-def _text_of(column: Column, cells: NDArray[Any], words: Sequence[str]) -> TextColumn:
+def _text_of(column: Column, cells: NDArray[Any]) -> TextColumn:
     if column.coded:
         return TextColumn(column.name, partial(_texts_of_codes, column.levels, cells))
     plain = Numbers(cells, bool(np.isnan(cells).any()))
-    return TextColumn(column.name, partial(_texts_of_numbers, cells, words), plain)
+    return TextColumn(column.name, partial(_texts_of_numbers, cells), plain)
 
 
 def _texts_of_codes(levels: Sequence[str], codes: Codes) -> Distinct:
@@ -241,9 +239,7 @@ def _texts_of_codes(levels: Sequence[str], codes: Codes) -> Distinct:
     return [texts[one] for one in held], places[codes + 1]
 
 
-def _texts_of_numbers(numbers: Array, words: Sequence[str]) -> Distinct:
-    """A few rows of levels such as 1, 2, 3 may look like a numeric column; they are known by their value."""
+def _texts_of_numbers(numbers: Array) -> Distinct:
     values, which = np.unique(numbers, return_inverse=True)
-    written = {float(word): word for word in words if is_number(word)}
-    texts = ["" if one != one else written.get(one, repr(one).removesuffix(".0")) for one in values.tolist()]
+    texts = ["" if math.isnan(one) else repr(one).removesuffix(".0") for one in values.tolist()]
     return texts, which.astype(np.int32)

@@ -83,9 +83,9 @@ def coded_by(
 ) -> tuple[TypedColumn, dict[str, int]]:
     """Cells as codes of levels that are settled already, and how often each value stands that is none of them.
 
-    These may be kept, as further levels behind the settled ones; else numbers are known by their value.
+    Numbers are known by their value; values that are new may be kept, as further levels behind the settled ones.
     """
-    same = {} if keep_new else _levels_of_numbers(present(text, declaration), column.levels)
+    same = _levels_of_numbers(present(text, declaration), column.levels)
     settled = {"", *declaration.missing, *column.levels, *same}
     counts = zip(text.values, text.counts.tolist(), strict=True)
     new = {value: count for value, count in counts if value not in settled}

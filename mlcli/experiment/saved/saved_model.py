@@ -72,7 +72,7 @@ class SavedModel:
         beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
         seen = (*features, *filter(None, [target]))
         known = (*seen, *beside.values())
-        learned_from = aligned(records_of_dataset(dataset, known), known).table.take(trained.rows.rows)
+        learned_from = aligned(records_of_dataset(dataset), known).table.take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
             kind=trained.rows.kind,
@@ -153,10 +153,9 @@ class SavedModel:
 
     def _aligned(self, dataset: Dataset, columns: Sequence[Column]) -> AlignedRows:
         """The rows of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
-        records = records_of_dataset(dataset, columns, self.missing)
         try:
             return aligned(
-                records,
+                records_of_dataset(dataset),
                 columns,
                 ranges=self.ranges,
                 missing=self.missing,
