@@ -78,7 +78,7 @@ def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
     columns = grower.binned
     for column, ordered in enumerate(columns.ordered):
         codes = columns.bins[column]
-        if ordered or grower.algorithm.each_level:
+        if ordered or grower.each_level:
             yield from _stump(grower, targets, rows, column)
             continue
         names = np.unique(codes[rows])

@@ -14,7 +14,6 @@ from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import between
-from mlcli.engines.trees.criteria import ALGORITHMS, Algorithm
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import class_shares
 
@@ -45,9 +44,12 @@ class Grower:
     limits: Limits
     outputs: int = 1
     """The classes, or 1 of values and gradients."""
-    algorithm: Algorithm = ALGORITHMS["cart"]
+    each_level: bool = False
+    """Whether every level of a nominal column has a branch; else one is split from the rest, or a group."""
+    by_ratio: bool = False
+    """Whether columns compete by gain over split information, where each level has a branch."""
     gated: bool = False
-    """Whether only columns compete that gain as much as the average one."""
+    """Whether only columns compete there that gain as much as the average one."""
     random_cuts: bool = False
     level_bins: tuple[Rows, ...] = ()
     """The bin of each level of every column, where a node may ask for any group of levels."""
@@ -81,10 +83,10 @@ class Grower:
         """How columns compete that may have a branch for each level, if they may."""
         from mlcli.kernels.trees.records import SPLIT, Branching
 
-        if not self.algorithm.each_level:
+        if not self.each_level:
             return None
         found, counts = np.empty(columns, SPLIT), np.empty(self.binned.width, np.intp)
-        return Branching(self.algorithm.by_ratio, self.gated, found, counts)
+        return Branching(self.by_ratio, self.gated, found, counts)
 
     def _nodes(self, rows: int, words: int) -> Grown:
         """Memory for the largest tree."""
@@ -118,7 +120,7 @@ class Grower:
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
         sided = ordered[nodes["side"][ordered] != NONE_MISSING]
         missing[sided] = left[sided] + (nodes["side"][sided] != 1)
-        if self.algorithm.each_level:
+        if self.each_level:
             offset[nominal], child_of = self._branches_of_levels(nodes, left[nominal], nominal)
         elif self.level_bins:
             goes_left = np.concatenate([one.goes_left for one in each])

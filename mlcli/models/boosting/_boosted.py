@@ -21,11 +21,10 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
-from mlcli.engines.trees.cells import features, level_counts, ordered
+from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, HeldAside, Steps, boost
+from mlcli.engines.trees.cells import cells_of, level_counts
 from mlcli.engines.trees.findings import importances, worth_of
-from mlcli.engines.trees.gradients import BoostedTree, GradientGrower
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
-from mlcli.engines.trees.rounds import HeldAside, Steps, boost
 from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -111,18 +110,15 @@ class Boosted(Classifier, Regressor):
         directions, l2 = self.bounds()
         depth = self.max_depth or NO_LIMIT
         limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
-        cells, levels, weights = features(train.table), level_counts(self.columns_), train.weights
-        grower = GradientGrower.of(cells, levels, self.bins, weights, limits, directions)
+        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
+        searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
         def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
             found = []
             for output, gradient in enumerate(slopes.gradient):
-                curvature = slopes.hessian[output] if self.by_curvature else weights
-                tree, rows = grower.grow(gradient, curvature, self._drawn(rng))
-                if not self.by_curvature or isinstance(loss, AbsoluteLoss):
-                    tree.refit(rows, partial(loss.step, slopes, scores, output))
-                tree.shrink(self.learning_rate)
-                found.append((tree, tree.training_answers(rows)))
+                hessian = slopes.hessian[output] if self.by_curvature else train.weights
+                score_of = partial(loss.step, slopes, scores, output) if searched else None
+                found.append(grower.grow(gradient, hessian, self._drawn(rng), self.learning_rate, score_of))
             return found
 
         return trees
@@ -171,10 +167,10 @@ class Boosted(Classifier, Regressor):
 
     def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """The scores after each of some rounds."""
-        cells, by_threshold, outputs = features(table), ordered(self.columns_), len(self.start_)
+        cells, outputs = cells_of(table), len(self.start_)
         scores = np.repeat(self.start_[None, :], len(table), axis=0)
         for first, end in pairwise([0, *(stage * outputs for stage in at)]):
-            self._trees.part(first, end).add_to(scores, cells, by_threshold)
+            self._trees.part(first, end).add_to(scores, cells)
             yield scores
 
     def _answers(self, scores: Array) -> Array:

@@ -46,8 +46,8 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.trees.boosting import Steps
 from mlcli.engines.trees.losses import Loss, LossDerivatives
-from mlcli.engines.trees.rounds import Steps
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor, ValuedRows

@@ -11,6 +11,7 @@ from numba import njit
 
 from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import between, binned
+from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import workspace
 from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.kernels.trees import random_splits, splits, sums
@@ -59,11 +60,11 @@ class Rows:
         if ordered:
             cells[rng.random(n) < 0.2] = np.nan
         levels = np.array([0 if ordered else 5])
-        self.columns = found = binned(cells[:, None], np.array([ordered]), levels, None)
+        self.columns = found = binned(Cells(cells[:, None], levels), None)
         self.rows = rng.permutation(n)[: n - 5].astype(np.uint32)
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
-        share = Targets(slot, output, weight.astype(float), slots).packed(weight, 1.0)
+        share = Targets(slot, output, slots).packed(weight, 1.0)
         self.here = NodeRows(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
         amount = (
             np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.scale.amount
@@ -150,7 +151,7 @@ def test_rows_are_dealt_in_their_order() -> None:
 def test_words_hold_as_many_classes_as_have_room() -> None:
     """1,000 rows need 10 bits for each class, so that six share a word of 63."""
     slot, weight = np.arange(1000) % 26, np.ones(1000, np.int64)
-    share = Targets(slot, np.ones(1000), weight.astype(float), 26).packed(weight, 1.0)
+    share = Targets(slot, np.ones(1000), 26).packed(weight, 1.0)
     assert (share.scale.bits, share.parts.shape) == (10, (5, 1000))
     sums = share.parts.sum(axis=1)
     fields = [(int(sums[k // 6]) >> (10 * (k % 6))) & 1023 for k in range(26)]
