@@ -5,7 +5,7 @@ Trees grow one after another on gradients of the same rows; the memory that this
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,57 +31,54 @@ the training rows. A learner knows whether it ``asks`` anything, and its ``answe
 
 
 @dataclass(eq=False)
-class HeldAside:
-    """Rows that no step sees; their mean loss, round by round, tells when to stop."""
+class ScoredRows:
+    """Rows with their scores so far (outputs × rows), and their mean loss before any round and after each."""
 
     table: Table
     loss: Loss
-    patience: int
-    """After how many rounds without a smaller loss."""
     scores: Array
     costs: list[float] = field(default_factory=list)
 
-    def add(self, learners: Sequence[Any]) -> None:
-        """What the learners of one round make of it."""
-        for output, learner in enumerate(learners):
-            self.scores[output] += learner.answers(self.table)
-        self.costs.append(self.loss.at(self.scores).cost)
+    @staticmethod
+    def of(data: Any, loss: Loss, start: Array) -> ScoredRows:
+        """Rows that all have the score from which boosting starts."""
+        return ScoredRows(data.table, loss, np.repeat(start[:, None], len(data), axis=1))
 
     @property
     def best(self) -> int:
         """After how many rounds the loss was smallest first."""
         return int(np.argmin(self.costs))
 
-    @property
-    def over(self) -> bool:
-        """Whether the patience is used up."""
-        return len(self.costs) - 1 - self.best >= self.patience
+    def add(self, answers: Iterable[Array]) -> LossDerivatives:
+        """Add to each output what a round says of the rows; the slopes from there."""
+        for output, own in enumerate(answers):
+            self.scores[output] += own
+        slopes = self.loss.at(self.scores)
+        self.costs.append(slopes.cost)
+        return slopes
 
 
 def boost(
-    steps: Steps, loss: Loss, scores: Array, most: int, ends: bool, held: HeldAside | None
-) -> tuple[list[Any], Array]:
+    steps: Steps, train: ScoredRows, aside: ScoredRows | None, most: int, patience: int, ends: bool
+) -> list[Any]:
     """Algorithms 2 and 3 of the notes: start from the best constant, then add step after step.
 
-    The learners of all outputs, round after round, of at most so many and up to the best for rows held aside; and
-    the mean loss before and after each round. Where it ``ends``, a round that gains nothing is not made any more.
+    The learners of all outputs, round after round, of at most so many. Rows held aside say when to stop: after
+    so many rounds without a smaller loss of theirs; the learners are those up to the smallest. Where it ``ends``,
+    a round that gains nothing is not made any more.
     """
-    learners, slopes = list[Any](), loss.at(scores)
-    training = [slopes.cost]
-    if held is not None:
-        held.add(())
-    while len(training) <= most and not (held is not None and held.over):
-        made = steps(slopes, scores)
+    learners, slopes = list[Any](), train.add(())
+    if aside is not None:
+        aside.add(())
+    while len(train.costs) <= most and (aside is None or len(aside.costs) - 1 - aside.best < patience):
+        made = steps(slopes, train.scores)
         if ends and not any(learner.asks for learner, _ in made):
             break
-        for output, (learner, answers) in enumerate(made):
-            scores[output] += answers
-            learners.append(learner)
-        if held is not None:
-            held.add([learner for learner, _ in made])
-        slopes = loss.at(scores)
-        training.append(slopes.cost)
-    return learners if held is None else learners[: held.best * len(scores)], np.array(training)
+        learners += [learner for learner, _ in made]
+        slopes = train.add(answers for _, answers in made)
+        if aside is not None:
+            aside.add(learner.answers(aside.table) for learner, _ in made)
+    return learners if aside is None else learners[: aside.best * len(train.scores)]
 
 
 @dataclass(frozen=True, eq=False)

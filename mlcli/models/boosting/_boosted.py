@@ -21,7 +21,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
-from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, HeldAside, Steps, boost
+from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
 from mlcli.engines.trees.cells import cells_of, level_counts
 from mlcli.engines.trees.findings import importances, worth_of
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
@@ -97,10 +97,12 @@ class Boosted(Classifier, Regressor):
         train, aside = self._parted(data.counted(), rng)
         loss = self._loss(train)
         self.start_ = loss.start
-        steps, held = self._steps(train, loss, rng), self._held(aside)
-        scores, ends = np.repeat(self.start_[:, None], len(train), axis=1), self.features == 1
-        learners, self.training_loss_ = boost(steps, loss, scores, self.rounds, ends, held)
-        self.aside_loss_ = np.array([] if held is None else held.costs)
+        scored = ScoredRows.of(train, loss, self.start_)
+        judged = None if aside is None else ScoredRows.of(aside, self._loss(aside), self.start_)
+        steps, ends = self._steps(train, loss, rng), self.features == 1
+        learners = boost(steps, scored, judged, self.rounds, self.stop_after or 0, ends)
+        self.training_loss_ = np.array(scored.costs)
+        self.aside_loss_ = np.array([] if judged is None else judged.costs)
         self._keep(learners)
 
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
@@ -151,27 +153,9 @@ class Boosted(Classifier, Regressor):
             )
         return loss_of_classes(data.y, self.present_, data.weights)
 
-    def _held(self, aside: Any) -> HeldAside | None:
-        if aside is None or self.stop_after is None:
-            return None
-        scores = np.repeat(self.start_[:, None], len(aside), axis=1)
-        return HeldAside(aside.table, self._loss(aside), self.stop_after, scores)
-
     @cached_property
     def _trees(self) -> Trees:
         return Trees.restored(self.trees_)
-
-    def scores(self, table: Table) -> Array:
-        """The start and what every tree adds to it (n × outputs)."""
-        return next(self._staged_scores(table, [self.stages()]))
-
-    def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """The scores after each of some rounds."""
-        cells, outputs = cells_of(table), len(self.start_)
-        scores = np.repeat(self.start_[None, :], len(table), axis=0)
-        for first, end in pairwise([0, *(stage * outputs for stage in at)]):
-            self._trees.part(first, end).add_to(scores, cells)
-            yield scores
 
     def _answers(self, scores: Array) -> Array:
         """What scores say: the numbers themselves, or the probabilities of all classes."""
@@ -184,19 +168,26 @@ class Boosted(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the summed scores say of each class."""
-        return self._answers(self.scores(table))
+        return next(self.staged(table, [self.stages()]))
 
     def predict_values(self, table: Table) -> Array:
         """The summed scores."""
-        return self._answers(self.scores(table))
+        return next(self.staged(table, [self.stages()]))
 
     def stages(self) -> int:
         """The rounds that are kept."""
         return len(self.trees_["roots"]) // len(self.start_)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """What the trees of the first rounds say."""
-        return map(self._answers, self._staged_scores(table, at))
+        """What the first rounds say."""
+        scores, outputs = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
+        for first, end in pairwise([0, *(stage * outputs for stage in at)]):
+            self._add(scores, table, first, end)
+            yield self._answers(scores)
+
+    def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
+        """Add to scores (n × outputs) what some consecutive trees say."""
+        self._trees.part(first, end).add_to(scores, cells_of(table))
 
     def importances(self) -> Array:
         """Per column the share of all gains."""
