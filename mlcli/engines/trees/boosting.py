@@ -18,7 +18,7 @@ from mlcli.engines.trees.cells import Cells, cells_of
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.losses import Loss, LossDerivatives
 from mlcli.engines.trees.structure import LEAF, Trees
-from mlcli.engines.trees.targets import AMOUNT_BITS, bits_of
+from mlcli.engines.trees.targets import AMOUNT_BITS, bit_length
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Grown, Ids, KeptSums, Limits, PackedTargets, Scale, Words
@@ -27,7 +27,7 @@ WEIGHT_BITS = 30
 """How many bits of a sum weights take at most."""
 Steps = Callable[[LossDerivatives, Array], Sequence[tuple[Any, Array]]]
 """From the slopes of the loss at some scores what a round adds to each output: a weak learner, and what it says of
-the training rows. A learner knows whether it ``asks`` anything, and its ``answers`` about other rows."""
+the training rows. A learner knows whether it ``contributes`` anything, and its ``answers`` about other rows."""
 
 
 @dataclass(eq=False)
@@ -72,7 +72,7 @@ def boost(
         aside.add(())
     while len(train.costs) <= most and (aside is None or len(aside.costs) - 1 - aside.best < patience):
         made = steps(slopes, train.scores)
-        if ends and not any(learner.asks for learner, _ in made):
+        if ends and not any(learner.contributes for learner, _ in made):
             break
         learners += [learner for learner, _ in made]
         slopes = train.add(answers for _, answers in made)
@@ -89,7 +89,7 @@ class BoostedTree:
     grown: Grown
 
     @property
-    def asks(self) -> bool:
+    def contributes(self) -> bool:
         """Whether it asks anything."""
         return len(self.grown.nodes) > 1
 
@@ -150,8 +150,8 @@ class GradientGrower:
         from mlcli.kernels.trees.records import PackedTargets
 
         weights, scale = self._weights
-        amount = 2.0 ** (bits_of(np.abs(gradient).sum()) - AMOUNT_BITS)
-        curvature = 2.0 ** (bits_of(hessian.sum()) + 1 - scale.shift)
+        amount = 2.0 ** (bit_length(np.abs(gradient).sum()) - AMOUNT_BITS)
+        curvature = 2.0 ** (bit_length(hessian.sum()) + 1 - scale.shift)
         parts = np.array([np.rint(gradient / amount), np.rint(hessian / curvature)]).astype(np.int64)
         parts[1] += weights << scale.shift
         return PackedTargets(parts, np.empty(0), scale._replace(amount=amount, curvature=curvature))
@@ -162,9 +162,9 @@ class GradientGrower:
         from mlcli.kernels.trees.records import Scale
 
         weights = self.weights
-        spare = WEIGHT_BITS - bits_of(weights.sum())
+        spare = WEIGHT_BITS - bit_length(weights.sum())
         places = min(spare, 0) if (weights == np.rint(weights)).all() else spare
-        shift = AMOUNT_BITS - bits_of(weights.sum() * 2.0**places + len(weights))
+        shift = AMOUNT_BITS - bit_length(weights.sum() * 2.0**places + len(weights))
         scale = Scale(0, 2.0**-places, shift=shift, mask=(1 << shift) - 1)
         return np.floor(weights * 2.0**places + 0.5).astype(np.int64), scale
 

@@ -47,7 +47,7 @@ def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached
     return tuple(found)
 
 
-def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
+def candidate_table(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     """All of them; only bits are divided by bits."""
     header: tuple[str, ...] = ("node", "split", "", f"decrease of {measure}")
     rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)

@@ -63,7 +63,7 @@ def cells_of(table: Table, fills: Array | None = None) -> Cells:
         return Cells(table.numbers, levels)
     left_empty = np.where(levels == 0, np.nan, levels - 1)
     fills = np.where(np.isnan(fills), left_empty, fills)
-    cells = [(given, known(given, column)) for column, given in table.parts()]
+    cells = [(given, is_known(given, column)) for column, given in table.parts()]
 
     def filled_in(some: slice) -> Array:
         each = zip(cells, fills, strict=True)
@@ -72,10 +72,9 @@ def cells_of(table: Table, fills: Array | None = None) -> Cells:
     return Cells(filled((len(table), len(cells)), np.float64, filled_in), levels)
 
 
-def known(given: np.ndarray[Any, Any], column: Column) -> Flags:
+def is_known(given: np.ndarray[Any, Any], column: Column) -> Flags:
     """Which cells of a column are not empty."""
-    known: Flags = given >= 0 if column.coded else ~np.isnan(given)
-    return known
+    return np.asarray(given >= 0 if column.coded else ~np.isnan(given))
 
 
 def own_value(table: Table, weights: Array) -> Array:
@@ -90,7 +89,7 @@ def most_frequent(table: Table, weights: Array) -> Array:
 
 
 def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
-    there = known(cells, column)
+    there = is_known(cells, column)
     if not there.any():
         return float("nan")
     values, which = np.unique(cells[there], return_inverse=True)

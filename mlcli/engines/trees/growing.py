@@ -67,14 +67,13 @@ class Grower:
         ``trees`` takes less time for many than for one after another.
         """
         from mlcli.kernels.trees.nodes import grow
-        from mlcli.kernels.trees.records import RandomCuts
 
         drawn, words = np.arange(len(self.binned.known)) if drawn is None else drawn, len(targets.parts)
         space = workspace(self.binned, rows, words, drawn, seed)
         grown = self._nodes(len(rows), words)
-        cuts = RandomCuts(np.empty(len(rows), self.binned.bins.dtype), np.empty(1)) if self.random_cuts else None
-        limits = in_units(self.limits, targets.scale.weight)
-        made = grow(self.binned, targets, limits, grown, space, cuts, kept, self._branching(len(drawn)))
+        room = np.empty(len(rows), self.binned.bins.dtype) if self.random_cuts else None
+        limits = limits_in_units(self.limits, targets.scale.weight)
+        made = grow(self.binned, targets, limits, grown, space, room, kept, self._branching(len(drawn)))
         for array in grown:
             array.resize((made, *array.shape[1:]), refcheck=False)
         return grown, space.rows
@@ -166,7 +165,7 @@ def refuse_beyond_memory(one: Grown, trees: int) -> None:
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 
-def in_units(limits: Limits, unit: float) -> Limits:
+def limits_in_units(limits: Limits, unit: float) -> Limits:
     """The same as loops read them, which count weights in units; sums reach a limit when they come near."""
     least = min(max(math.ceil(limits.min_leaf * NEARLY / unit), 1), MOST_WEIGHT)
     return limits._replace(min_leaf=float(least), min_split=limits.min_split * NEARLY / unit)

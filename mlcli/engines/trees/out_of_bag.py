@@ -32,11 +32,11 @@ class OutOfBagTrees:
         rows = np.flatnonzero(np.unpackbits(outside, count=len(self.cells)))
         return rows, self.trees.part(tree, tree + 1).reached(self.cells, rows)[0]
 
-    def worse(self, tree: int, outside: Bits, rng: np.random.Generator) -> Array:
+    def added_losses(self, tree: int, outside: Bits, rng: np.random.Generator) -> Array:
         """By how much a tree's mean loss grows when the cells of a column are dealt out anew among some rows."""
-        worse, (rows, leaves) = np.zeros(len(self.cells.levels)), self.leaves(tree, outside)
+        added, (rows, leaves) = np.zeros(len(self.cells.levels)), self.leaves(tree, outside)
         if not len(rows):
-            return worse
+            return added
         own, data, values = self.trees.part(tree, tree + 1), self.data.take(rows), self.cells.values[rows]
         before = data.base.losses(self.model, data, own.value[leaves])
         asked = own.feature[slice(*np.append(self.trees.roots, len(own.feature))[tree : tree + 2])]
@@ -45,8 +45,8 @@ class OutOfBagTrees:
             shuffled[:, column] = rng.permutation(values[:, column])
             reached = own.reached(Cells(shuffled, self.cells.levels))[0]
             after = data.base.losses(self.model, data, own.value[reached])
-            worse[column] = data.weights @ (after - before) / data.weights.sum()
-        return worse
+            added[column] = data.weights @ (after - before) / data.weights.sum()
+        return added
 
     def curve(self, leaves: Iterable[tuple[Rows, Codes]]) -> Array:
         """Rows of how many trees (1, 2, 5, 10 ... all) and their error, by the leaves of the rows out of each bag.

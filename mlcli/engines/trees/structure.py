@@ -130,13 +130,13 @@ class Trees:
 
     def _walk(self, sums: Array, value: Array, cells: Cells, rows: Rows) -> None:
         """Add the values of the nodes that rows come to."""
-        from mlcli.kernels.trees.walking import BLOCK, Wood, add_answers
+        from mlcli.kernels.trees.walking import BLOCK, PackedTrees, add_answers
 
         if not len(cells.levels):  # leaves look at a column, too
             cells = Cells(np.zeros((len(cells), 1)), np.zeros(1, np.intp))
         given = np.require(cells.values, np.float64, ["C", "W"])  # for others the loops would be compiled anew
-        wood = Wood(*self._packed, self.offset, self.child_of, cells.ordered, cells.only_known_numbers)
-        add_answers(wood, self.roots, given, rows, value, np.empty(BLOCK, np.int32), sums)
+        packed = PackedTrees(*self._packed, self.offset, self.child_of, cells.ordered, cells.only_known_numbers)
+        add_answers(packed, self.roots, given, rows, value, np.empty(BLOCK, np.int32), sums)
 
     @cached_property
     def _packed(self) -> tuple[np.ndarray[Any, Any], Codes]:

@@ -41,7 +41,7 @@ class Targets:
 
         if self.slots == 1:
             away = self.output - (counts @ self.output) / counts.sum()
-            fine = 2.0 ** (bits_of(counts @ np.abs(away)) - AMOUNT_BITS)
+            fine = 2.0 ** (bit_length(counts @ np.abs(away)) - AMOUNT_BITS)
             parts = np.array([np.rint(counts * away / fine), counts]).astype(np.int64)
             return PackedTargets(parts, self.output, Scale(0, unit, fine))
         bits = int(counts.sum()).bit_length()
@@ -67,6 +67,6 @@ def class_shares(totals: Words, weight: Array, scale: Scale, classes: int) -> Ar
     return np.column_stack([(totals[:, word] >> shift & mask) / weight for word, shift in places])
 
 
-def bits_of(total: Any) -> int:
+def bit_length(total: Any) -> int:
     """How many bits hold any whole number up to a total; below 0 for fractions."""
     return math.frexp(float(total))[1]

@@ -23,7 +23,7 @@ from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
 from mlcli.engines.trees.cells import cells_of, level_counts
-from mlcli.engines.trees.findings import importances, worth_of
+from mlcli.engines.trees.findings import importance_table, importances
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
 from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
@@ -196,7 +196,7 @@ class Boosted(Classifier, Regressor):
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained."""
         found: list[Finding] = [self._rounds(), self._losses()]
-        return (*found, self._worth()) if self._trees.gain.any() else tuple(found)
+        return (*found, self._importance_table()) if self._trees.gain.any() else tuple(found)
 
     def _rounds(self) -> Figures:
         trees, made = self._trees, len(self.training_loss_) - 1
@@ -214,11 +214,11 @@ class Boosted(Classifier, Regressor):
         rows = tuple((int(k), *(float(one[k]) for one in series.values())) for k in shown)
         return Figures("Loss", ("rounds", *series), rows)
 
-    def _worth(self) -> Figures:
+    def _importance_table(self) -> Figures:
         """What each column's questions gained, as a share of all."""
         trees = self._trees
         splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
-        return worth_of(self.columns_, self.importances(), {"splits": splits}, splits > 0)
+        return importance_table(self.columns_, self.importances(), {"splits": splits}, splits > 0)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""

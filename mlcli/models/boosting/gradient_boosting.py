@@ -166,7 +166,7 @@ class WeakLearner:
     far: float
 
     @property
-    def asks(self) -> bool:
+    def contributes(self) -> bool:
         """Whether it goes anywhere."""
         return self.far != 0
 

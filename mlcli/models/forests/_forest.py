@@ -21,7 +21,7 @@ from mlcli.core.threads import Each, threads
 from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
-from mlcli.engines.trees.findings import control, mean_importances, worth_of
+from mlcli.engines.trees.findings import control, importance_table, mean_importances
 from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
 from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees
 from mlcli.engines.trees.structure import Trees
@@ -141,8 +141,8 @@ class Forest(Classifier, Regressor):
         """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
         leaves = each(outside.leaves, range(self.trees), unseen) if self.bootstrap else ()
         self.curve_ = outside.curve(leaves) if self.bootstrap else np.empty((0, 2))
-        worse = each(outside.worse, range(self.trees), unseen, draws) if self.shuffle else ()
-        self.shuffled_ = np.mean(list(worse), axis=0) if self.shuffle else np.empty(0)
+        added = each(outside.added_losses, range(self.trees), unseen, draws) if self.shuffle else ()
+        self.shuffled_ = np.mean(list(added), axis=0) if self.shuffle else np.empty(0)
 
     def _drawn(self) -> int:
         """How many columns a node draws."""
@@ -188,7 +188,7 @@ class Forest(Classifier, Regressor):
         found: list[Finding] = [self._size()]
         if len(self.curve_):
             found.append(self._errors(measure))
-        return (*found, self._worth(loss))
+        return (*found, self._importance_table(loss))
 
     def _size(self) -> Lines:
         """How many trees, and how large they are."""
@@ -207,14 +207,14 @@ class Forest(Classifier, Regressor):
         note = "of training rows, each answered only by trees that did not learn from it"
         return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
 
-    def _worth(self, loss: str) -> Figures:
+    def _importance_table(self, loss: str) -> Figures:
         """Feature importance, those that gain most first."""
         share, depth = control(self._trees, len(self.columns_))
         more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
             more[f"{loss} added by shuffling"] = self.shuffled_
         note = "each averaged over trees; depths over those that split on the column"
-        return worth_of(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
+        return importance_table(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""

@@ -56,7 +56,7 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, WIDE, binned, every_value_binned
-from mlcli.engines.trees.candidates import Candidate, candidates, shown
+from mlcli.engines.trees.candidates import Candidate, candidate_table, candidates
 from mlcli.engines.trees.cells import FILLS, Cells, cells_of, level_counts
 from mlcli.engines.trees.findings import NamedTree, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower
@@ -240,7 +240,7 @@ class DecisionTree(Classifier, Regressor):
         if not self.candidates_:
             return found
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
-        return *found, shown(self.candidates_, measure)
+        return *found, candidate_table(self.candidates_, measure)
 
     def _answers(self, tree: Trees) -> list[str]:
         if self.classes_ is None:
