@@ -148,9 +148,9 @@ def importance_table(
 
 def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:
     """The conditions that lead to a node, with what is known at each step."""
-    tree, path = named.tree, [node]
-    while (above := int(tree.parent[path[-1]])) != path[-1]:
-        path.append(above)
+    tree, path, parent = named.tree, [node], named.tree.parent
+    while parent[path[-1]] != path[-1]:
+        path.append(int(parent[path[-1]]))
     path.reverse()
     conditions = ["all rows", *(dict(named.branches(at))[below] for at, below in pairwise(path))]
     of_classes = tree.value.shape[1] > 1

@@ -84,8 +84,7 @@ class Grower:
 
         if not self.each_level:
             return None
-        found, counts = np.empty(columns, SPLIT), np.empty(self.binned.width, np.intp)
-        return Branching(self.by_ratio, self.gated, found, counts)
+        return Branching(self.by_ratio, self.gated, np.empty(columns, SPLIT))
 
     def _nodes(self, rows: int, words: int) -> Grown:
         """Memory for the largest tree."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.tables import Rows
 from mlcli.kernels.trees.records import Binned, Branching, Grown, NodeRows, Nodes, Workspace
 from mlcli.kernels.trees.splits import ParentNode, best_split, entropy_of_sides, score_of_levels
 from mlcli.kernels.trees.sums import add_up
@@ -66,9 +65,9 @@ def split_in_branches(
 
 
 @inlined
-def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, space: Workspace, counts: Rows) -> int:
+def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, space: Workspace) -> int:
     """Deal the rows of a node to a child for each level that it holds; how many there are."""
-    one, child, place = grown.nodes[node], made, 0
+    one, child, place, counts = grown.nodes[node], made, 0, space.bins
     column, rows = columns.bins[one["feature"]], space.rows[one["begin"] : one["end"]]
     levels = columns.known[one["feature"]] + 1
     for level in range(levels):

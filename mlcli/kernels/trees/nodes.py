@@ -65,7 +65,7 @@ def grow(
         node = next_node(waiting, open_nodes, nodes, limits.max_leaves)
         open_nodes, leaves = open_nodes - 1, leaves + 1
         if branching is not None and not columns.ordered[nodes[node]["feature"]]:
-            made += partition_by_level(columns, node, made, grown, space, branching.counts)
+            made += partition_by_level(columns, node, made, grown, space)
             continue
         split_node(columns, targets.scale, limits.l2, node, made, grown, space, kept)
         if kept is not None:

@@ -183,5 +183,3 @@ class Branching(NamedTuple):
     """Whether only those compete that gain as much as the average one."""
     splits: Nodes
     """A ``SPLIT`` for each column."""
-    counts: Rows
-    """Of rows by level."""
