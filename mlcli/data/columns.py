@@ -6,8 +6,10 @@ numeric; two words that mean no and yes make it boolean; anything else is nomina
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ SEEMS_MISSING = {
 }
 """Words that often stand for an empty cell; they are read as they are, and asked about."""
 NEVER_A_LEVEL = SEEMS_MISSING - {"none", "nil", "unknown", "missing"}
+NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 SHOWN_VALUES = 5
 OFTEN = 0.2
 """The share of empty cells from which on being empty may be a level of its own."""
@@ -80,15 +83,28 @@ def coded_by(
 ) -> tuple[TypedColumn, dict[str, int]]:
     """Cells as codes of levels that are settled already, and how often each value stands that is none of them.
 
-    These may be kept, as further levels behind the settled ones.
+    These may be kept, as further levels behind the settled ones; else numbers are known by their value.
     """
-    settled = {"", *declaration.missing, *column.levels}
+    same = {} if keep_new else _levels_of_numbers(present(text, declaration), column.levels)
+    settled = {"", *declaration.missing, *column.levels, *same}
     counts = zip(text.values, text.counts.tolist(), strict=True)
     new = {value: count for value, count in counts if value not in settled}
     levels = (*column.levels, *(sorted(new) if keep_new else ()))
     empty = declaration.empty if declaration.empty in column.levels else None
-    typed = as_levels(text, column.kind, levels, True, empty)
+    typed = as_levels(text, column.kind, levels, True, empty, same)
     return replace(typed, column=replace(column, levels=levels)), new
+
+
+def _levels_of_numbers(values: list[str], levels: Sequence[str]) -> dict[str, str]:
+    """Which level each value is, written otherwise (1.0 for 1), where all are numbers and none is a code."""
+    numbers = as_numbers(values)
+    if numbers is None or code_among(values, numbers):
+        return {}
+    written: dict[Decimal, list[str]] = {}
+    for level in filter(is_number, levels):
+        written.setdefault(Decimal(level), []).append(level)
+    found = {value: written.get(Decimal(value), []) for value in set(values).difference(levels)}
+    return {value: same[0] for value, same in found.items() if len(same) == 1}
 
 
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:
@@ -242,10 +258,16 @@ def notes_of_columns(columns: Iterable[TypedColumn]) -> Iterator[str]:
 
 
 def as_levels(
-    text: TextColumn, kind: str, levels: tuple[str, ...], declared: bool, empty: str | None = None
+    text: TextColumn,
+    kind: str,
+    levels: tuple[str, ...],
+    declared: bool,
+    empty: str | None = None,
+    same: Mapping[str, str] = NO_OTHERS,
 ) -> TypedColumn:
-    """Cells as codes of levels; those that are none of them are missing."""
+    """Cells as codes of levels, or of what is the ``same`` as a level; those that are none of them are missing."""
     code_of = {level: code for code, level in enumerate(levels)}
+    code_of |= {value: code_of[level] for value, level in same.items()}
     if empty is not None:
         code_of[""] = code_of[empty]
     codes = np.array([code_of.get(value, MISSING_CODE) for value in text.values], dtype=np.int32)

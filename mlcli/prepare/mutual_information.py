@@ -31,7 +31,7 @@ UNITS = {"bits": 1 / log(2), "nats": 1.0}
 """How many units of information a nat is."""
 
 
-@register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2")
+@register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2", revision=2)
 class MutualInformation(LevelFilter):
     """Columns by what they say of the target."""
 

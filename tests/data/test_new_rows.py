@@ -35,6 +35,18 @@ def test_levels_that_the_model_has_not_met_are_missing_and_reported(write: Write
     assert rows.unseen == (UnseenLevel("colour", "green", 2), UnseenLevel("code", "01", 1))
 
 
+def test_levels_that_are_numbers_are_known_by_their_value(write: Write) -> None:
+    """Pandas writes 1.0 for the 1 of a column that has gaps; a code, or what may be two levels, stays text."""
+    rows = new_rows(str(write("size,colour,code\n1,red,1.0\n2,red,2e0\n3,red,\n4,red,3.0\n")), COLUMNS)
+    assert rows.table.codes[:, 1].tolist() == [0, 1, -1, -1]
+    assert rows.unseen == (UnseenLevel("code", "3.0", 1),)
+    alike = Column("code", "nominal", ("1", "1.0", "9007199254740993", "x"))
+    rows = new_rows(str(write("code\n1.00\n9007199254740992.0\n1\n1.0\n")), (alike,))
+    assert rows.table.codes[:, 0].tolist() == [-1, -1, 0, 1]
+    rows = new_rows(str(write("code\n2.0\nx\n")), COLUMNS[2:])
+    assert rows.unseen == (UnseenLevel("code", "2.0", 1), UnseenLevel("code", "x", 1))
+
+
 def test_missing_columns_are_named_together(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         new_rows(str(write("siez,code\n1,1\n")), COLUMNS)

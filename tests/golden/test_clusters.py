@@ -118,6 +118,34 @@ def test_a_whole_weight_counts_as_that_many_rows() -> None:
         assert score(name, weighted) == pytest.approx(score(name, repeated), rel=1e-9)
 
 
+@pytest.mark.parametrize("weight", [1 / 120, 0.3])
+def test_rows_of_one_weight_below_1_agree_as_if_unweighted(weight: float) -> None:
+    """The index is a ratio of weighted pairs, so that the unit of weights cancels."""
+    of = dealt(9)
+    weighted = answers(np.arange(len(of)), of.cluster, of.truth, weight=np.full(len(of), weight))
+    expected = peer.adjusted_rand_score(of.truth, of.cluster)
+    assert score("adjusted-rand", weighted) == pytest.approx(expected, abs=1e-9)
+
+
+def test_agreement_of_fractional_weights_counts_pairs_of_different_rows() -> None:
+    """By the pairs one by one, each with the product of its weights (Hubert & Arabie 1985)."""
+    of = dealt(9)
+    weights = np.random.default_rng(4).uniform(0.001, 0.5, len(of))
+    pairs = np.triu(np.outer(weights, weights), 1)
+    by_label, by_cluster = ((one[:, None] == one) * pairs for one in (of.truth, of.cluster))
+    both = ((of.truth[:, None] == of.truth) * by_cluster).sum()
+    chance = by_label.sum() * by_cluster.sum() / pairs.sum()
+    expected = (both - chance) / ((by_label.sum() + by_cluster.sum()) / 2 - chance)
+    weighted = answers(np.arange(len(of)), of.cluster, of.truth, weight=weights)
+    assert score("adjusted-rand", weighted) == pytest.approx(expected, abs=1e-9)
+
+
+def test_rows_that_weigh_less_than_clusters_have_no_degrees_of_freedom() -> None:
+    of = answers([0, 1, 10, 11], [0, 0, 1, 1], weight=np.full(4, 0.25))
+    why = Undefined("all rows together weigh no more than one row for each cluster")
+    assert score("calinski-harabasz", of) == why
+
+
 def test_one_cluster_has_no_separation_and_says_so() -> None:
     of = answers([1, 2, 3], [0, 0, 0])
     for name in ("silhouette", "calinski-harabasz"):

@@ -15,6 +15,8 @@ from mlcli.tasks.clustering import ClusterAnswers
 
 ROUNDING = 1e-24
 """Clusters so small beside the distances between them, squared, are points whose means are rounded."""
+ROUNDED = 1e-14
+"""Differences of sums of squares that are smaller, as a share of these, are rounding."""
 
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:
@@ -76,8 +78,10 @@ def calinski_harabasz(answers: ClusterAnswers) -> Score:
     k, n = len(np.unique(answers.cluster)), float(answers.weights.sum())
     within = float(answers.weights @ answers.to_centre)
     between = float(answers.weights @ answers.centre_to_all)
-    if n <= k or within <= ROUNDING * between:
+    if within <= ROUNDING * between or len(answers) <= k:
         return Undefined("every cluster is one point")
+    if n <= k:
+        return Undefined("all rows together weigh no more than one row for each cluster")
     return between / (k - 1) / (within / (n - k))
 
 
@@ -104,7 +108,7 @@ def v_measure(answers: ClusterAnswers) -> Score:
 @score("adjusted-rand", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(labels_known,))
 def adjusted_rand(answers: ClusterAnswers) -> Score:
     """Pairs of rows on which clusters and labels agree, so scaled that chance gives 0."""
-    found = _agreement(contingency(answers))
+    found = _agreement(contingency(answers), contingency(answers, _own_pairs(answers.weights)))
     return Undefined("there are fewer than two labelled rows") if found is None else found
 
 
@@ -127,11 +131,12 @@ def stability(answers: ClusterAnswers) -> Score:
     return Undefined("there is one clustering to compare", "protocol: bootstrap-whole")
 
 
-def contingency(answers: ClusterAnswers) -> Array:
-    """Rows counted by label and cluster; those without a label do not count."""
+def contingency(answers: ClusterAnswers, of_rows: Array | None = None) -> Array:
+    """Weights, or other numbers of rows, summed by label and cluster; rows without a label do not count."""
     known = answers.truth >= 0
     shape = (len(answers.classes), answers.clusters)
-    return _counted(answers.truth[known], answers.cluster[known], shape, answers.weights[known])
+    summed = answers.weights if of_rows is None else of_rows
+    return _counted(answers.truth[known], answers.cluster[known], shape, summed[known])
 
 
 def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
@@ -144,19 +149,27 @@ def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -
 def _agreement_of(one: ClusterAnswers, other: ClusterAnswers) -> float | None:
     """The adjusted Rand index of two clusterings, over the rows that both place."""
     _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
-    shape = one.clusters, other.clusters
-    return _agreement(_counted(one.cluster[first], other.cluster[second], shape, one.weights[first]))
+    clusters, shape = (one.cluster[first], other.cluster[second]), (one.clusters, other.clusters)
+    weights = one.weights[first]
+    return _agreement(*(_counted(*clusters, shape, summed) for summed in (weights, _own_pairs(weights))))
 
 
-def _agreement(counts: Array) -> float | None:
-    """The adjusted Rand index of the two clusterings that a table counts; None for fewer than two rows."""
-    pairs, by_row, by_column = (float(_pairs(c).sum()) for c in (counts, counts.sum(1), counts.sum(0)))
-    total = float(_pairs(counts.sum()))
-    if total <= 0:
+def _agreement(counts: Array, own: Array) -> float | None:
+    """The adjusted Rand index of the two clusterings that a table counts; None for fewer than two rows.
+
+    ``own`` is what pairs of a row with itself would add to the square of each count.
+    """
+    tables = ((counts, own), (counts.sum(1), own.sum(1)), (counts.sum(0), own.sum(0)), (counts.sum(), own.sum()))
+    squares = [float((summed**2).sum()) for summed, _ in tables]
+    pairs, by_row, by_column, total = (
+        (square - float(alone.sum())) / 2.0 for square, (_, alone) in zip(squares, tables, strict=True)
+    )
+    if total <= ROUNDED * squares[-1]:
         return None
     expected = by_row * by_column / total
     most = (by_row + by_column) / 2.0
-    return 1.0 if most == expected else (pairs - expected) / (most - expected)
+    alike = most - expected <= ROUNDED * (squares[1] + squares[2])
+    return 1.0 if alike else (pairs - expected) / (most - expected)
 
 
 def _explained(counts: Array) -> float:
@@ -169,5 +182,6 @@ def _explained(counts: Array) -> float:
     return float(1.0 - left / entropy)
 
 
-def _pairs(counts: Array) -> Array:
-    return np.asarray(counts * (counts - 1.0) / 2.0)
+def _own_pairs(weights: Array) -> Array:
+    """What no pair takes of a squared weight: w rows pair with each other, a part of a row not with itself."""
+    return np.minimum(weights, weights**2)
