@@ -40,7 +40,8 @@ def test_a_large_mean_takes_no_digits_of_the_scores() -> None:
     X, Z = cloud(200, 2), cloud(60, 2, seed=1)
     X[:, 1], Z[:, 1] = (np.round(rows[:, 1] * 1024) / 1024 for rows in (X, Z))
     model = build(Contextual, {"base": "z-score", "context": ["x0"], "neighbours": K, "floor": FLOOR})
-    assert scores(model, X + [0.0, 2.0**28], Z + [0.0, 2.0**28]) == pytest.approx(of_formula(X, Z), rel=1e-6)
+    far = np.array([0.0, 2.0**28])
+    assert scores(model, X + far, Z + far) == pytest.approx(of_formula(X, Z), rel=1e-6)
 
 
 def test_no_rows_have_no_scores_and_no_reasons() -> None:
