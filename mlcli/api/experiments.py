@@ -14,13 +14,13 @@ from mlcli.api.running import RunOptions, answered, planned
 from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
+from mlcli.core.written import Written
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.datasets import metrics_of_class
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
-from mlcli.experiment.spec.written import Written
 from mlcli.experiment.store.store import DEFAULT_PLACE
 from mlcli.report.scoring.gates import outcome_of
 

@@ -12,6 +12,7 @@ from mlcli.api.experiments import Entry, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
+from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers
 from mlcli.data.source import source_of_frame
@@ -22,7 +23,6 @@ from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
-from mlcli.experiment.spec.written import Written
 from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.views.trained_model import trained_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mlcli.api.experiments import Data
-    from mlcli.data.new_rows import NewRows
+    from mlcli.data.alignment import AlignedRows
 
 UNSAVED = Path("the model")
 """What messages call a model that has no file."""
@@ -72,14 +72,13 @@ class Kept(Report):
         """Write it to a file, for ``mlcli.load``, and for mlcli predict and eval in the shell."""
         save_model(Path(path), self.saved)
 
-    def _rows(self, data: Data) -> NewRows:
+    def _rows(self, data: Data) -> AlignedRows:
         if isinstance(data, str | Path):
             rows = self.saved.new_rows(str(data))
         else:
             rows = self.saved.new_rows(source_of_frame(data))
-        for one in rows.unseen:
-            what = f"column '{one.column}': '{one.value}' was not there in training; it counts as missing"
-            warnings.warn(what, MlcliWarning, stacklevel=3)
+        for unlike_training in rows.warnings():
+            warnings.warn(unlike_training, MlcliWarning, stacklevel=3)
         return rows
 
 

@@ -11,7 +11,7 @@ from mlcli.cli._options import Format
 from mlcli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows
+    from mlcli.data.alignment import AlignedRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 EXAMPLES = (
@@ -40,7 +40,7 @@ def explain_command(
         show_explained(saved, rows, tuple(row or ()), format)
 
 
-def show_explained(saved: SavedModel, rows: NewRows, chosen: tuple[int, ...], format: str = "text") -> None:
+def show_explained(saved: SavedModel, rows: AlignedRows, chosen: tuple[int, ...], format: str = "text") -> None:
     """Print how the answers about the chosen rows, or the first, come about."""
     from mlcli.cli._console import show_as
     from mlcli.report.views.trained_model import (

@@ -12,15 +12,12 @@ from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
-from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows, UnseenLevel
+    from mlcli.data.alignment import AlignedRows
 
 ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
-MOST_LISTED = 8
-"""Columns with unusual numbers of which each has a line of its own."""
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -78,23 +75,7 @@ def predict_command(
     write_rows({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
 
 
-def _unlike_training(rows: NewRows, optional: Set[str]) -> Iterator[str]:
-    by_column: dict[str, list[UnseenLevel]] = {}
-    for one in rows.unseen:
-        by_column.setdefault(one.column, []).append(one)
-    for column, unseen in by_column.items():
-        values = listed([f"'{one.value}'" for one in unseen])
-        were, they = ("was", "it counts") if len(unseen) == 1 else ("were", "they count")
-        cells = sum(one.count for one in unseen)
-        counts = f"{they} as missing" if not rows.letters else "features are made of letters alone"
-        yield f"column '{column}': {values} {were} not there in training; {counts} (cells: {cells})"
-    for outside in rows.outside[:MOST_LISTED]:
-        yield (
-            f"column '{outside.column}': cells outside the training range of {outside.low:g} to {outside.high:g}, "
-            f"reaching from {outside.lowest:g} to {outside.highest:g} (cells: {outside.count})"
-        )
-    more = [outside.column for outside in rows.outside[MOST_LISTED:]]
-    if more:
-        yield f"cells outside the training range in {counted(len(more), 'more column')}: {listed(more)}"
+def _unlike_training(rows: AlignedRows, optional: Set[str]) -> Iterator[str]:
+    yield from rows.warnings()
     if absent := [name for name in rows.absent_features if name in optional]:
         yield f"columns that the file lacks count as not there: {listed(absent)}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 LINE = re.compile(r":\d+(:\d+)?$")
@@ -130,3 +131,28 @@ def _placed(problem: Problem, where: str) -> Problem:
 def warn(text: str) -> None:
     """Have something said beside results."""
     warnings.warn(text, MlcliWarning, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Errors collected until everything has been looked at, so that a user meets all of them at once."""
+
+    errors: list[MlcliError] = field(default_factory=list)
+
+    @contextmanager
+    def collected(self, where: str = "") -> Iterator[None]:
+        """Run the body; an error of the user's is kept, and stands at ``where`` unless it says better."""
+        try:
+            yield
+        except MlcliError as error:
+            self.errors.append(type(error)(*placed(error.problems, where)))
+
+    def problems(self) -> list[Problem]:
+        """Every problem, once."""
+        return list(dict.fromkeys(problem for error in self.errors for problem in error.problems))
+
+    def raise_any(self, asked: type[MlcliError]) -> None:
+        """Raise all as one error: about data or a model file where that is all, else about what was ``asked``."""
+        types = {asked if type(error) is UsageError else type(error) for error in self.errors}
+        if types:
+            raise (types.pop() if len(types) == 1 else asked)(*self.problems())

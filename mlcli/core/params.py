@@ -133,9 +133,13 @@ def explain_param(help: str) -> Any:
     return param("short", help, choices=("short", "full"), if_given=True, name="explain")
 
 
-def learned(*shape: str | int) -> Any:
-    """Declare a field that ``fit`` fills, and its shape: ``learned("classes", "columns")`` (see `core.state`)."""
-    return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata={"learned": shape})
+def learned(*shape: str | int, model: str = "") -> Any:
+    """Declare a field that ``fit`` fills, and its shape: ``learned("classes", "columns")`` (see `core.state`).
+
+    ``model`` names the parameter of which it is the fitted model, where that is all that is known of it.
+    """
+    metadata = {"learned": shape, "model": model}
+    return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata=metadata)
 
 
 def parameters(cls: type) -> tuple[Parameter, ...]:

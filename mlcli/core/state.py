@@ -146,6 +146,7 @@ def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
 def check_loaded(made: Any) -> None:
     """Refuse (ValueError) learned fields of other shapes than declared, or that the method could not have made."""
     _refuse_misfits(made)
+    _refuse_other_methods(made)
     made.check_learned()
 
 
@@ -166,6 +167,15 @@ def _refuse_misfits(made: Any) -> None:
             lengths.setdefault(word, length)
         if shape != tuple(lengths.get(word) for word in words):
             raise ValueError(f"{field.name} has the shape {_times(shape)}, which does not fit {_times(words)}")
+
+
+def _refuse_other_methods(made: Any) -> None:
+    """Refuse (ValueError) a learned model that is none of the method that its parameter names."""
+    for field in fields(made):
+        if parameter := field.metadata.get("model"):
+            value, asked = getattr(made, field.name), getattr(made, parameter)
+            if not isinstance(value, Model) or type(value.final) is not type(asked.final):
+                raise ValueError(f"{field.name} is no fitted {asked.final.id}")
 
 
 def _known_lengths(made: Any) -> dict[str | int, int]:

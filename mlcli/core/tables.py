@@ -117,6 +117,12 @@ def empty_cells(column: Column, rows: int) -> NDArray[Any]:
     return np.full(rows, MISSING_CODE, np.int32) if column.coded else np.full(rows, np.nan)
 
 
+def is_missing(cells: NDArray[Any]) -> Flags:
+    """The empty cells of a column."""
+    missing: Flags = np.isnan(cells) if cells.dtype.kind == "f" else cells == MISSING_CODE
+    return missing
+
+
 def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cell]) -> NDArray[Cell]:
     """Columns as one block; those that are columns of one block already are not taken apart."""
     if not columns:

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 from mlcli.core.names import nearest
 from mlcli.core.ranges import Number
 
+
+class AnyText:
+    """The type of what counts as it was written, be it text, a number, true or null."""
+
+
 TYPE_WORDS = {
+    AnyText: "text",
     int: "a whole number",
     float: "a number",
     str: "text",
@@ -128,4 +134,6 @@ def items_of(value: Any) -> list[Any] | tuple[Any, ...]:
 
 def _has_type(value: Any, kind: type) -> bool:
     """Whether a value is of a type: a whole number is a number, and neither is a truth value."""
+    if kind is AnyText:
+        return not isinstance(value, dict | list)
     return kind is bool if isinstance(value, bool) else isinstance(value, (int, float) if kind is float else kind)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.errors import DataError, MlcliError, Problem, placed, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document
-from mlcli.data.sidecar import ABOUT, CONTINUOUS, DISCRETE, KEYS, Declaration, Sidecar
+from mlcli.core.written import Keys, Written, legal_parts
+from mlcli.data.sidecar import ABOUT, COLUMN, CONTINUOUS, DISCRETE, ROLE, SIDECAR, Declaration, Sidecar
 from mlcli.data.split_text import DELIMITER_WORDS
-from mlcli.tasks.kind import ROLES, SINGLE_ROLES
-from mlcli.tasks.table import BY_NAME
+from mlcli.tasks.kind import SINGLE_ROLES
+from mlcli.tasks.table import kind_named
 
-COLUMN_KEYS = ("kind", "role", "levels", "missing", "empty", "range", "feature")
 KIND_OF_ROLE = {
     **dict.fromkeys(("weight", "count"), "numeric"),
     **dict.fromkeys(("sequence", "user", "item"), "nominal"),
@@ -28,8 +27,8 @@ def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
     """What a sidecar says of a file with these column names; every problem in it is raised at once."""
     if document is None:
         return Sidecar()
-    reading = _SidecarReader(document, tuple(header))
-    sidecar = reading.sidecar()
+    reading = _SidecarReader(Written(document.value or {}, document), tuple(header))
+    sidecar = reading.sidecar(Path(document.name))
     raise_all(DataError, reading.problems)
     return sidecar
 
@@ -37,209 +36,153 @@ def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
 class _SidecarReader:
     """One pass over a sidecar that collects what is wrong."""
 
-    def __init__(self, document: Document, header: tuple[str, ...]) -> None:
-        self.document = document
-        self.value: dict[str, Any] = document.value or {}
+    def __init__(self, written: Written, header: tuple[str, ...]) -> None:
+        self.written = written
         self.header = header
         self.problems: list[Problem] = []
+        self.parts = self._parts_given(SIDECAR, written)
 
-    def sidecar(self) -> Sidecar:
+    def sidecar(self, path: Path) -> Sidecar:
         """The sidecar, as far as it is right."""
-        self._only(KEYS, self.value)
         columns = self._with_roles(self._columns())
         target = self._target(columns)
         return Sidecar(
-            path=Path(self.document.name),
-            name=self._text("name"),
+            path=path,
+            name=_text(self.parts, "name"),
             target=target,
-            target_is_settled=target is not None or "target" in self.value,
+            target_is_settled=target is not None or "target" in self.written.value,
             tasks=self._tasks(),
-            anomaly=self._texts("anomaly"),
+            anomaly=_texts(self.parts, "anomaly"),
             columns=columns,
-            missing=self._texts("missing"),
+            missing=_texts(self.parts, "missing"),
             delimiter=self._delimiter(),
             encoding=self._encoding(),
             header=self._header(),
-            about={key: self.value[key] for key in ABOUT if key in self.value},
+            about={key: self.written.value[key] for key in ABOUT if key in self.written.value},
         )
 
-    def _problem(self, what: str, *keys: str | int, hint: str = "") -> None:
-        self.problems.append(Problem(what, where=self.document.place(*keys), hint=hint))
+    def _parts_given(self, keys: Keys, written: Written) -> dict[str, Written]:
+        """The parts of a mapping that are as its keys say; a key with nothing behind it says nothing."""
+        given = {key: value for key, value in written.value.items() if value is not None}
+        return legal_parts(keys, replace(written, value=given), self.problems)
 
-    def _only(self, known: Sequence[str], value: Mapping[str, Any], *keys: str | int) -> None:
-        for key in value:
-            if key not in known and not key.startswith("x-"):
-                hint = did_you_mean(key, known, "keys")
-                self._problem(f"there is no key '{key}' here", *keys, key, hint=hint)
-
-    def _one_of(self, word: Any, valid: Sequence[str], what: str, *keys: str | int) -> str | None:
-        if word in valid:
-            return str(word)
-        self._problem(f"there is no {what} {word!r}", *keys, hint=did_you_mean(str(word), valid, f"{what}s"))
-        return None
-
-    def _get(self, keys: tuple[str | int, ...]) -> Any:
-        value: Any = self.value
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else value[key]
-        return value
-
-    def _text(self, *keys: str | int) -> str | None:
-        value = self._get(keys)
-        if value is None:
-            return None
-        if isinstance(value, dict | list):
-            self._problem(f"'{keys[-1]}' takes text", *keys)
-            return None
-        return self.document.text(*keys)
-
-    def _texts(self, *keys: str | int) -> tuple[str, ...]:
-        """A list of texts as they were written, or one text alone."""
-        value = self._get(keys)
-        if value is None:
-            return ()
-        if not isinstance(value, list):
-            alone = self._text(*keys)
-            return () if alone is None else (alone,)
-        found = [self._item(item, *keys, place) for place, item in enumerate(value)]
-        return tuple(text for text in found if text is not None)
-
-    def _item(self, item: Any, *keys: str | int) -> str | None:
-        if isinstance(item, dict | list):
-            self._problem(f"'{keys[-2]}' takes a list of texts", *keys)
-            return None
-        return self.document.text(*keys)
+    def _problem(self, written: Written, what: str, hint: str = "") -> None:
+        self.problems.append(written.problem(what, hint))
 
     def _header(self) -> bool | None:
         """True or nothing: a file without names cannot be read, whatever its sidecar says."""
-        value = self.value.get("header")
-        if value is None or value is True:
-            return value
-        hint = "a CSV file begins with a line of names; true says that they may look like numbers"
-        self._problem(f"'header' takes true, was given {value!r}", "header", hint=hint)
-        return None
+        header: bool | None = _value(self.parts, "header")
+        if header is False:
+            hint = "a CSV file begins with a line of names; true says that they may look like numbers"
+            self._problem(self.parts["header"], "'header' takes true, was given False", hint)
+        return header
 
     def _delimiter(self) -> str | None:
-        word = self._text("delimiter")
+        word = _text(self.parts, "delimiter")
         if word is None or word in DELIMITER_WORDS.values():
             return word
-        return DELIMITER_WORDS.get(self._one_of(word, tuple(DELIMITER_WORDS), "delimiter", "delimiter") or "")
+        if word not in DELIMITER_WORDS:
+            hint = did_you_mean(word, DELIMITER_WORDS, "delimiters")
+            self._problem(self.parts["delimiter"], f"there is no delimiter '{word}'", hint)
+        return DELIMITER_WORDS.get(word)
 
     def _encoding(self) -> str | None:
-        word = self._text("encoding")
+        word = _text(self.parts, "encoding")
         try:
             return word and codecs.lookup(word).name
         except LookupError:
             hint = "such as utf-8, latin-1, cp1252, utf-16"
-            self._problem(f"there is no encoding '{word}'", "encoding", hint=hint)
+            self._problem(self.parts["encoding"], f"there is no encoding '{word}'", hint)
             return None
 
     def _tasks(self) -> tuple[str, ...]:
-        found = [self._one_of(task, tuple(BY_NAME), "kind of task", "task") for task in self._texts("task")]
-        return tuple(task for task in found if task is not None)
+        found = []
+        for name in _texts(self.parts, "task"):
+            try:
+                found.append(kind_named(name).name)
+            except MlcliError as error:
+                self.problems += placed(error.problems, self.parts["task"].where)
+        return tuple(found)
 
-    def _known(self, column: str, *keys: str | int) -> bool:
+    def _known(self, column: str, written: Written) -> bool:
         if column not in self.header:
             hint = did_you_mean(column, self.header, "columns")
-            self._problem(f"the file has no column '{column}'", *keys, hint=hint)
+            self._problem(written, f"the file has no column '{column}'", hint)
         return column in self.header
 
-    def _mapping(self, key: str, example: str) -> dict[str, Any]:
-        value = self.value.get(key)
-        if isinstance(value, dict):
-            return value
-        if value is not None:
-            self._problem(f"'{key}' takes a mapping, such as {example}", key)
-        return {}
-
     def _columns(self) -> dict[str, Declaration]:
-        columns = self._mapping("columns", "{age: numeric}")
-        return {name: self._declaration(name) for name in columns if self._known(name, "columns", name)}
-
-    def _declaration(self, name: str) -> Declaration:
-        keys, value = ("columns", name), self.value["columns"][name]
-        if not isinstance(value, dict):
-            return self._checked(Declaration(**self._kind(value, *keys)), *keys)
-        self._only(COLUMN_KEYS, value, *keys)
-        role = value.get("role")
-        declaration = Declaration(
-            **self._kind(value.get("kind"), *keys, "kind"),
-            role=None if role is None else self._one_of(role, ROLES, "role", *keys, "role"),
-            levels=self._texts(*keys, "levels"),
-            missing=self._texts(*keys, "missing"),
-            empty=self._text(*keys, "empty"),
-            range=self._range(*keys, "range"),
-            feature=self._yes_or_no(*keys, "feature"),
-        )
-        return self._checked(declaration, *keys)
-
-    def _kind(self, word: Any, *keys: str | int) -> dict[str, Any]:
-        """The kind of a column, and of numeric ones of which sort they are, where that is said."""
-        if word is None:
+        if "columns" not in self.parts:
             return {}
-        known = self._one_of(word, (*COLUMN_KINDS, DISCRETE, CONTINUOUS), "column kind", *keys)
-        return {"kind": "numeric", "numbers": known} if known in (DISCRETE, CONTINUOUS) else {"kind": known}
+        columns = self.parts["columns"]
+        named = {name: columns.at(name) for name in columns.value}
+        return {name: self._declaration(one) for name, one in named.items() if self._known(name, one)}
 
-    def _yes_or_no(self, *keys: str | int) -> bool:
-        value = self._get(keys)
-        if value is None or isinstance(value, bool):
-            return bool(value)
-        self._problem(f"'{keys[-1]}' takes true or false, was given {value!r}", *keys)
-        return False
+    def _declaration(self, written: Written) -> Declaration:
+        """What is said of a column by keys; its kind alone is short for that key."""
+        alone = not isinstance(written.value, dict)
+        parts = self._parts_given(COLUMN, replace(written, value={"kind": written.value}) if alone else written)
+        kind = _value(parts, "kind")
+        declaration = Declaration(
+            kind="numeric" if kind in (DISCRETE, CONTINUOUS) else kind,
+            numbers=kind if kind in (DISCRETE, CONTINUOUS) else None,
+            role=_value(parts, "role"),
+            levels=_texts(parts, "levels"),
+            missing=_texts(parts, "missing"),
+            empty=_text(parts, "empty"),
+            range=self._range(parts["range"]) if "range" in parts else None,
+            feature=bool(_value(parts, "feature")),
+        )
+        return self._checked(declaration, written)
 
-    def _range(self, *keys: str | int) -> tuple[float, float] | None:
-        value = self._get(keys)
-        if value is None:
+    def _range(self, written: Written) -> tuple[float, float] | None:
+        ends = written.value
+        if not isinstance(ends, list) or len(ends) != 2:
+            self._problem(written, f"'range' takes two numbers, was given {written.given}", "such as [0, 100]")
             return None
-        fits = isinstance(value, list) and len(value) == 2
-        if not fits or not all(isinstance(end, int | float) and not isinstance(end, bool) for end in value):
-            self._problem("'range' takes two numbers, such as [0, 100]", *keys)
-            return None
-        if value[0] > value[1]:
-            self._problem("'range' takes the lower end first", *keys)
-        return float(value[0]), float(value[1])
+        if ends[0] > ends[1]:
+            self._problem(written, "'range' takes the lower end first")
+        return float(ends[0]), float(ends[1])
 
-    def _checked(self, declaration: Declaration, *keys: str | int) -> Declaration:
+    def _checked(self, declaration: Declaration, written: Written) -> Declaration:
         """The declaration with the kind that its levels imply; what does not fit together is noted."""
         if declaration.kind is None and (declaration.levels or declaration.empty is not None):
             declaration = replace(declaration, kind="nominal")
         for what, wrong in CONFLICTS.items():
             if wrong(declaration):
-                self._problem(what, *keys)
+                self._problem(written, what)
         return declaration
 
     def _with_roles(self, columns: dict[str, Declaration]) -> dict[str, Declaration]:
-        for role in self._mapping("roles", "{id: [name]}"):
-            if self._one_of(role, ROLES, "role", "roles", role) is None:
-                continue
-            for column in self._texts("roles", role):
-                if self._known(column, "roles", role):
-                    columns[column] = self._with_role(columns.get(column, Declaration()), column, role)
+        roles = self._parts_given(ROLE, self.parts["roles"]) if "roles" in self.parts else {}
+        for role, written in roles.items():
+            for column in (name for name in written.texts if self._known(name, written)):
+                columns[column] = self._with_role(columns.get(column, Declaration()), column, role, written)
         for column, declaration in columns.items():
             columns[column] = self._with_kind_of_role(declaration, column)
         for role in SINGLE_ROLES:
             several = [column for column in self.header if column in columns and columns[column].role == role]
             if len(several) > 1:
-                self._problem(f"only one column can be the {role}, not {', '.join(several)}", "roles", role)
+                what = f"only one column can be the {role}, not {', '.join(several)}"
+                self.problems.append(Problem(what, where=self.written.place("roles", role)))
         return columns
 
-    def _with_role(self, declaration: Declaration, column: str, role: str) -> Declaration:
+    def _with_role(self, declaration: Declaration, column: str, role: str, written: Written) -> Declaration:
         if declaration.role not in (None, role):
-            self._problem(f"column '{column}' has the role {declaration.role} already", "roles", role)
+            self._problem(written, f"column '{column}' has the role {declaration.role} already")
         return replace(declaration, role=role)
 
     def _with_kind_of_role(self, declaration: Declaration, column: str) -> Declaration:
         needed = KIND_OF_ROLE.get(declaration.role or "")
         if needed is not None and declaration.kind not in (None, needed):
             what = f"the {declaration.role} must be {needed}, and '{column}' is {declaration.kind}"
-            self._problem(what, "columns", column)
+            self.problems.append(Problem(what, where=self.written.place("columns", column)))
         return replace(declaration, kind=declaration.kind or needed)
 
     def _target(self, columns: dict[str, Declaration]) -> str | None:
         """The target by its key or by its role; the column gets the role either way."""
         by_role = next((column for column, declaration in columns.items() if declaration.role == "target"), None)
-        target = self._text("target")
-        if target is None or not self._known(target, "target"):
+        target = _text(self.parts, "target")
+        if target is None or not self._known(target, self.parts["target"]):
             return by_role
         declaration = columns.get(target, Declaration())
         if declaration.role not in (None, "target") or by_role not in (None, target):
@@ -248,9 +191,21 @@ class _SidecarReader:
                 if declaration.role
                 else f"'{by_role}' has the role target"
             )
-            self._problem(f"the target is '{target}', but {other}", "target")
+            self._problem(self.parts["target"], f"the target is '{target}', but {other}")
         columns[target] = replace(declaration, role="target")
         return target
+
+
+def _value(parts: dict[str, Written], key: str) -> Any:
+    return parts[key].value if key in parts else None
+
+
+def _text(parts: dict[str, Written], key: str) -> str | None:
+    return parts[key].text if key in parts else None
+
+
+def _texts(parts: dict[str, Written], key: str) -> tuple[str, ...]:
+    return parts[key].texts if key in parts else ()
 
 
 CONFLICTS: dict[str, Callable[[Declaration], bool]] = {

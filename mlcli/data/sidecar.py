@@ -8,18 +8,43 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import DataError
+from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document, read
+from mlcli.core.values import AnyText, Value
+from mlcli.core.written import Keys
+from mlcli.tasks.kind import ROLES
 
 SUFFIXES = (".yaml", ".yml")
 PACKED = ".gz"
-ABOUT = ("summary", "source", "licence", "citation", "notes", "uses", "reference")
-"""Keys that are kept for people and not looked into."""
-KEYS = (
-    *("name", "target", "task", "anomaly", "columns", "roles", "missing", "delimiter", "encoding", "header"),
-    *ABOUT,
-)
 DISCRETE, CONTINUOUS = "discrete", "continuous"
 """Kinds of columns that are numeric, and say of which sort."""
+ABOUT: Keys = {
+    key: Value("kept for people, and not looked into")
+    for key in ("summary", "source", "licence", "citation", "notes", "uses", "reference")
+}
+SIDECAR: Keys = {
+    "name": Value("what tables call the dataset", (AnyText,)),
+    "target": Value("the column to predict", (AnyText,)),
+    "task": Value("the kinds of task that the rows are for, such as regression", (AnyText,), many=True),
+    "anomaly": Value("the levels of the target that are anomalies", (AnyText,), many=True),
+    "columns": Value("what columns are, such as {age: numeric}", (dict,)),
+    "roles": Value("columns by their role, such as {id: [name]}", (dict,)),
+    "missing": Value('words that stand for an empty cell, such as ["?"]', (AnyText,), many=True),
+    "delimiter": Value("what stands between cells, such as semicolon", (AnyText,)),
+    "encoding": Value("how letters are written, such as utf-8, latin-1, cp1252, utf-16", (AnyText,)),
+    "header": Value("whether the first line holds names, even if they look like numbers", (bool,)),
+    **ABOUT,
+}
+ROLE: Keys = {role: Value(f"columns, such as {role}: [name]", (AnyText,), many=True) for role in ROLES}
+COLUMN: Keys = {
+    "kind": Value("what its cells are", (str,), choices=(*COLUMN_KINDS, DISCRETE, CONTINUOUS)),
+    "role": Value("what it is to models", (str,), choices=ROLES),
+    "levels": Value("the levels, of an ordinal column the lowest first", (AnyText,), many=True),
+    "missing": Value("words that stand for an empty cell of it", (AnyText,), many=True),
+    "empty": Value("the level that an empty cell stands for", (AnyText,)),
+    "range": Value("two numbers, such as [0, 100]", (int, float), many=True),
+    "feature": Value("whether models see it although it is sensitive", (bool,)),
+}
 
 
 @dataclass(frozen=True)
@@ -95,7 +120,7 @@ def sidecar_document(path: Path) -> Document | None:
     if document is None or _is_experiment(document.value):
         return None
     if not isinstance(document.value, dict | None):
-        hint = f"keys: {', '.join(KEYS)}"
+        hint = f"keys: {', '.join(SIDECAR)}"
         raise DataError("a sidecar is a mapping, such as 'target: species'", where=document.place(), hint=hint)
     return document
 

@@ -137,12 +137,6 @@ class OutOfBagAnswers:
         return float(np.average(losses, weights=asked.weights))
 
 
-def refuse_other_method(member: Any, asked: Model) -> None:
-    """Refuse (ValueError) a member that is no fitted model of the method that was asked for."""
-    if not isinstance(member, Model) or type(member.final) is not type(asked.final):
-        raise ValueError("a base that is not the one asked for")
-
-
 def refuse_strangers(members: Sequence[Any], asked: Model, whole: Model) -> None:
     """Refuse (ValueError) members that are not what was asked for, or that answer other classes than the whole."""
     if not all(isinstance(member, Model) and described_as(member) == described_as(asked) for member in members):

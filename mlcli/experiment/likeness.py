@@ -25,8 +25,9 @@ from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.threads import one_blas_thread
+from mlcli.data.alignment import AlignedRows
 from mlcli.data.dataset import Dataset
-from mlcli.data.new_rows import NewRows, new_rows
+from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.experiment.run.learner import captured_warnings
@@ -111,7 +112,7 @@ def _side(table: Table, columns: Sequence[Column]) -> Table:
     return Table.of(parts, len(table))
 
 
-def _of_new_rows(rows: NewRows, columns: Sequence[Column]) -> Table:
+def _of_new_rows(rows: AlignedRows, columns: Sequence[Column]) -> Table:
     """The same columns of B; levels that A does not have are the last."""
     unseen: dict[str, set[str]] = {}
     for one in rows.unseen:

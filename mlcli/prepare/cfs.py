@@ -27,13 +27,13 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
+from mlcli.core.information import entropy_of_counts, mutual_information
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.prepare._filtering import contingency, levels_of_columns, levels_of_target
 from mlcli.prepare._selecting import ALIKE, Selection
-from mlcli.prepare.mutual_information import entropy, information
 from mlcli.tasks.supervised import SupervisedRows
 
 Subset = tuple[int, ...]
@@ -97,5 +97,5 @@ class CorrelationBasedSelection(Selection):
 def uncertainty(one: Codes, other: Codes, weights: Array) -> float:
     """The symmetrical uncertainty of two columns: 0 where independent, 1 where each follows from the other."""
     table = contingency(one, other, weights)
-    both = entropy(table.sum(axis=1)) + entropy(table.sum(axis=0))
-    return 2 * information(table) / both if both > 0 else 0.0
+    both = entropy_of_counts(table.sum(axis=1)) + entropy_of_counts(table.sum(axis=0))
+    return 2 * mutual_information(table) / both if both > 0 else 0.0

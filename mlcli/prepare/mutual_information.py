@@ -21,18 +21,17 @@ from __future__ import annotations
 from math import log
 from typing import ClassVar
 
-import numpy as np
-
+from mlcli.core.information import mutual_information
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.prepare._filtering import LevelFilter
 
-UNITS = {"bits": 1.0, "nats": log(2)}
-"""How many units of information a bit is."""
+UNITS = {"bits": 1 / log(2), "nats": 1.0}
+"""How many units of information a nat is."""
 
 
-@register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2")
+@register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2", revision=2)
 class MutualInformation(LevelFilter):
     """Columns by what they say of the target."""
 
@@ -43,15 +42,4 @@ class MutualInformation(LevelFilter):
 
     def dependence(self, table: Array) -> float:
         """The information of column and target about each other."""
-        return information(table) * UNITS[self.unit]
-
-
-def entropy(weights: Array) -> float:
-    """−Σ p log2 p of weights."""
-    shares = weights[weights > 0] / weights.sum()
-    return float(-(shares * np.log2(shares)).sum())
-
-
-def information(table: Array) -> float:
-    """How many bits rows and columns of a table of weights say of each other."""
-    return max(0.0, entropy(table.sum(axis=1)) + entropy(table.sum(axis=0)) - entropy(table.ravel()))
+        return mutual_information(table) * UNITS[self.unit]

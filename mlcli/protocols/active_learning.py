@@ -29,6 +29,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import Problem, warn
+from mlcli.core.information import entropy
 from mlcli.core.params import param
 from mlcli.core.pipeline import Pipeline, ask
 from mlcli.core.registry import register
@@ -38,7 +39,6 @@ from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
 from mlcli.protocols.holdout import Holdout
 from mlcli.protocols.stratified_holdout import StratifiedHoldout
-from mlcli.tasks.classification import entropy
 
 SPENT = "labels spent"
 Fit = Any

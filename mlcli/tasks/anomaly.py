@@ -17,7 +17,15 @@ from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.tasks.deciding import Decision, LearnedScores, Limit, decision_param, limit_by_rule, threshold_in_words
+from mlcli.tasks.deciding import (
+    FAR_OUT,
+    Decision,
+    LearnedScores,
+    Limit,
+    decision_param,
+    limit_by_rule,
+    threshold_in_words,
+)
 from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
 from mlcli.tasks.stretches import numbered_by_appearance, stretches, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
@@ -103,6 +111,13 @@ class Detector(Unsupervised):
         """The score above which the method itself calls a row odd, and why; none where it has no such."""
         limit = self.limit_at(OWN_P)
         return None if limit is None else (limit, f"p = {OWN_P:g} by the distribution of good rows")
+
+    def far_out(self, lower: float, upper: float) -> tuple[float, str]:
+        """The score above which a row is far out, given the quartiles of the scores of training rows (Tukey 1977).
+
+        A method whose scores cannot exceed a bound takes them on a scale that has none, and says which.
+        """
+        return upper + FAR_OUT * (upper - lower), ""
 
     def limit_at(self, p: float) -> float | None:
         """What scores of good rows exceed with a probability, where the method knows their distribution."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round, totals_outside
+from mlcli.core.information import entropy
 from mlcli.core.model import Model, refuse_no_probabilities
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata, common_fields, target_of
@@ -165,12 +166,6 @@ class LabelledRows(SupervisedRows):
 def _answers(data: Any, predicted: Codes, shares: Array | None) -> LabelAnswers:
     known = {"header": data.header(), "truth": data.y, "classes": data.classes}
     return LabelAnswers(**known, predicted=predicted, probabilities=shares)
-
-
-def entropy(shares: Array) -> Array:
-    """−Σ P(y | x) ln P(y | x) of each row."""
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    return np.asarray(-(shares * logs).sum(axis=1))
 
 
 def first_of_the_largest(shares: Array) -> Rows:

@@ -170,8 +170,9 @@ def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Lim
         return Limit(float(np.nextafter(limit[0], np.inf)), f"the method's own: {limit[1]}")
     rows = learned()
     low, high = rows.quantile(0.25), rows.quantile(0.75)
+    far, scale = model.far_out(low, high)
     why = f"the upper quartile of the rows that were learned from plus {FAR_OUT:g} times the distance of quartiles"
-    return Limit(float(np.nextafter(high + FAR_OUT * (high - low), np.inf)), why)
+    return Limit(float(np.nextafter(far, np.inf)), f"{why}{scale}")
 
 
 def _threshold(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:

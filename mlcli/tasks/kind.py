@@ -82,6 +82,8 @@ class Kind:
     """What draws answers below the table: from a title and the answers of all splits to blocks."""
     picture_of_table_at: str = ""
     """What draws all cells of a table together: from the cells and their names to blocks."""
+    picture_of_curve_at: str = ""
+    """What a validation curve shows besides: from its cells and their names to blocks."""
     picture_of_report_at: str = ""
     """What a whole report draws besides: from the cells of a table and their names to blocks."""
     described_at: str = ""

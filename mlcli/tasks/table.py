@@ -91,6 +91,7 @@ KINDS = (
         panel=("k-means", "agglomerative"),
         columns_at="mlcli.report.columns.predictions:cluster_columns",
         picture_of_table_at="mlcli.report.views.kinds.clustering:clustering_elements",
+        picture_of_curve_at="mlcli.report.views.kinds.clustering:inertia_curves",
         described_at="mlcli.report.views.kinds.cluster_portraits:cluster_portraits",
     ),
     Kind(

@@ -49,6 +49,14 @@ def test_a_validation_curve_marks_the_best_value() -> None:
     assert same["metrics"]["accuracy"]["mean"] == means[9]
 
 
+def test_a_validation_curve_of_numbers_of_clusters_has_the_elbow() -> None:
+    words = ("curve", "validation", "ruspini", "-m", "k-means")
+    shown = typed(*words, "-p", "clusters=1..7").stdout
+    assert "k-means: inertia (within-cluster sum of squares) by number of clusters" in shown
+    assert "The elbow is at 4 clusters, with 6.8 % of the inertia left" in shown
+    assert "inertia" not in typed(*words, "-p", "restarts=1,5,10").stdout
+
+
 def test_values_in_words_and_paths_into_nested_models() -> None:
     words = typed("curve", "validation", "iris", "-m", "knn", "-p", "distance=euclidean,manhattan", "--folds", "3")
     assert "manhattan" in words.stdout

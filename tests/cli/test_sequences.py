@@ -107,6 +107,19 @@ def test_words_never_met_say_something_by_their_letters(folder: Path, method: st
     assert float(lamp["p(V)"]) > 2 * float(doll["p(V)"])
 
 
+@pytest.mark.parametrize("method", ["crf", "memm"])
+def test_a_saved_tagger_is_judged_by_what_it_predicts(folder: Path, method: str) -> None:
+    typed("train", "said.csv", "-m", method, "-p", "templates=prefix:1", "-o", "letters.mlcli")
+    new = ["1,1,dingo", "1,2,lark", "2,1,dale", "2,2,lift"]
+    Path("new.csv").write_text("\n".join(["sentence,place,word", *new]) + "\n")
+    answers = csv.DictReader(io.StringIO(typed("predict", "letters.mlcli", "new.csv").stdout))
+    rows = [f"{cells},{row['prediction']}" for cells, row in zip(new, answers, strict=True)]
+    Path("judged.csv").write_text("\n".join(["sentence,place,word,tag", *rows]) + "\n")
+    Path("judged.yaml").write_text(Path("said.yaml").read_text())
+    shown = document(typed("eval", "judged.csv", "-m", "letters.mlcli", "--folds", "2", "--json"))["cells"][-1]
+    assert shown["metrics"]["accuracy"]["mean"] == 1.0
+
+
 def test_a_chain_of_symbols_says_how_probable_sequences_are(folder: Path) -> None:
     typed("train", "said.csv", "-m", "markov-chain", "-p", "alpha=1", "-o", "chain.mlcli")
     rows = list(csv.DictReader(io.StringIO(typed("predict", "chain.mlcli", "said.csv", "--log-density").stdout)))

@@ -40,8 +40,8 @@ ALSO: dict[str, tuple[tuple[tuple[str, Any], ...], ...]] = {
 }
 """Configurations that make a method another one, though no choice of a parameter says so."""
 ONLY: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {
-    ("tuned", "density"): (("base", "gmm"), ("ranges", {"components": [1, 2]})),
-    ("tuned", "recommendation"): (("base", "matrix-factorisation"), ("ranges", {"l2": [1.0, 10.0]})),
+    ("tuned", "density"): (("base", "kde"), ("ranges", {"factor": [0.5, 1.0]})),
+    ("tuned", "recommendation"): (("base", "user-item-bias"), ("ranges", {"l2": [1.0, 10.0]})),
     ("tuned", "ranking"): (("base", "ranking-svm"), ("ranges", {"C": [0.1, 1.0]})),
     ("tuned", "sequence-labelling"): (("base", "hmm"), ("ranges", {"alpha": [0.1, 1.0]})),
 }

@@ -31,7 +31,17 @@ def decided_by(model: str, decide: Any, X: Any = X) -> ScoreAnswers:
 
 
 @pytest.mark.parametrize(
-    "model", ["knn-distance", "z-score", "grubbs", "mahalanobis", "isolation-forest", "cblof"]
+    "model",
+    [
+        "knn-distance",
+        "inverse-distance",
+        "fixed-radius",
+        "z-score",
+        "grubbs",
+        "mahalanobis",
+        "isolation-forest",
+        "cblof",
+    ],
 )
 def test_of_thirty_rows_without_labels_the_odd_one_is_flagged(model: str) -> None:
     assert decided_by(model, None).flagged[29]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
-from mlcli.data.read_sidecar import COLUMN_KEYS
-from mlcli.data.sidecar import KEYS
+from mlcli.data.sidecar import COLUMN, SIDECAR
 from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES
 
@@ -23,7 +22,7 @@ def example() -> str:
 
 
 def test_every_kind_role_and_key_is_explained() -> None:
-    words = {*COLUMN_KINDS, *ROLES, *KEYS, *COLUMN_KEYS, *DELIMITER_WORDS}
+    words = {*COLUMN_KINDS, *ROLES, *SIDECAR, *COLUMN, *DELIMITER_WORDS}
     assert [word for word in sorted(words) if word not in PAGE] == []
 
 

@@ -66,11 +66,15 @@ def test_all_problems_are_reported_at_once_with_place_and_advice(write: Write) -
     assert problems == {
         "my.yaml:1:1": ("there is no key 'taget' here", "did you mean 'target'?"),
         "my.yaml:3:3": ("the file has no column 'agee'", "did you mean 'age'?"),
-        "my.yaml:4:3": ("there is no column kind 'numerical'", "did you mean 'numeric'?"),
+        "my.yaml:4:3": (
+            "'kind' is one of numeric, nominal, ordinal, boolean, discrete, continuous; was given 'numerical' "
+            "(did you mean 'numeric'?)",
+            "what its cells are",
+        ),
         "my.yaml:5:27": ("there is no key 'levles' here", "did you mean 'levels'?"),
         "my.yaml:6:3": ("an ordinal column needs its levels, lowest first", ""),
         "my.yaml:7:3": ("a numeric column has no levels", ""),
-        "my.yaml:8:9": ("there is no role 'wieght'", "did you mean 'weight'?"),
+        "my.yaml:8:9": ("there is no key 'wieght' here", "did you mean 'weight'?"),
         "my.yaml:8:24": ("only one column can be the group, not name, grade", ""),
         "my.yaml:9:1": ("there is no kind of task 'classifcation'", "did you mean 'classification'?"),
         "my.yaml:10:1": (
@@ -98,14 +102,14 @@ def test_all_problems_are_reported_at_once_with_place_and_advice(write: Write) -
             "my.yaml:1:11: the level that an empty cell stands for is not among the levels",
         ),
         ("columns: {age: {range: [9, 1]}}\n", "my.yaml:1:17: 'range' takes the lower end first"),
-        ("columns: {age: {range: 9}}\n", "my.yaml:1:17: 'range' takes two numbers, such as [0, 100]"),
-        ("columns: [age]\n", "my.yaml:1:1: 'columns' takes a mapping, such as {age: numeric}"),
+        ("columns: {age: {range: 9}}\n", "my.yaml:1:17: 'range' takes two numbers, was given 9"),
+        ("columns: [age]\n", "my.yaml:1:1: 'columns' takes a mapping, was given ['age']"),
         (
             "columns: {y: nominal}\nroles: {weight: y}\n",
             "my.yaml:1:11: the weight must be numeric, and 'y' is nominal",
         ),
-        ("missing: {a: b}\n", "my.yaml:1:1: 'missing' takes text"),
-        ("missing: [[a]]\n", "my.yaml:1:11: 'missing' takes a list of texts"),
+        ("missing: {a: b}\n", "my.yaml:1:1: 'missing' takes text (one or a list), was given {'a': 'b'}"),
+        ("missing: [[a]]\n", "my.yaml:1:1: 'missing' takes text (one or a list), was given ['a']"),
         ("delimiter: dot\n", "my.yaml:1:1: there is no delimiter 'dot'"),
     ],
 )

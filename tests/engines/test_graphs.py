@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from mlcli.core.errors import DataError
+from mlcli.core.information import mutual_information
 from mlcli.core.tables import Array, Codes, Flags
 from mlcli.engines.graphs.factors import Factor, largest, shares
 from mlcli.engines.graphs.factors import product as product_of
@@ -24,7 +25,6 @@ from mlcli.engines.graphs.structures import (
     cycle_in,
     d_separated,
     in_order,
-    mutual_information,
     separated,
 )
 from mlcli.engines.posteriors import log_sum

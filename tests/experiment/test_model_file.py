@@ -20,9 +20,10 @@ from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
+from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import train
-from mlcli.experiment.saved.alignment import fingerprints_of
+from mlcli.experiment.saved.fingerprints import fingerprints_of
 from mlcli.experiment.saved.model_file import (
     FORMAT_VERSION,
     _digest,
@@ -275,6 +276,16 @@ def test_levels_that_look_like_numbers_and_numbers_that_look_like_levels_are_kno
     assert np.array_equal(numbers, [np.nan, 1.5, -2.0], equal_nan=True)
 
 
+def test_a_number_that_stood_for_an_empty_cell_does_so_again() -> None:
+    data = toy.dataset()
+    declared = Sidecar(columns={"a": Declaration(missing=("-99",))})
+    a = data.table.numbers[:, 0].copy()
+    a[3] = -99.0
+    table = made(replace(data, sidecar=declared)).table_of(changed(data, "a", Column("a"), a))
+    assert np.isnan(table.numbers[3, 0])
+    assert np.array_equal(table.numbers[4:], data.table.numbers[4:], equal_nan=True)
+
+
 def test_the_context_of_new_rows_goes_into_the_header_of_answers(path: Path) -> None:
     data = toy.dataset(seed=5)
     shop = Column("shop", "nominal", ("north", "south"))
@@ -330,9 +341,10 @@ def test_cells_unlike_any_training_cell_are_said(path: Path) -> None:
     notes = load_model(path).notes_on(other)
     low, high = load_model(path).ranges["a"]
     assert notes[1:] == (
+        "column 'colour': 'mauve' was not there in training; it counts as missing (cells: 5)",
         "column 'a': 1 of 40 cells are empty; none was in training",
-        f"column 'a': 2 of 40 cells are outside the training range of {low:g} to {high:g}",
-        "column 'colour': 5 of 40 cells hold a level that was not there in training",
+        f"column 'a': cells outside the training range of {low:g} to {high:g}, "
+        "reaching from 1e+06 to 1e+06 (cells: 2)",
     )
 
 

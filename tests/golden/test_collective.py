@@ -7,6 +7,7 @@ import pytest
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import build
+from mlcli.core.state import check_loaded
 from mlcli.models.anomaly.collective import Collective
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of
@@ -39,3 +40,10 @@ def test_a_count_near_zero_for_a_while_is_odd_though_each_zero_is_not() -> None:
 def test_rows_with_gaps_are_warned_of() -> None:
     with pytest.warns(MlcliWarning, match="have gaps"):
         fitted(build(Collective, {"window": 2}), rows_of(cloud(30, 2)).take(np.arange(0, 30, 3)))
+
+
+def test_a_file_with_a_detector_of_another_method_is_refused() -> None:
+    model = fitted(build(Collective, {"window": 2, "base": "z-score"}), line(*range(12)))
+    model.base = build(Collective, {}).base
+    with pytest.raises(ValueError, match="base_ is no fitted isolation-forest"):
+        check_loaded(model)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
+from mlcli.core.pipeline import settle
 from mlcli.models.anomaly.fixed_radius import FixedRadius
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
@@ -44,3 +45,21 @@ def test_the_farthest_column_is_the_reason() -> None:
     answers = asked(fitted(FixedRadius(), rows_of(X)), rows_of(X[:1] + np.array([0, 60, -20, 0]), first=300))
     assert answers.columns[answers.reasons[0, 0]] == "x1"
     assert answers.shares[0, 0] > 0.5
+
+
+def test_its_own_threshold_is_far_out_by_the_logarithm_of_near_rows() -> None:
+    data = rows_of(X)
+    model = fitted(FixedRadius(share=0.5), data)
+    settle(model, data, data)
+    near = NearestNeighbors(radius=model.radius_).fit(X).radius_neighbors(return_distance=False)
+    usual = np.log([len(rows) / 299 for rows in near])
+    low, high = np.quantile(usual, [0.25, 0.75])
+    assert np.log(1 - model.threshold_) == pytest.approx(low - 3 * (high - low), abs=0.1)
+    assert asked(model, rows_of(X[:1] + np.array([0, 60, -20, 0]), first=300)).score[0] >= model.threshold_
+
+
+def test_where_many_rows_have_none_near_no_row_is_flagged() -> None:
+    data = line(0, 1, 2, 3, 10, 20, 30)
+    model = fitted(FixedRadius(radius=1), data)
+    settle(model, data, data)
+    assert not (asked(model, line(50, 0.5)).score >= model.threshold_).any()

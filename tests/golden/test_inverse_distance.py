@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
+from mlcli.core.pipeline import settle
 from mlcli.models.anomaly.inverse_distance import InverseDistance
 from tests.golden.asking import asked, fitted
-from tests.golden.screening import cloud, line, scores, scores_of_its_own
+from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
 
 X, Z = cloud(200, 4), 2 * cloud(50, 4, seed=1)
 
@@ -32,3 +33,15 @@ def test_rows_on_each_other_have_a_density() -> None:
     found = asked(fitted(InverseDistance(neighbours=2), data), data).score
     assert np.isfinite(found).all()
     assert found.argmax() == 3
+
+
+def test_its_own_threshold_flags_what_lies_far_out_by_mean_distance() -> None:
+    data = rows_of(X)
+    model = fitted(InverseDistance(neighbours=5), data)
+    settle(model, data, data)
+    usual = NearestNeighbors(n_neighbors=5).fit(X).kneighbors()[0].mean(axis=1)
+    low, high = np.quantile(usual, [0.25, 0.75], method="inverted_cdf")
+    assert -1 / model.threshold_ == pytest.approx(high + 3 * (high - low), rel=1e-8)
+    far = rows_of(X[:1] + np.array([0, 60, -20, 0]), first=200)
+    assert asked(model, far).score[0] >= model.threshold_
+    assert "of mean distances" in model.threshold_from_

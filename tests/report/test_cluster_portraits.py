@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 from sklearn.decomposition import PCA
+from sklearn.manifold import trustworthiness
 
 from mlcli.core.findings import Cloud, Points
 from mlcli.report.document import Preformatted
@@ -17,6 +18,7 @@ from mlcli.report.views.kinds.cluster_portraits import (
     BESIDE_ALL,
     between_centres,
     by_components,
+    by_neighbours,
     high_and_low,
 )
 from tests.cli.shell import document, typed
@@ -102,3 +104,18 @@ def test_clusters_are_seen_from_three_sides_where_there_are_three() -> None:
     ]
     assert len(list(by_components(X[:, :2], cluster, ("0", "1")))) == 1
     assert not list(by_components(X[:, :1], cluster, ("0", "1")))
+
+
+def test_t_sne_draws_rows_of_many_columns_beside_their_neighbours() -> None:
+    corners = np.repeat(np.eye(5)[:2] * 40, 25, axis=0)
+    X = corners + np.random.default_rng(2).normal(size=corners.shape)
+    cluster = np.repeat([0, 1], 25).astype(np.int32)
+    (picture,) = by_neighbours(X, cluster, ("0", "1"))
+    assert isinstance(picture, Points)
+    assert picture.title == "Clusters by t-SNE 1 and t-SNE 2"
+    assert "means little" in picture.note
+    places = np.vstack([part for _, part in picture.groups])
+    assert trustworthiness(X, places, n_neighbors=5) > 0.8
+    assert [len(part) for _, part in picture.groups] == [25, 25]
+    assert not list(by_neighbours(X[:, :2], cluster, ("0", "1")))
+    assert not list(by_neighbours(X[:20], cluster[:20], ("0", "1")))

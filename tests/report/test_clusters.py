@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 from mlcli.core.findings import Lines, Table
 from mlcli.core.schema import Column, Schema, SchemaField
@@ -61,7 +62,14 @@ def test_a_curve_that_falls_no_faster_than_one_over_k_has_no_elbow() -> None:
     X = rng.normal(size=(12, 1))
     few = [answers(X, np.arange(12) % k) for k in (2, 3, 4)]
     text = shown(*(cell("k-means", one, clusters=one.clusters) for one in few))
-    assert "No elbow: the inertia falls no faster than 1/k." in text
+    assert "No elbow: the curve is like 1/k." in text
+
+
+def test_points_spread_evenly_over_a_square_have_no_elbow() -> None:
+    X = np.random.default_rng(0).uniform(size=(400, 2))
+    parted = [KMeans(k, n_init=3, random_state=0).fit(X).labels_ for k in range(2, 9)]
+    text = shown(*(cell("k-means", answers(X, labels), clusters=labels.max() + 1) for labels in parted))
+    assert "No elbow: the curve is like 1/k. It bends most at 4 clusters, with 24." in text
 
 
 def test_a_curve_with_gaps_is_shown_without_an_elbow() -> None:

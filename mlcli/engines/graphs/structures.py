@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
+from mlcli.core.information import mutual_information
 from mlcli.core.tables import Array, Codes, Flags
 
 LocalScore = Callable[[int, tuple[int, ...]], float]
@@ -21,16 +22,6 @@ def counts(codes: Codes, levels: Sequence[int], of: Sequence[int], weights: Arra
     places = np.ravel_multi_index(tuple(some[known].T), shape) if of else np.zeros(known.sum(), np.intp)
     met = np.bincount(places, weights[known], int(np.prod(shape)))
     return met.astype(np.float64).reshape(shape)  # without rows NumPy counts whole numbers
-
-
-def mutual_information(joint: Array) -> float:
-    """How many nats two variables tell of each other, the mean over any third: counts (a × b) or (a × b × c)."""
-    joint = joint.reshape(*joint.shape[:2], -1)
-    of_a, of_b, of_c = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True), joint.sum(axis=(0, 1))
-    total = of_c.sum()
-    there = joint > 0
-    ratio = np.divide(joint * of_c, of_a * of_b, out=np.ones_like(joint), where=there)
-    return float((joint * np.log(ratio)).sum() / total) if total > 0 else 0.0
 
 
 def best_tree(worth: Array) -> Iterator[tuple[int, int]]:

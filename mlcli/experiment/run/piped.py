@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +12,8 @@ from multiprocessing.context import BaseContext
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
+
+from mlcli.experiment.run.worker_process import WorkerProcess, begin_new_process
 
 Call = Callable[[], Any]
 DIED = "a worker process has died"
@@ -30,11 +31,11 @@ class PipedExecutor:
         self._calls: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._lock = Lock()
         self._broken = False
-        self._workers = [_start(context, serve, arguments) for _ in range(jobs)]
+        self._workers = [WorkerProcess(context, serve, *arguments) for _ in range(jobs)]
         self._arrived = [Event() for _ in self._workers]
         self._threads = [
-            Thread(target=self._serve_worker, args=(connection, arrived), daemon=True)
-            for (_, connection), arrived in zip(self._workers, self._arrived, strict=True)
+            Thread(target=self._serve_worker, args=(worker.connection, arrived), daemon=True)
+            for worker, arrived in zip(self._workers, self._arrived, strict=True)
         ]
         for thread in self._threads:
             thread.start()
@@ -57,15 +58,14 @@ class PipedExecutor:
     def shutdown(self) -> None:
         """End the workers, whatever they do."""
         self._break()
-        for process, _ in self._workers:
-            kill(process)
+        for worker in self._workers:
+            worker.kill()
         for _ in self._threads:
             self._calls.put(None)
         for thread in self._threads:
             thread.join()
-        for process, connection in self._workers:
-            process.join()
-            connection.close()
+        for worker in self._workers:
+            worker.close()
 
     def _serve_worker(self, connection: Connection, arrived: Event) -> None:
         """Hand one call after another to a worker, until it dies or is no longer needed."""
@@ -87,6 +87,14 @@ class PipedExecutor:
             self._calls.put(None)  # it was meant for another thread
 
 
+def serve_calls_in_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
+    """What a worker runs that is a new process."""
+    begin_new_process(connection, parent)
+    from mlcli.experiment.run.workers import serve_new_process
+
+    serve_new_process(connection, modules, folder)
+
+
 def serve_calls(connection: Connection) -> None:
     """What a worker does once it is prepared: say so, then make each call that it is sent."""
     connection.send(None)
@@ -102,23 +110,6 @@ def _outcome_of(call: Call) -> tuple[Any, BaseException | None]:
         return call(), None
     except Exception as problem:  # the caller is told
         return None, problem
-
-
-def _start(context: BaseContext, serve: Callable[..., None], arguments: Sequence[Any]) -> tuple[Any, Connection]:
-    ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, *arguments), daemon=True)  # type: ignore[attr-defined]
-    process.start()
-    theirs.close()  # so that the pipe ends when the worker does
-    return process, ours
-
-
-def kill(process: Any) -> None:
-    """End a process and what it has started, whatever they do; one of loky has no method for it."""
-    with suppress(ProcessLookupError):
-        os.kill(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-    if os.name == "posix":
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _make_call(waiting: _Waiting, connection: Connection) -> None:

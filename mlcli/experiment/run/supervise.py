@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mlcli.core.processes import on_linux, own_bytes
+from mlcli.core.processes import own_bytes
 from mlcli.core.quantities import duration, size
-from mlcli.experiment.run.piped import kill
+from mlcli.experiment.run.worker_process import WorkerProcess, begin_new_process, new_process_context
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # The engine is imported by the children's own functions, after one BLAS thread is asked for.
 
-PR_SET_PDEATHSIG = 1
 LOOK_EVERY = 0.05
 """Seconds after which it is looked again how much memory a child holds."""
 BEGUN, FINISHED = "begun", "finished"
@@ -57,19 +56,11 @@ Results: TypeAlias = "Generator[tuple[Any, Sequence[Message] | None]]"
 """By the tag of some work, what came of it; None where it took workers with it."""
 
 
-class Child:
+class Child(WorkerProcess):
     """A process that judges one assignment at a time."""
 
     def __init__(self) -> None:
-        from joblib.externals.loky.backend.context import get_context
-
-        # Unlike those of multiprocessing, processes of loky do not run the script again that called mlcli.
-        context = get_context("loky")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
-        with _allowed_children():
-            self.process.start()
-        theirs.close()
+        super().__init__(new_process_context(), _serve, os.getpid())
         self.assignment: Assignment | None = None
         self.deadline = inf
 
@@ -85,8 +76,7 @@ class Child:
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
-            self.kill()
-            self.assignment = None
+            self.end()
             return Stopped("died", _exit_reason(self.process.exitcode))
         if message == BEGUN:
             self.deadline = inf if self.assignment.seconds is None else monotonic() + self.assignment.seconds
@@ -109,11 +99,11 @@ class Child:
             return Stopped("over-budget", why, "memory")
         return None
 
-    def kill(self) -> None:
-        """End the process, whatever it does."""
-        kill(self.process)
-        self.process.join()
-        self.connection.close()
+    def end(self) -> None:
+        """End the process, whatever it does, and what it has begun with it."""
+        self.kill()
+        self.close()
+        self.assignment = None
 
 
 def supervised(assignments: Iterable[Assignment], jobs: int, until: float = inf) -> Generator[tuple[Any, Message]]:
@@ -131,60 +121,14 @@ def supervised(assignments: Iterable[Assignment], jobs: int, until: float = inf)
                 if assignment is not None and message is not None:
                     yield assignment.tag, message
             for child in children:
-                if (stopped := child.exceeded_limit()) is not None and child.assignment is not None:
-                    child.kill()
-                    yield child.assignment.tag, stopped
-                    child.assignment = None
+                assignment, stopped = child.assignment, child.exceeded_limit()
+                if assignment is not None and stopped is not None:
+                    child.end()
+                    yield assignment.tag, stopped
             children = [child for child in children if child.assignment is not None or child.process.is_alive()]
     finally:
         for child in children:
-            child.kill()
-
-
-@contextmanager
-def _allowed_children() -> Iterator[None]:
-    """Let a daemon, such as a worker of Dask, start a process: ours ends with its parent by itself."""
-    from multiprocessing import current_process
-
-    settings: dict[str, Any] = current_process()._config  # type: ignore[attr-defined]
-    daemon = settings.pop("daemon", False)
-    try:
-        yield
-    finally:
-        settings["daemon"] = daemon
-
-
-def begin_worker(connection: Connection, parent: int) -> None:
-    """What a worker begins with: it ends when its parent does, leaves Ctrl-C to it, and alone speaks to it.
-
-    Its session is what it and all that a method starts in it are ended by. A fork that a method makes of it must
-    neither answer a second time nor keep the pipe open when the worker is gone.
-    """
-    if os.name == "posix":
-        with suppress(PermissionError):  # of one that leads a group already
-            os.setsid()
-        os.register_at_fork(after_in_child=connection.close)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
-    if on_linux():
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-    else:
-        _watch_from_a_thread(parent)
-
-
-def begin_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
-    """The begin of a worker that is a new process: one BLAS thread, before anything heavy is loaded."""
-    begin_worker(connection, parent)
-    from mlcli.core.threads import pin_blas_from_the_start
-
-    pin_blas_from_the_start()
-    from mlcli.experiment.run.workers import serve_new_process
-
-    serve_new_process(connection, modules, folder)
+            child.end()
 
 
 def _assign(waiting: Iterator[Assignment], children: list[Child], jobs: int) -> bool:
@@ -223,10 +167,7 @@ def _exit_reason(code: int | None) -> str:
 
 def _serve(connection: Connection, parent: int) -> None:
     """What a child does: judge the blocks of each assignment, one after another."""
-    begin_worker(connection, parent)
-    from mlcli.core.threads import pin_blas_from_the_start
-
-    pin_blas_from_the_start()
+    begin_new_process(connection, parent)
     with suppress(EOFError, OSError):  # it is no longer needed, or a fork of a worker, whose pipe is closed
         while True:
             _judge_assignment(connection, *connection.recv())
@@ -251,15 +192,3 @@ def _worker_results(ready: ReadyCell, ranges: Sequence[BlockRange]) -> Iterator[
         yield result
         if block_range.closed_form and result.is_empty:
             yield from _worker_results(ready, ready.blocks([True] * block_range.splits))
-
-
-def _watch_from_a_thread(parent: int) -> None:
-    from threading import Thread
-    from time import sleep
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            sleep(1.0)
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()

@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.backend.context import get_context as get_loky_context
 from joblib.parallel import ParallelBackendBase
 
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
-from mlcli.experiment.run.piped import PipedExecutor, serve_calls
+from mlcli.experiment.run.piped import PipedExecutor, serve_calls, serve_calls_in_new_process
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.supervise import begin_new_process, begin_worker
+from mlcli.experiment.run.worker_process import begin_worker, new_process_context
 
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
@@ -80,9 +79,8 @@ class ProcessWorkers(_ExecutorWorkers):
     def __init__(self, jobs: int, shared: Sequence[object]) -> None:
         self._folder = TemporaryDirectory(prefix="mlcli-")
         _write(shared, Path(self._folder.name))
-        # Unlike those of multiprocessing, processes of loky do not run the script again that called mlcli.
         arguments = (os.getpid(), _loaded_here(), self._folder.name)
-        executor = PipedExecutor(get_loky_context("loky"), jobs, begin_new_process, *arguments)
+        executor = PipedExecutor(new_process_context(), jobs, serve_calls_in_new_process, *arguments)
         super().__init__(executor, jobs, shared)
 
     @property

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 import mlcli
-from mlcli.core.errors import ModelFileError
+from mlcli.core.errors import DataError, ModelFileError
 from mlcli.core.names import listed
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column, Schema, SchemaField
-from mlcli.core.tables import Table
+from mlcli.core.tables import Table, is_missing
+from mlcli.data.alignment import AlignedRows, aligned, records_of_dataset
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
-from mlcli.data.new_rows import NewRows, Reference, new_rows
+from mlcli.data.new_rows import Reference, new_rows
 from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.run.learner import Trained
-from mlcli.experiment.saved.alignment import Fingerprints, aligned, fingerprints_of, is_missing, unknown_levels
+from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
 from mlcli.prepare.drop import Drop
 from mlcli.tasks.table import kind_named
 
@@ -71,7 +71,8 @@ class SavedModel:
         roles = kind_named(trained.rows.kind).roles
         beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
         seen = (*features, *filter(None, [target]))
-        learned_from = aligned(dataset, (*seen, *beside.values())).take(trained.rows.rows)
+        known = (*seen, *beside.values())
+        learned_from = aligned(records_of_dataset(dataset, known), known).table.take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
             kind=trained.rows.kind,
@@ -128,7 +129,7 @@ class SavedModel:
         """The columns that the model sees, in their roles."""
         return (SchemaField(column, self.roles.get(column.name, "feature")) for column in self.features)
 
-    def new_rows(self, reference: Reference) -> NewRows:
+    def new_rows(self, reference: Reference) -> AlignedRows:
         """Rows whose truth is not known."""
         kind = kind_named(self.kind)
         unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
@@ -137,7 +138,7 @@ class SavedModel:
             self.features,
             ranges=self.ranges,
             missing=self.missing,
-            beside=self.beside,
+            beside=tuple(self.beside.values()),
             optional=self.optional | unasked,
             long_form={role: self.long_form.get(role, "") for role in kind.long_form},
             letters=self._reads_letters,
@@ -150,73 +151,73 @@ class SavedModel:
         before, seen = ([one for one in columns if one.coded] for columns in (self.features, final.columns_))
         return final.accepts.letters and before == seen
 
+    def _aligned(self, dataset: Dataset, columns: Sequence[Column]) -> AlignedRows:
+        """The rows of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
+        records = records_of_dataset(dataset, columns, self.missing)
+        try:
+            return aligned(
+                records,
+                columns,
+                ranges=self.ranges,
+                missing=self.missing,
+                optional=self.optional,
+                letters=self._reads_letters,
+            )
+        except DataError as problem:
+            raise ModelFileError(*problem.problems) from None
+
     def table_of(self, dataset: Dataset) -> Table:
         """The features of a dataset as the model knows them, or a ModelFileError that says what does not fit."""
-        return aligned(dataset, self.features, self.missing, self.optional)
+        return self._aligned(dataset, self.features).table
 
     def rows_of(self, dataset: Dataset) -> Any:
         """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
-        table = aligned(dataset, (*self.features, *self.targets), self.missing, self.optional)
-        self._refuse_unknown_classes(dataset, table)
-        fields = [*self.fields()] + [SchemaField(column, "target") for column in self.targets]
+        rows = self._aligned(dataset, (*self.features, *self.targets))
+        self._refuse_unknown_classes(rows)
+        described = {**self.roles, **{column.name: "target" for column in self.targets}}
+        fields = [SchemaField(column, described.get(column.name, "feature")) for column in rows.table.columns]
         roles = ("weight", *kind_named(self.kind).roles)
         beside = [SchemaField(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
         known = {field.column.name for field in (*fields, *beside)}
         beside += [field for field in dataset.schema.with_role("context") if field.column.name not in known]
         schema = Schema((*fields, *beside))
         cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
-        whole = Table.of([*table.parts(), *cells], len(table))
+        whole = Table.of([*rows.table.parts(), *cells], len(rows))
         return kind_named(self.kind).rows.from_table(whole, schema)
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
-        known = aligned(dataset, self._known_columns, self.missing, self.optional)
+        known = self._aligned(dataset, self._known_columns).table
         for target in self.targets:
             known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
         return int(np.isin(fingerprints_of(known), self.fingerprints).sum())
 
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
-        table, there = self.table_of(dataset), set(dataset.schema.names())
-        parts = [(column, cells) for column, cells in table.parts() if column.name in there]
-        cells = (note for column, cells in parts for note in self._notes_on_cells(dataset, column, cells))
-        return (*self._notes_on_known_rows(dataset), *cells, *self._notes_on_columns(dataset, there))
+        rows = self._aligned(dataset, self.features)
+        return (*self._notes_on_known_rows(dataset), *rows.warnings(), *self._notes_on_columns(dataset, rows))
 
-    def _notes_on_columns(self, dataset: Dataset, there: Set[str]) -> Iterator[str]:
+    def _notes_on_columns(self, dataset: Dataset, rows: AlignedRows) -> Iterator[str]:
         """The columns that new rows may lack and do, and where they came in long form, things never met."""
-        known = {column.name for column in self.features}
-        absent = [column.name for column in self.features if column.name not in there]
-        new = [column.name for column in dataset.schema.features() if column.name not in known]
-        if dataset.in_file is None and absent:
-            yield f"columns that the rows lack count as not there: {listed(absent)}"
+        new = [name for name in rows.extra if name in {column.name for column in dataset.schema.features()}]
+        if dataset.in_file is None and rows.absent_features:
+            yield f"columns that the rows lack count as not there: {listed(rows.absent_features)}"
         if dataset.in_file is not None and new:
             yield f"items that were not there in training are passed over: {listed(new)}"
 
-    def _refuse_unknown_classes(self, dataset: Dataset, table: Table) -> None:
+    def _refuse_unknown_classes(self, rows: AlignedRows) -> None:
         for target in self.targets:
-            if unknown := int(unknown_levels(dataset, target, table.cells(target.name), self.missing).sum()):
+            if unknown := rows.unseen_cells(target.name):
                 what = f"{unknown} rows have a '{target.name}' that the model has never seen"
                 hint = f"it knows {', '.join(target.levels)}: leave other rows out, or train it again"
-                raise ModelFileError(what, where=dataset.name, hint=hint)
+                raise ModelFileError(what, where=rows.records.name, hint=hint)
 
     def _notes_on_known_rows(self, dataset: Dataset) -> Iterator[str]:
         if {column.name for column in self.targets} <= set(dataset.schema.names()):
-            known = fingerprints_of(aligned(dataset, self._known_columns, self.missing, self.optional))
+            known = fingerprints_of(self._aligned(dataset, self._known_columns).table)
             if seen := int(np.isin(known, self.fingerprints).sum()):
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}, or nearly: they flatter it"
-
-    def _notes_on_cells(self, dataset: Dataset, column: Column, cells: NDArray[Any]) -> Iterator[str]:
-        new = unknown_levels(dataset, column, cells, self.missing)
-        low, high = self.ranges.get(column.name, (-np.inf, np.inf))
-        kinds_of_cells = (
-            (new, "hold a level that was not there in training"),
-            (is_missing(cells) & ~new & (not column.missing), "are empty; none was in training"),
-            ((cells < low) | (cells > high), f"are outside the training range of {low:g} to {high:g}"),
-        )
-        for found, what in kinds_of_cells:
-            if found.any():
-                yield f"column '{column.name}': {found.sum()} of {len(cells)} cells {what}"
 
 
 def _roles_of(columns: tuple[Column, ...], schema: Schema) -> dict[str, str]:

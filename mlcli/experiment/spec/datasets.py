@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mlcli.core.answers import Answers
-from mlcli.core.errors import DataError, UsageError, raise_all
+from mlcli.core.errors import DataError, Faults, UsageError, raise_all
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
+from mlcli.core.written import MOST_FOUND
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
-from mlcli.experiment.spec.written import MOST_FOUND, Faults
 from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of

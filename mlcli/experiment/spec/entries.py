@@ -15,9 +15,9 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import problems_with
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS
+from mlcli.core.written import Written, until_too_many_problems
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
-from mlcli.experiment.spec.written import Written, until_too_many_problems
 
 MODEL_KEYS = ("grid", "tune", "stages", "decide", "as")
 """What an entry says of a model beside its id, parameters and steps."""

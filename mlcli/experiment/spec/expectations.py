@@ -18,8 +18,8 @@ from typing import Literal
 
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.quantities import number_in
+from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import Spec
-from mlcli.experiment.spec.written import Written
 
 End = Literal["low", "mean", "high"]
 BOUND = re.compile(

@@ -12,19 +12,13 @@ from mlcli.core.errors import ExperimentError, MlcliError, Problem, placed
 from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
+from mlcli.core.written import Written, legal_parts, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
+from mlcli.experiment.spec.keys import DATASET, ELSEWHERE, EXPERIMENT, REQUIRED
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
-from mlcli.experiment.spec.written import (
-    DATASET,
-    EXPERIMENT,
-    REQUIRED,
-    Written,
-    legal_parts,
-    until_too_many_problems,
-)
 from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
@@ -95,7 +89,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         example = "such as data: [iris] on the first line"
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     problems: list[Problem] = []
-    parts = legal_parts(EXPERIMENT, written, problems, REQUIRED)
+    parts = legal_parts(EXPERIMENT, written, problems, REQUIRED, ELSEWHERE)
     _add_plugins(parts, base, problems)
     metrics = _metrics(parts, problems)
     first, *further = _protocols(parts, problems) or [None]
@@ -155,7 +149,7 @@ def _dataset(written: Written, task: str | None, problems: list[Problem]) -> Dat
         problems.append(written.problem(f"{form}; this is {written.given}"))
         return None
     before = len(problems)
-    parts = legal_parts(DATASET, written, problems)
+    parts = legal_parts(DATASET, written, problems, elsewhere=ELSEWHERE)
     if len(written.value.keys() & {"path", "name"}) != 1:
         example = "such as {path: mine.csv, target: y}"
         problems.append(written.problem("a dataset takes one of 'path' and 'name'", example))

@@ -8,9 +8,10 @@ from typing import Any
 from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.written import IGNORED, Keys
 from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, REQUIRED
 from mlcli.experiment.spec.shorthands import FAIR_RULE, RULE
-from mlcli.experiment.spec.written import DATASET, EXPERIMENT, IGNORED, REQUIRED, Keys
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for
 from mlcli.tasks.table import KINDS, kind_named

@@ -9,10 +9,10 @@ from typing import Any
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import by_name, parameter_at, problems_with
+from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of
 from mlcli.experiment.spec.shorthands import with_decision_rule
-from mlcli.experiment.spec.written import Written
 
 
 def models_from_text(

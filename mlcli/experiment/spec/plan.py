@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.configuration import ready_for
-from mlcli.core.errors import ExperimentError, ModelFileError, UsageError
+from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.insertion import after, missing_steps
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
@@ -36,7 +36,6 @@ from mlcli.experiment.spec.shorthands import (
     tuned_in_order,
 )
 from mlcli.experiment.spec.suitability import why_too_slow
-from mlcli.experiment.spec.written import Faults
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -267,8 +266,7 @@ def _learned_rows(planned: PlannedDataset, path: Path) -> int:
         saved.rows_of(planned.dataset)
         return saved.learned_rows(planned.dataset)
     except ModelFileError as problem:
-        place = f"{path} on {planned.name}"
-        raise ModelFileError(*(replace(one, where=place) for one in problem.problems)) from None
+        raise ModelFileError(*(replace(one, where=f"{path} on {one.where}") for one in problem.problems)) from None
 
 
 def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:

@@ -12,9 +12,9 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, by_name, parameters, problems_with
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
+from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed
-from mlcli.experiment.spec.written import Written
 from mlcli.metrics.costs import COST, EXAMPLE, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import Kind, kind_named
 

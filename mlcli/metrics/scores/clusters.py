@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from mlcli.core.information import entropy_of_counts
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean, weighted_score
@@ -173,17 +174,12 @@ def _agreement(counts: Array, own: Array) -> float | None:
 
 def _explained(counts: Array) -> float:
     """The share of the entropy of the rows of a table that its columns take away; 1 where there is none."""
-    entropy = _entropy(counts.sum(1))
+    entropy = entropy_of_counts(counts.sum(1))
     if entropy == 0:
         return 1.0
     shares = counts.sum(0) / counts.sum()
-    left = sum(share * _entropy(column) for share, column in zip(shares, counts.T, strict=True))
+    left = sum(share * entropy_of_counts(column) for share, column in zip(shares, counts.T, strict=True))
     return float(1.0 - left / entropy)
-
-
-def _entropy(counts: Array) -> float:
-    present = counts[counts > 0] / max(counts.sum(), np.finfo(float).tiny)
-    return float(-(present * np.log(present)).sum())
 
 
 def _own_pairs(weights: Array) -> Array:

@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
-from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
+from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
@@ -62,7 +62,7 @@ class Collective(Detector):
     window: int = param(10, "how many rows are scored together", ge=2, tune=(2, 50))
     of: str = param("summary", "what is seen of a window", choices=OF)
 
-    base_: Any = learned()
+    base_: Any = learned(model="base")
 
     @property
     def in_sequence(self) -> bool:
@@ -118,11 +118,6 @@ class Collective(Detector):
         """What is seen of a window, then what the detector has learned."""
         line = f"windows of {self.window} consecutive rows, seen by their {self.of}"
         return (findings.Lines("Collective", (line,)), *self.base_.explain())
-
-    def check_learned(self) -> None:
-        """A detector of the kind that was asked for."""
-        super().check_learned()
-        refuse_other_method(self.base_, self.base)
 
 
 def windows_of(X: Array, size: int) -> Array:

@@ -37,7 +37,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
+from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, Neighbours, same_rows
 from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
@@ -52,7 +52,7 @@ class Contextual(Detector):
     neighbours: int = param(30, "how many rows of a like context are compared with", ge=2, tune=(10, 100))
     floor: float = param(0.1, "the least spread in a context, as a share of that of all rows", gt=0)
 
-    base_: Any = learned()
+    base_: Any = learned(model="base")
     context_: Array = learned("rows", "context columns")
     """The context of the training rows."""
     behaviour_: Array = learned("rows", "judged")
@@ -133,11 +133,6 @@ class Contextual(Detector):
         context = ", ".join(self.context or given) or "none: each row is compared with all others"
         lines = (f"context: {context}; up to {min(self.neighbours, len(self.context_) - 1)} rows of a like one",)
         return (findings.Lines("Contextual", lines), *self.base_.explain())
-
-    def check_learned(self) -> None:
-        """A detector of the kind that was asked for."""
-        super().check_learned()
-        refuse_other_method(self.base_, self.base)
 
 
 def _is_of(name: str, wanted: str) -> bool:

@@ -15,7 +15,9 @@ Choices:
     Without a radius it is such that half of the training rows have at least ``share`` of the others within it, as
     measured on up to 1,000 of them; where these are equal rows, the smallest distance between others. A row at
     the distance r counts as near. A model that is asked about exactly the rows that it has learned from leaves
-    each out of its own count. What a column adds is the square of how far the few nearest rows are in it.
+    each out of its own count. What a column adds is the square of how far the few nearest rows are in it. Its own
+    threshold is found on the logarithm of the share of near rows, since a score cannot be above 1: a row without
+    any is flagged, unless a quarter of the training rows have none.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ MEASURED = 1_000
 ROUNDING = 1e-12
 
 
-@register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers")
+@register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers", revision=2)
 class FixedRadius(NeighbourDetector, Detector):
     """Counts the training rows near by."""
 
@@ -71,6 +73,14 @@ class FixedRadius(NeighbourDetector, Detector):
         near = tree.query_ball_point(table.numbers, self.radius_ * (1 + ROUNDING), return_length=True)
         own = 1 if same_rows(table.numbers, self.stored_) else 0
         return np.asarray(1.0 - (near - own) / (len(self.stored_) - own))
+
+    def far_out(self, lower: float, upper: float) -> tuple[float, str]:
+        """Far out by the logarithm of the share of near rows; below 1, so that a row without any is."""
+        scale = ", on the logarithm of the share of near rows"
+        if upper >= 1:
+            return 1.0, scale
+        rarity, _ = super().far_out(-np.log1p(-lower), -np.log1p(-upper))
+        return min(-np.expm1(-rarity), float(np.nextafter(1.0, 0.0))), scale
 
     def explain(self) -> findings.Explanation:
         """How much is stored, and what near means."""

@@ -12,7 +12,8 @@ Cost:
 Choices:
     1e-10 is added to the mean distance, so that rows that stand on each other have a density. A model that is
     asked about exactly the rows that it has learned from leaves each out of its own neighbours. Scores are below
-    0: near 0 for rows far from all others.
+    0: near 0 for rows far from all others. Its own threshold is found on mean distances, as that of
+    `knn-distance`, since scores that end at 0 are never far above their quartiles.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from mlcli.engines.neighbours.neighbourhoods import NEVER_NOTHING, NeighbourDete
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
-@register("inverse-distance", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.1")
+@register(
+    "inverse-distance",
+    reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.1",
+    revision=2,
+)
 class InverseDistance(NeighbourDetector, Detector):
     """Minus the density by the mean distance to the nearest rows."""
 
@@ -39,3 +44,8 @@ class InverseDistance(NeighbourDetector, Detector):
     def score_rows(self, table: Table) -> Array:
         """Minus one over the mean distance."""
         return self.scored(table, lambda near, stored: -1 / (near.mean_distance(self.k_) + NEVER_NOTHING))
+
+    def far_out(self, lower: float, upper: float) -> tuple[float, str]:
+        """Far out by mean distances."""
+        distance, _ = super().far_out(-1 / lower, -1 / upper)
+        return -1 / distance, ", of mean distances"

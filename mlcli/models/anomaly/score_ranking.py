@@ -32,7 +32,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import fitted, refuse_other_method
+from mlcli.engines.ensemble import fitted
 from mlcli.models.anomaly.supervised_detector import LabelledDetector, plain_fields
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.ranking import GroupedRows, Ranker
@@ -45,7 +45,7 @@ class ScoreRanking(LabelledDetector, Detector):
     base: Model = model_param("ranking-svm", "the ranking model", of=(Ranker,))
     squares: bool = param(True, "whether the squares of the columns stand beside them")
 
-    base_: Any = learned()
+    base_: Any = learned(model="base")
     middle_: Array = learned("columns")
     pairs_: int = learned()
 
@@ -86,8 +86,3 @@ class ScoreRanking(LabelledDetector, Detector):
         """The pairs, then the ranking model."""
         line = f"{self.base_.final.id} has learned from {self.pairs_:,} pairs of an anomaly and a good row"
         return (findings.Lines("Score ranking", (line,)), *self.base_.explain())
-
-    def check_learned(self) -> None:
-        """A ranking model of the kind that was asked for."""
-        super().check_learned()
-        refuse_other_method(self.base_, self.base)

@@ -36,7 +36,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_other_method
+from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -135,7 +135,7 @@ class SupervisedDetector(LabelledDetector, Detector):
     balance: str = param("repeat", "how the classes are made to count alike", choices=BALANCES)
     folds: int = param(5, "how many folds the rows are split into to find that threshold", ge=2)
 
-    base_: Any = learned()
+    base_: Any = learned(model="base")
     counts_: Array = learned(3)
     """Good rows, known anomalies, and artificial ones."""
 
@@ -186,8 +186,3 @@ class SupervisedDetector(LabelledDetector, Detector):
         names = ("good rows", "known anomalies", "artificial anomalies")
         rows = tuple(zip(names, self.counts_.tolist(), strict=True))
         return (findings.Table("Training rows", ("rows", "count"), rows), *self.base_.explain())
-
-    def check_learned(self) -> None:
-        """A classifier of the kind that was asked for."""
-        super().check_learned()
-        refuse_other_method(self.base_, self.base)

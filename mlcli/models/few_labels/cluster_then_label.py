@@ -55,7 +55,7 @@ class ClusterThenLabel(Classifier):
         "nearest", "what a cluster without labelled rows is given", choices=("nearest", "all")
     )
 
-    base_: Any = learned()
+    base_: Any = learned(model="base")
     classifier_: Any = learned()
     shares_: Array = learned()
     """Of each cluster, the share of each class."""
@@ -118,9 +118,7 @@ class ClusterThenLabel(Classifier):
         return outputs(self.classifier_, table, Classifier)
 
     def check_learned(self) -> None:
-        """A clustering of the kind that was asked for, with shares for each cluster."""
-        if not isinstance(self.base_, Model) or self.base_.final.id != self.base.final.id:
-            raise ValueError("a base that is not the one asked for")
+        """Shares for each cluster, and the classifier that was asked for."""
         clustering: Any = self.base_.final
         clusters, classes = clustering.cluster_count(), len(self.classes_)
         if (self.shares_.shape, self.counts_.shape) != ((clusters, classes), (clusters, classes + 1)):

@@ -45,7 +45,9 @@ STILL = 1e-11
 class UserItemBias(Recommender):
     """How generous users are, and how good items are."""
 
-    l2: float = param(5.0, "how many ratings at the mean each user and item is given beside its own", ge=0.0)
+    l2: float = param(
+        5.0, "how many ratings at the mean each user and item is given beside its own", ge=0.0, tune=(0.5, 50.0)
+    )
 
     mean_: float = learned()
     user_bias_: Array = learned("users")

@@ -22,7 +22,7 @@ from mlcli.tasks.stretches import numbered_by_appearance, order_of_texts, stretc
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows
+    from mlcli.data.alignment import AlignedRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 Columns = dict[str, list[str]]
@@ -59,7 +59,7 @@ class PredictionRequest:
 
 
 def predictions_of(
-    saved: SavedModel, rows: NewRows, *, probabilities: bool = False, evidence: bool = False
+    saved: SavedModel, rows: AlignedRows, *, probabilities: bool = False, evidence: bool = False
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
     target = {} if saved.target is None else {"target": saved.target}

@@ -30,6 +30,7 @@ from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answ
 from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_table import BEST, score_cell
+from mlcli.tasks.table import kind_named, named
 
 READING = "±: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
@@ -113,7 +114,15 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     head = opening([one.cell for one in cells])
     if sweep.kind == "bias-variance":
         return (*head, *_decomposition_elements(_decompositions(cells)))
-    return (*head, *(element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)))
+    curves = [element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)]
+    return (*head, *curves, *_picture_of_kind(sweep, cells))
+
+
+def _picture_of_kind(sweep: Sweep, cells: Group) -> Iterator[Element]:
+    """What the kind of task draws of the values of a parameter, such as the elbow of clusterings."""
+    kind = kind_named(first_cell(cells).kind)
+    if sweep.kind == "validation" and kind.picture_of_curve_at:
+        yield from named(kind.picture_of_curve_at)(cells)
 
 
 def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:

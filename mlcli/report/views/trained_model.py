@@ -29,7 +29,7 @@ from mlcli.tasks.stretches import numbered_by_appearance
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
-    from mlcli.data.new_rows import NewRows
+    from mlcli.data.alignment import AlignedRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 MOST_EXPLAINED = 20
@@ -118,7 +118,7 @@ class ExplainedAnswer:
     findings: Explanation
 
 
-def answers_explained(saved: SavedModel, rows: NewRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
+def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
     """Those of the chosen rows, or of the first; a row is numbered from 1."""
     for number in chosen:
         if not 1 <= number <= len(rows):
@@ -148,7 +148,7 @@ def explained_answers_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[s
     ]
 
 
-def _answered_units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
+def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
     """What is answered together: each row for itself, or the sequences in which the rows stand."""
     wanted = np.array(chosen, np.intp) - 1 if chosen else np.arange(min(len(rows), MOST_EXPLAINED))
     beside = rows.texts(saved.by_role)
@@ -164,7 +164,7 @@ def _answered_units(saved: SavedModel, rows: NewRows, chosen: Sequence[int]) -> 
         yield f"Sequence {names[inside[0]]}", inside
 
 
-def _explained_answer(saved: SavedModel, rows: NewRows, what: str, places: Rows) -> ExplainedAnswer:
+def _explained_answer(saved: SavedModel, rows: AlignedRows, what: str, places: Rows) -> ExplainedAnswer:
     model, table = saved.pipeline.final, rows.table.take(places)
     own = model.explain_answer(saved.pipeline.prepared(table))
     base: Any = kind_named(saved.kind).base

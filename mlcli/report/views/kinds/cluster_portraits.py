@@ -15,7 +15,7 @@ from mlcli.core import findings
 from mlcli.core.insertion import missing_steps
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
@@ -29,9 +29,12 @@ FAR, VERY_FAR = 0.5, 1.0
 """From how many standard deviations of all rows on a cluster's mean is high or low, or very much so."""
 DIRECTIONS, MOST_POINTS = 3, 400
 """How many principal components rows are shown by, and about how many rows."""
+FEWEST_PLACED = 30
+"""From how many rows on t-SNE places them: as many as its perplexity takes for neighbours."""
 EPSILON = 1e-9
 BESIDE_ALL = "Means of the clusters beside the mean of all rows: high or low"
 MARKS = "high, low: the mean of the cluster is half a standard deviation or more from that of all rows; very: one"
+PLACED = "near rows stay near; how far clusters lie apart, and how large they are, means little"
 APART = "of the centres, in the columns after the steps; on the diagonal the mean distance of rows to theirs"
 
 
@@ -45,7 +48,7 @@ def cluster_portraits(trained: Trained) -> findings.Explanation:
     space = final.space(prepared)
     apart = between_centres(space, cluster, names, trained.rows.weights)
     drawn = _portraits(trained.rows, cluster, names, final.profile_["between"])
-    return (apart, *drawn, *by_components(space, cluster, names))
+    return (apart, *drawn, *by_components(space, cluster, names), *by_neighbours(space, cluster, names))
 
 
 def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
@@ -54,10 +57,29 @@ def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
     _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
     count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
-    rows = np.arange(0, len(X), max(1, len(X) // MOST_POINTS))
-    of_clusters = {cluster_title(name): rows[cluster[rows] == k] for k, name in enumerate(names[:SHOWN])}
     axes = [f"principal component {place + 1}" for place in range(count)]
-    yield from in_plane_and_space("Clusters", axes, {name: places[some] for name, some in of_clusters.items()})
+    rows = _drawn_rows(len(X))
+    yield from in_plane_and_space("Clusters", axes, _by_cluster(places[rows], cluster[rows], names))
+
+
+def by_neighbours(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
+    """The rows by their places in t-SNE, where they have more columns than a picture shows."""
+    rows = _drawn_rows(len(X))
+    if X.shape[1] <= 2 or len(rows) < FEWEST_PLACED:
+        return
+    places, _ = MODELS.load("t-sne")().placed(X[rows])
+    parts = _by_cluster(places, cluster[rows], names)
+    for picture in in_plane_and_space("Clusters", ("t-SNE 1", "t-SNE 2"), parts):
+        yield replace(picture, note=PLACED)
+
+
+def _drawn_rows(count: int) -> Rows:
+    """The numbers of the rows that are drawn, at even steps."""
+    return np.arange(0, count, max(1, count // MOST_POINTS))
+
+
+def _by_cluster(places: Array, cluster: Codes, names: Sequence[str]) -> dict[str, Array]:
+    return {cluster_title(name): places[cluster == k] for k, name in enumerate(names[:SHOWN])}
 
 
 def in_plane_and_space(title: str, axes: Sequence[str], parts: Mapping[str, Array]) -> Iterator[findings.Finding]:

@@ -23,6 +23,8 @@ from mlcli.tasks.clustering import ClusterAnswers
 
 FEWEST_NUMBERS = 4
 """Numbers of clusters, one cluster included, that make a curve."""
+LIKE_HYPERBOLA = 0.85
+"""A curve that lies no farther below 1/k is like it: nearly always that of points spread evenly over a square."""
 COLUMNS = 5
 """Columns that are shown, of those that differ most between clusters."""
 
@@ -33,14 +35,19 @@ Elbow = Mapping[int, Scored]
 def clustering_elements(group: Group) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of clusters, and what the clusters are made of."""
     elbows = _elbows_in(group)
-    for elbow in elbows:
-        number, one = next(iter(elbow.items()))
-        yield from _elbow_elements(group[one].replace(f" clusters={number}", ""), elbow)
+    yield from inertia_curves(group)
     beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of_elbow(elbow)}
     drawn = [one for one in group if one not in beside]
     for one in drawn:
         yield from _cluster_elements(group[one], one)
     yield notes(*_readings(drawn, elbows))
+
+
+def inertia_curves(group: Group) -> Iterator[Element]:
+    """The inertia by the number of clusters of each model that was given several, and where its elbow is."""
+    for elbow in _elbows_in(group):
+        number, one = next(iter(elbow.items()))
+        yield from _elbow_elements(group[one].replace(f" clusters={number}", ""), elbow)
 
 
 def _readings(drawn: Sequence[Scored], elbows: Sequence[Elbow]) -> Iterator[str]:
@@ -154,12 +161,11 @@ def _bend_sentence(curve: Mapping[int, float]) -> str:
         return "An elbow is looked for where every number of clusters from 2 on is there."
     line = {clusters: 1.0 - (1.0 - curve[last]) * (clusters - 1) / (last - 1) for clusters in curve}
     bend = max(sorted(curve), key=lambda clusters: line[clusters] - curve[clusters])
-    if curve[bend] >= 1.0 / bend:
-        return "No elbow: the inertia falls no faster than 1/k."
-    left, hyperbola = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
-    return (
-        f"The elbow is at {bend} clusters, with {left} % of the inertia left where 1/k would leave {hyperbola} %."
-    )
+    percents = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
+    left = "at {} clusters, with {} % of the inertia left where 1/k would leave {} %.".format(bend, *percents)
+    if curve[bend] > LIKE_HYPERBOLA / bend:
+        return f"No elbow: the curve is like 1/k. It bends most {left}"
+    return f"The elbow is {left}"
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
