@@ -123,8 +123,12 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
     directions = right[kept].T / norms[:, None]
     slopes = directions @ (left.T @ reduced[:, -1] / np.where(kept, singular, 1))[kept]
     if not kept.all():
-        # Taken away along what is undetermined, so that a column of another size keeps its digits.
-        undetermined = np.linalg.qr(right[~kept].T / norms[:, None])[0]
+        # Taken away along what is undetermined, so that a column of another size keeps its digits. Its part there
+        # is rounding, which for a column of tiny cells would be more than the parts of all others.
+        gap = singular[kept].min(initial=np.inf)
+        rounded = max(X.shape) * EPSILON * singular.max(initial=0.0) / gap
+        undetermined = np.where(np.abs(right[~kept]) > rounded, right[~kept], 0.0)
+        undetermined = np.linalg.qr(undetermined.T / norms[:, None])[0]
         slopes = slopes - undetermined @ (undetermined.T @ slopes)
     residuals = y - X @ slopes
     by_rounding = root_weighted(residuals, design.weight).sum() / design.total if intercept else 0.0

@@ -19,6 +19,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Better
 from mlcli.metrics.difference import Difference, holm
 from mlcli.metrics.ranks import (
+    SAME_SCORE,
     Posterior,
     RankTest,
     critical_difference,
@@ -54,6 +55,12 @@ class ScoreTable:
         """The scores so that a larger one is better, and differences of datasets can be compared."""
         scores = np.log(self.scores) if self.by_factors else self.scores
         return np.asarray({"high": scores, "low": -scores, "zero": -np.abs(scores)}[self.better])
+
+    @property
+    def rounding(self) -> float:
+        """How much merits, or their differences, may be apart by rounding."""
+        largest = float(np.abs(self.merits).max(initial=0.0))
+        return SAME_SCORE * (max(1.0, largest) if self.by_factors else largest)
 
 
 @dataclass(frozen=True)
@@ -164,23 +171,23 @@ def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) ->
     ]
     differences = [table.merits[:, first] - table.merits[:, second] for first, second in every]
     enough = len(table.datasets) >= FEWEST_DATASETS
-    tests = holm([_difference(one, enough) for one in differences])
+    tests = holm([_difference(one, enough, table.rounding) for one in differences])
     return [
         PairOverDatasets(
             table.models[first],
             table.models[second],
             test,
-            *wins_ties_losses(apart),
-            None if rope is None or not enough else posterior(apart, rope),
+            *wins_ties_losses(apart, table.rounding),
+            None if rope is None or not enough else posterior(apart, rope, table.rounding),
         )
         for (first, second), apart, test in zip(every, differences, tests, strict=True)
     ]
 
 
-def _difference(differences: Array, enough: bool) -> Difference:
+def _difference(differences: Array, enough: bool, rounding: float) -> Difference:
     if not len(differences):
         return Difference(None, why="there is no dataset that all models have a score of")
     mean = float(differences.mean())
     if not enough:
         return Difference(mean, why=_why_untested(len(differences)))
-    return Difference(mean, p=wilcoxon(differences), test=WILCOXON)
+    return Difference(mean, p=wilcoxon(differences, rounding), test=WILCOXON)

@@ -99,20 +99,24 @@ class Posterior:
     worse: float
 
 
-def wilcoxon(differences: Array) -> float:
-    """The exact two-sided p of differences that are as often above 0 as below; 1 where all are 0."""
-    known = _without_rounding(differences)
-    doubled = _doubled_ranks(np.abs(known))[known != 0]
+def wilcoxon(differences: Array, rounding: float = SAME_SCORE) -> float:
+    """The exact two-sided p of differences that are as often above 0 as below; 1 where all are 0.
+
+    Differences that are apart by ``rounding`` at most are equal.
+    """
+    sizes = np.abs(differences)
+    counting = sizes > rounding
+    doubled = _doubled_ranks(sizes, rounding)[counting]
     if not len(doubled):
         return 1.0
     chances = _sums_of_half(doubled)
-    found = int(doubled[known[known != 0] > 0].sum())
+    found = int(doubled[differences[counting] > 0].sum())
     return float(min(1.0, 2 * min(chances[: found + 1].sum(), chances[found:].sum())))
 
 
-def posterior(differences: Array, rope: float) -> Posterior:
+def posterior(differences: Array, rope: float, rounding: float = SAME_SCORE) -> Posterior:
     """What is to be believed of the next dataset of the same kind; differences within ±rope count as none."""
-    values = np.concatenate([[0.0], _without_rounding(differences)])
+    values = np.concatenate([[0.0], np.where(np.abs(differences) <= rounding, 0.0, differences)])
     sums = values[:, None] + values[None, :]
     weights = _dirichlet(len(differences))
     above, below = (((weights @ _beyond(side * sums, 2 * rope)) * weights).sum(axis=1) for side in (1.0, -1.0))
@@ -123,20 +127,16 @@ def posterior(differences: Array, rope: float) -> Posterior:
     return Posterior(float(better), float(alike), float(worse))
 
 
-def wins_ties_losses(differences: Array) -> tuple[int, int, int]:
+def wins_ties_losses(differences: Array, rounding: float = SAME_SCORE) -> tuple[int, int, int]:
     """On how many datasets the first of two models is better, equal and worse."""
-    known = _without_rounding(differences)
-    return int((known > 0).sum()), int((known == 0).sum()), int((known < 0).sum())
+    wins, losses = (int((side * differences > rounding).sum()) for side in (1.0, -1.0))
+    return wins, len(differences) - wins - losses, losses
 
 
-def _without_rounding(differences: Array) -> Array:
-    rounding = SAME_SCORE * max(1.0, float(np.abs(differences).max(initial=0.0)))
-    return np.where(np.abs(differences) <= rounding, 0.0, differences)
-
-
-def _doubled_ranks(sizes: Array) -> Array:
+def _doubled_ranks(sizes: Array, rounding: float) -> Array:
     """Twice the rank of each size, equal ones sharing theirs: whole numbers."""
-    smaller, equal = (sizes[None, :] < sizes[:, None]).sum(axis=1), (sizes[None, :] == sizes[:, None]).sum(axis=1)
+    less = sizes[:, None] - sizes[None, :]
+    smaller, equal = (less > rounding).sum(axis=1), (np.abs(less) <= rounding).sum(axis=1)
     return np.asarray(2 * smaller + equal + 1)
 
 

@@ -160,3 +160,14 @@ def test_a_target_in_another_unit_is_a_leak(tmp_path: Path, rows: int) -> None:
     (tmp_path / "my.yaml").write_text("target: y\n")
     found = [issue for issue in issues_of_data(load(str(tmp_path / "my.csv"))) if issue.code == "leaks"]
     assert [issue.columns for issue in found] == [("in_dollars",)]
+
+
+def test_a_column_that_follows_from_times_says_how(tmp_path: Path) -> None:
+    """Twice a number of seconds since 1970 is twice that, and no more, though all cells are far from 0."""
+    columns, rng = sound()
+    seconds = 1_700_000_000 + rng.integers(0, 60, len(columns["y"]))
+    columns |= {"seconds": [f"{one}" for one in seconds], "twice": [f"{2 * one}" for one in seconds]}
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    issues = issues_of_data(load(str(tmp_path / "my.csv"), target="y"))
+    (found,) = (issue for issue in issues if issue.code == "dependent-columns")
+    assert found.sentence == "columns 'seconds' and 'twice' say the same: twice = 2 x seconds"

@@ -35,6 +35,23 @@ def test_differences_from_the_nearest_in_context_are_scored() -> None:
     assert scores(model, X, Z) == pytest.approx(of_formula(X, Z), rel=1e-6)
 
 
+def test_a_large_mean_takes_no_digits_of_the_scores() -> None:
+    """Parts of 2⁻¹⁰ stay what they are beside 2²⁸, so that only where the cells lie is another."""
+    X, Z = cloud(200, 2), cloud(60, 2, seed=1)
+    X[:, 1], Z[:, 1] = (np.round(rows[:, 1] * 1024) / 1024 for rows in (X, Z))
+    model = build(Contextual, {"base": "z-score", "context": ["x0"], "neighbours": K, "floor": FLOOR})
+    far = np.array([0.0, 2.0**28])
+    assert scores(model, X + far, Z + far) == pytest.approx(of_formula(X, Z), rel=1e-6)
+
+
+def test_no_rows_have_no_scores_and_no_reasons() -> None:
+    """As where no new row is flagged."""
+    model = fitted(build(Contextual, {"base": "z-score", "context": ["x0"]}), rows_of(cloud(30, 2)))
+    none = rows_of(cloud(30, 2)).table.take(np.arange(0))
+    assert model.score_rows(none).shape == (0,)
+    assert model.reasons(none)[1].shape == (0, 1)
+
+
 def test_what_is_usual_in_summer_is_odd_in_winter() -> None:
     rng = np.random.default_rng(0)
     season = np.repeat([0.0, 1.0], 60)

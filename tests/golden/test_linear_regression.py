@@ -165,6 +165,21 @@ def test_levels_as_columns_have_the_least_norm_and_no_standard_errors() -> None:
     assert "Collinear" in model.explain()[0].note
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_levels_have_the_least_norm_beside_a_column_of_any_unit(unit: float) -> None:
+    """Only a shift of all levels is undetermined, and least where they sum to 0; the rest no unit changes."""
+    rng = np.random.default_rng(1)
+    levels = np.eye(5)[rng.integers(0, 5, 40)]
+    number = rng.normal(size=(40, 1))
+    y = list(1e3 + levels @ [1.0, 2.0, 4.0, 7.0, 11.0] + 1e3 * number[:, 0] + rng.normal(size=40))
+    model = fitted(LinearRegression(), valued(numeric(np.column_stack([number * unit, levels])), y))
+    regular = np.column_stack([np.ones(40), number, levels[:, 1:]])
+    beta = np.linalg.lstsq(regular, np.array(y), rcond=None)[0]
+    shifts = np.array([0.0, *beta[2:]])
+    expected = [beta[1] / unit, *(shifts - shifts.mean())]
+    assert model.coefficients_ == pytest.approx(expected, rel=1e-9)
+
+
 def test_what_collinear_columns_leave_determined_keeps_its_precision() -> None:
     # Leaving one level out makes the design regular and changes nothing about the other columns.
     data = in_numbers("diabetes_progression")

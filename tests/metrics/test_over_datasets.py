@@ -104,6 +104,19 @@ def test_wilcoxon_is_exact_with_ties_and_zeros_too(seed: int) -> None:
     assert wilcoxon(differences) == pytest.approx(theirs, rel=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-15, 1e9])
+def test_equal_differences_of_rounded_scores_share_their_rank(unit: float) -> None:
+    """0.76 − 0.71 and 0.58 − 0.63 are both 0.05, and are told apart in no unit; SciPy has what hundredths give."""
+    ours = np.array([71, 76, 65, 83, 63, 64, 47, 58]), np.array([69, 71, 74, 79, 57, 70, 68, 63])
+    two = {name: scores / 100 * unit for name, scores in zip("ab", ours, strict=True)}
+    theirs = stats.wilcoxon(ours[0] - ours[1], method=stats.PermutationMethod(n_resamples=np.inf)).pvalue
+    rows_of = [(f"data {place}", name, float(scores[place])) for place in range(8) for name, scores in two.items()]
+    table = score_table(rows_of, "score", "high")
+    (pair,) = compare_over_datasets(table).pairs
+    assert pair.difference.p == pytest.approx(theirs, rel=1e-9)
+    assert {pair.wins, pair.losses} == {4}
+
+
 # What baycomp 1.0.3 prints: SignedRankTest.probs(first, second, rope=..., random_state=1), of 50,000 draws.
 BAYCOMP = [
     (0, 1, 0.01, (0.0, 0.33084, 0.66916)),

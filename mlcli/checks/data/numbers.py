@@ -148,7 +148,8 @@ def _correlations(numbers: Array) -> Array:
 def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue:
     both = np.stack([audited.cells(first), audited.cells(second)])
     x, y = both[:, ~np.isnan(both).any(axis=0)]
-    slope, intercept = np.polyfit(x, y, 1)
+    slope = float(np.polyfit(x - x.mean(), y - y.mean(), 1)[0])
+    intercept = float(y.mean() - slope * x.mean())
     plus = "" if abs(intercept) < 1e-6 * np.ptp(y) else f" {intercept:+.4g}"
     formula = f"{second.name} = {slope:.6g} x {first.name}{plus}"
     return Issue(

@@ -43,7 +43,7 @@ from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
-@register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection", revision=2)
+@register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection", revision=3)
 class Contextual(Detector):
     """A detector of how rows differ from those of a like context."""
 
@@ -101,11 +101,13 @@ class Contextual(Detector):
     def _usual(self, context: Array, behaviour: Array) -> tuple[Array, Array]:
         """The mean and the variance of the behaviour in the context of each row."""
         within = same_rows(context, self.context_) and same_rows(behaviour, self.behaviour_)
-        if not context.shape[1]:
+        if not context.size:
             return self.behaviour_.mean(axis=0), self.behaviour_.var(axis=0)
         count = min(self.neighbours, len(self.context_) - within)
         queries, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
-        sums = [_summed(stored, self.behaviour_), _summed(stored, self.behaviour_**2)]
+        centre = self.behaviour_.mean(axis=0)  # else the square of a large mean takes all digits of a variance
+        behaviour, learned = behaviour - centre, self.behaviour_ - centre
+        sums = [_summed(stored, learned), _summed(stored, learned**2)]
         around = Neighbourhoods(queries, stored, count + within, within=False)
         weighed = stored.counts.astype(np.float64)
         found = [_of_neighbours(near, weighed, sums) for near in around]
@@ -113,7 +115,7 @@ class Contextual(Detector):
         if within:
             total, first, second = total - 1, first - behaviour, second - behaviour**2
         mean = first / total[:, None]
-        return mean, np.maximum(second / total[:, None] - mean**2, 0.0)
+        return centre + mean, np.maximum(second / total[:, None] - mean**2, 0.0)
 
     def score_rows(self, table: Table) -> Array:
         """What the detector says of the differences."""

@@ -116,8 +116,8 @@ def _dataset_cells(table: ScoreTable, place: int) -> list[GridCell]:
 def _counts_against(over: OverDatasets, best: int, place: int) -> str:
     if place == best:
         return "-"
-    merits = over.table.merits
-    return ", ".join(map(str, wins_ties_losses(merits[:, place] - merits[:, best])))
+    merits, rounding = over.table.merits, over.table.rounding
+    return ", ".join(map(str, wins_ties_losses(merits[:, place] - merits[:, best], rounding)))
 
 
 def sentence_over_datasets(over: OverDatasets) -> str:
