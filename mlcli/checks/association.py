@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.pair_sums import dense_ranks
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags
 
@@ -22,7 +23,7 @@ def share_right(cells: NDArray[Any], classes: Codes, count: int) -> float:
 
     Missing cells are a value like any other.
     """
-    groups = _value_numbers(cells)
+    groups = dense_ranks(cells)
     counts = np.zeros((int(groups.max()) + 1, count))
     np.add.at(counts, (groups, classes), 1)
     of_row = counts[groups]
@@ -42,7 +43,7 @@ def _neighbour_counts(counts: Array, groups: Codes) -> Array:
 
 def share_explained(cells: NDArray[Any], values: Array) -> float:
     """R² of what the other rows of the same value, or the values just below and above, have on average."""
-    groups = _value_numbers(cells)
+    groups = dense_ranks(cells)
     totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(np.float64)
     others, sums = sizes[groups] - 1, totals[groups] - values
     alone = others == 0
@@ -51,11 +52,6 @@ def share_explained(cells: NDArray[Any], values: Array) -> float:
         sums[alone], others[alone] = beside[:, 0], np.maximum(beside[:, 1], 1)
     spread = float(((values - values.mean()) ** 2).sum())
     return 1 - float(((values - sums / others) ** 2).sum()) / spread if spread > 0 else 0.0
-
-
-def _value_numbers(cells: NDArray[Any]) -> Codes:
-    """A number for each distinct value, in their order."""
-    return np.unique(cells, return_inverse=True)[1].astype(np.int32)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from mlcli.checks.repairs import joined_sidecar
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
 from mlcli.core.errors import DataError
 from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
+from mlcli.core.names import counted
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
 from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, notes
-from mlcli.report.numbers import counted
 from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.tasks.table import implied_by
 

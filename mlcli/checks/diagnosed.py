@@ -12,7 +12,7 @@ from mlcli.checks.association import share_explained, share_right
 from mlcli.checks.audited import RIVALS
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.findings import Explanation
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import Trained, train
@@ -118,11 +118,13 @@ class Diagnosed:
         target = self.dataset.schema.the("target")
         if target is None or self.cell.kind not in RIVALS:
             return {}
-        truth = self.dataset.table.cells(target.name).astype(np.float64)
-        known = truth >= 0 if target.coded else ~np.isnan(truth)
+        truth = self.dataset.table.cells(target.name)
+        known = ~is_missing(truth)
         cells = {one.name: self.dataset.table.cells(one.name)[known] for one in self.dataset.schema.features()}
         if not target.coded:
-            return {name: share_explained(of_one, truth[known]) for name, of_one in cells.items()}
+            return {
+                name: share_explained(of_one, truth[known].astype(np.float64)) for name, of_one in cells.items()
+            }
         classes = truth[known].astype(np.int32)
         return {name: share_right(of_one, classes, len(target.levels)) for name, of_one in cells.items()}
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import StoreError
+from mlcli.core.names import counted
 from mlcli.core.processes import on_linux
 from mlcli.core.threads import BLAS_VARIABLES, cores
 from mlcli.experiment.run.reproduction import versions
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
-from mlcli.report.numbers import counted
 
 EXTRAS = {
     "report": ("jinja2", "matplotlib"),

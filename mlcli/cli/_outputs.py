@@ -16,10 +16,9 @@ from mlcli.cli._console import page_for, remark, show_as
 from mlcli.cli._declaring import flag, option, shared
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import counted, did_you_mean
 from mlcli.report.document import Document, grid
 from mlcli.report.formats.table import CSV
-from mlcli.report.numbers import counted
 
 Columns = Mapping[str, Sequence[str]]
 PICTURE_FORMATS = ("svg", "png", "pdf")
@@ -200,7 +199,7 @@ class PageOptions:
                 beside.write_text(page, encoding="utf-8")
             say(f"wrote {self.html}: open it in a browser")
         if self.pictures is not None:
-            from mlcli.report.numbers import counted
+            from mlcli.core.names import counted
             from mlcli.report.pictures.files import save_all
 
             self.pictures.mkdir(exist_ok=True)

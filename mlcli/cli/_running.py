@@ -18,6 +18,7 @@ from mlcli.cli._options import GateOptions, ViewOptions
 from mlcli.cli._outputs import PageOptions
 from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
+from mlcli.core.names import counted
 from mlcli.core.processes import on_linux
 from mlcli.core.quantities import duration
 from mlcli.data.dataset import Dataset
@@ -26,7 +27,6 @@ from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Exper
 from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
 from mlcli.report.formats.table import JSON, TEXT
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
 from mlcli.report.scoring.scored import Scored
 from mlcli.report.views.results import Details, gates_as_elements, results_of

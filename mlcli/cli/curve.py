@@ -38,7 +38,8 @@ def curve_command(
 
     Each point has the score of judged rows with its spread over splits, and
     that of training rows beside it. learning: are more rows worth having?
-    validation: one parameter takes several values (k=1..25, or c=0.1,1,10).
+    validation: one parameter takes several values (k=1..25, C=0.1,1,10,
+    or polynomial.degree=1..9 of a step).
     stages: rounds, trees or epochs of one fit. bias-variance: how far the
     answers of many training sets are off, and how much they differ.
     """

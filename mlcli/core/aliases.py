@@ -1,4 +1,4 @@
-"""Names that people type from other programs, and what they are called here: suggestions."""
+"""Names that people type from other programs and from textbooks, and what they are called here: suggestions."""
 
 from __future__ import annotations
 
@@ -6,47 +6,93 @@ from collections.abc import Iterator
 
 METHODS = {
     "adaboost": "ada",
-    "agglomerative": "hierarchical",
-    "bayes-net": "bayesnet",
+    "agglomerative": "hierarchical hierarchicalclustering",
+    "bayes-net": "bayesiannetwork bayesnet",
+    "cblof": "cbof",
     "crf": "conditionalrandomfield",
     "decision-tree": "cart c45 dt dtree id3 j48 stump tree",
     "elastic-net": "enet",
     "extra-trees": "et extratrees",
-    "gmm": "em gaussianmixture mixture",
+    "fp-growth": "apriori associationrules frequentitemsets",
+    "gmm": "em expectationmaximisation expectationmaximization gaussianmixture mixture mixtureofgaussians",
     "gradient-boosting": "gb gbdt gbm gbr",
+    "grubbs": "grubbstest",
+    "hmm": "baumwelch hiddenmarkov hiddenmarkovmodel",
     "isolation-forest": "iforest",
     "k-means": "kmeans",
-    "knn": "ibk kneighbors kneighbours nearestneighbors nearestneighbours",
+    "knn": "ibk kneighbors kneighbours nearestneighbor nearestneighbors nearestneighbour nearestneighbours",
     "knn-distance": "inversedistance",
-    "lda": "lineardiscriminantanalysis",
+    "lda": "fisher lineardiscriminantanalysis",
+    "least-absolute": "lad leastabsolutedeviations",
     "linear-regression": "linear lm ols",
     "linear-svm": "linearsvc sgd",
     "lof": "localoutlierfactor relativedensity",
-    "log-linear": "maxent",
+    "log-linear": "maxent maximumentropy",
     "logistic-regression": "logisticregressioncv logistic logit logreg lr softmax",
+    "matrix-factorisation": "mf",
+    "mds": "multidimensionalscaling",
     "mlp": "ann deeplearning dnn multilayerperceptron neuralnetwork nn",
+    "mrf": "markovnetwork markovrandomfield",
     "naive-bayes": "bayes bernoullinb categoricalnb gaussiannb multinomialnb nb",
     "newton-boosting": "catboost histgradientboosting lightgbm lgbm xgb xgboost",
     "one-against-one": "onevsone ovo",
     "one-against-rest": "onevsrest ovr",
     "one-class-svm": "ocsvm",
-    "one-r": "oner",
+    "one-r": "1r 1rule oner onerule",
     "output-codes": "ecoc outputcode",
+    "pca": "principalcomponentanalysis principalcomponents",
+    "perceptron": "perceptronlearningalgorithm pla",
     "qda": "quadraticdiscriminantanalysis",
     "random-forest": "forest rf randomforests",
+    "rbf-network": "radialbasisfunction rbf",
+    "similarity": "kernelregression nadarayawatson",
+    "stacking": "stackedgeneralisation",
     "svm": "smo supportvectormachine svc",
     "svm-regression": "linearsvr svr",
+    "t-sne": "tsne",
     "voting": "vote",
-    "zero-r": "dummy majority zeror",
+    "zero-r": "0r dummy majority zeror",
+}
+STEPS = {
+    "anova": "fvalue",
+    "backward-elimination": "backward",
+    "chi-square": "chi2",
+    "class-weights": "balanced classweight",
+    "correlation": "pearson",
+    "discretise": "binning equalfrequency equalwidth kbinsdiscretizer",
+    "embedded-selection": "embedded rfe selectfrommodel",
+    "fair-weights": "reweighing reweighting",
+    "forward-selection": "forward wrapper",
+    "impute": "fillna imputation imputer missing simpleimputer",
+    "k-means-code": "vectorquantisation",
+    "landmarks": "kernelfeatures nystroem",
+    "lda-projection": "fisher",
+    "min-max": "minmaxscaler normalisation normalise normalization normalize",
+    "mutual-information": "infogain informationgain",
+    "one-hot": "dummies encode onehotencoder onehotencoding",
+    "ordinal": "integerencoding labelencoder ordinalencoder",
+    "sample-rows": "downsample oversample resample undersample upsample",
+    "signal-to-noise": "s2n snr",
+    "standardise": "scale scaling standardisation standardization standardize standardscaler zscore",
+    "threshold": "negativepart positivepart relu",
+    "tree-embedding": "embedding randomtreesembedding",
+    "winsorise": "clip winsorize",
 }
 SETTINGS = {
+    "632": "estimate=.632",
     "c45": "algorithm=c45",
+    "downsample": "balance=down",
+    "equalwidth": "by=equal-width",
     "id3": "algorithm=id3",
+    "integerencoding": "columns=nominal",
     "j48": "algorithm=c45",
     "linearsvr": "kernel=linear",
+    "oversample": "balance=up",
     "stump": "max_depth=1",
+    "undersample": "balance=down",
+    "upsample": "balance=up",
 }
-"""What makes a method the one that another program calls so."""
+"""What makes a method, a step or a protocol the one that others call so."""
 PARAMETERS = {
     "C cost l2": "c",
     "activations": "activation",
@@ -85,16 +131,25 @@ PARAMETERS = {
 }
 METRICS = {
     "accuracy": "acc",
-    "auc": "areaundercurve rocauc",
+    "auc": "areaundercurve auroc roc rocauc",
     "balanced-accuracy": "balancedacc",
+    "bias": "meansignederror",
+    "calinski-harabasz": "ch varianceratio",
+    "error-rate": "01loss errors misclassification zerooneloss",
     "f1-macro": "f1 f1score",
+    "fnr": "falsenegativerate",
+    "fpr": "falsepositiverate",
     "log-loss": "crossentropy logloss neglogloss",
     "mae": "meanabsoluteerror",
     "mcc": "matthews matthewscorrcoef",
     "mse": "meansquarederror negmeansquarederror",
     "pr-auc": "averageprecision",
+    "precision": "positivepredictivevalue ppv",
     "r2": "r2score rsquared",
+    "recall": "sensitivity tpr truepositiverate",
     "rmse": "rootmeansquarederror",
+    "specificity": "tnr truenegativerate",
+    "sse": "residualsumofsquares rss ssr sumofsquarederrors",
 }
 TASKS = {
     "anomaly": "fraud novelty outlier outlierdetection outliers",
@@ -109,14 +164,15 @@ TASKS = {
     "sequence-labelling": "ner tagging",
 }
 PROTOCOLS = {
-    "bootstrap": "bootstrapping",
+    "bootstrap": "632 bootstrapping",
     "forward-chaining": "timeseries timeseriessplit walkforward",
     "given": "predefinedsplit",
     "holdout": "split traintest traintestsplit",
     "k-fold": "crossval crossvalidation cv",
     "leave-groups-out": "groupkfold logo",
     "leave-one-out": "loo loocv",
-    "repeated-holdout": "montecarlo shufflesplit",
+    "repeated-holdout": "montecarlo randomsubsampling repeatedrandomholdout shufflesplit",
+    "train-validation-test": "trainvalidationtest validation",
     "whole": "resubstitution train",
 }
 VALUES = {
@@ -146,7 +202,7 @@ VALUES = {
 """Values of parameters."""
 BY_WORD: tuple[dict[str, list[str]], ...] = tuple(
     {word: names.split() for names, words in table.items() for word in words.split()}
-    for table in (METHODS, METRICS, TASKS, PROTOCOLS, PARAMETERS, VALUES)
+    for table in (METHODS, STEPS, METRICS, TASKS, PROTOCOLS, PARAMETERS, VALUES)
 )
 """The same by the words of other programs: the names that each may stand for, the likeliest first."""
 METHODS_OF_KINDS = {

@@ -79,6 +79,11 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 row, 2 rows."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def free_name(name: str, taken: Collection[str]) -> str:
     """A name, or where it is taken one such as "component 1 (2)" that is not."""
     free, count = name, 2

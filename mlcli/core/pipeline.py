@@ -79,7 +79,7 @@ class Pipeline(Model):
         """Rows that the model draws, as they would stand in the file, the columns in its order."""
         drawn: Table = self.model.sample_rows(n, rng)
         for step in reversed(self.steps):
-            drawn = step.undone(drawn)
+            drawn = step.undone(drawn, rng)
         place = {column.name: place for place, column in enumerate(self.columns_)}
         parts = sorted(drawn.parts(), key=lambda part: place.get(part[0].name, len(place)))
         return Table.of(parts, len(drawn))

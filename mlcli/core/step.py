@@ -115,17 +115,17 @@ class Step:
         """The rows that what follows learns from; rows that are asked about never pass here."""
         return data
 
-    def undone(self, table: Table) -> Table:
+    def undone(self, table: Table, rng: np.random.Generator) -> Table:
         """Rows that were drawn as they are behind it, as they are in front of it; other columns stay."""
         made = self.columns_after(self.columns_)
         names = {column.name for column in made}
         drawn = Table.of(((column, table.cells(column.name)) for column in made), len(table))
         others = (part for part in table.parts() if part[0].name not in names)
-        return Table.of([*self.inverse(drawn).parts(), *others], len(table))
+        return Table.of([*self.inverse(drawn, rng).parts(), *others], len(table))
 
-    def inverse(self, table: Table) -> Table:
-        """A table with the columns that it has seen, of one as it makes it."""
-        hint = "leave it out; standardise, min-max, log, impute, one-hot and ordinal can be"
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
+        """A table with the columns that it has seen, of one as it makes it; what it has left out is drawn."""
+        hint = "leave it out; standardise, min-max, log, impute, one-hot, ordinal and discretise can be"
         what = f"the step {self.id} cannot be undone, so that no rows can be drawn in front of it"
         raise DataError(what, hint=hint)
 
@@ -173,7 +173,7 @@ class RowStep(Step):
         """Rows that are asked about stay as they are."""
         return table
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """So do rows that are drawn."""
         return table
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.names import listed, nearest
+from mlcli.core.names import counted, listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table, is_missing
 from mlcli.data.columns import TypedColumn, absent_cells, coded_by
@@ -126,7 +126,7 @@ class AlignedRows:
             reach = f"reaching from {one.lowest:g} to {one.highest:g}"
             yield f"column '{one.column}': {cells}, {reach} (cells: {one.count})"
         if more := [one.column for one in self.outside[MOST_LISTED:]]:
-            yield f"cells {beyond} in {len(more)} more column{'s' if len(more) > 1 else ''}: {listed(more)}"
+            yield f"cells {beyond} in {counted(len(more), 'more column')}: {listed(more)}"
 
 
 def aligned(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, empty_cells
 from mlcli.data.number_text import (
@@ -195,15 +195,10 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     return tuple(notes)
 
 
-def counted_cells(count: int) -> str:
-    """So many cells."""
-    return f"{count:,} {'cell' if count == 1 else 'cells'}"
-
-
 def _asks_missing(name: str, value: str, count: int, then: str) -> str:
     token = f'["{value}"]'
     return (
-        f"'{value}' in {counted_cells(count)} of column '{name}' was read as it stands: "
+        f"'{value}' in {counted(count, 'cell')} of column '{name}' was read as it stands: "
         f"if it means missing, say missing: {token} in the sidecar{then}"
     )
 

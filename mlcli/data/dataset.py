@@ -16,7 +16,7 @@ import numpy as np
 
 from mlcli.core.names import listed
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Table, is_missing
 from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import kind_named
 
@@ -57,10 +57,7 @@ class Dataset:
     def unlabelled(self) -> int:
         """How many rows have no target; they judge nothing, and few methods learn from them."""
         target = self.schema.the("target")
-        if target is None:
-            return 0
-        cells = self.table.cells(target.name).astype(np.float64)
-        return int((np.isnan(cells) | (cells < 0 if target.coded else False)).sum())
+        return 0 if target is None else int(is_missing(self.table.cells(target.name)).sum())
 
     @cached_property
     def content(self) -> str:
@@ -118,5 +115,5 @@ def has_many_levels(column: Column, rows: int) -> bool:
 
 def _cells(dataset: Dataset, column: Column, rows: int | None = None) -> Array:
     """The cells of a column that are not missing, of all rows or the first; codes as numbers."""
-    cells = dataset.table.cells(column.name)[:rows].astype(np.float64)
-    return cells[cells >= 0] if column.coded else cells[~np.isnan(cells)]
+    cells = dataset.table.cells(column.name)[:rows]
+    return cells[~is_missing(cells)].astype(np.float64)

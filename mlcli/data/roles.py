@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.rows import looks_like_parts
+from mlcli.core.tables import is_missing
 from mlcli.data.columns import TypedColumn
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
@@ -133,11 +134,6 @@ def _why_an_id(name: str, column: TypedColumn) -> str:
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]
 
 
-def _missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    absent: NDArray[np.bool_] = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-    return absent
-
-
 def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
     wrong: NDArray[np.bool_] = (cells < 0) | (cells != np.floor(cells))
     return wrong
@@ -145,19 +141,19 @@ def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
 
 CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
     "weight": (
-        (_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
+        (is_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
         (lambda cells: cells < 0, "a weight is below 0", "weights are 0 or more"),
     ),
     "count": (
-        (_missing, "a count is missing", "say for every row how many it stands for; 0 leaves a row out"),
+        (is_missing, "a count is missing", "say for every row how many it stands for; 0 leaves a row out"),
         (_no_count, "a count is not a whole number from 0 on", "role: weight takes any number"),
     ),
-    "group": ((_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
-    "sequence": ((_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
-    "part": ((_missing, "the part is missing", "every row needs its part, such as train or test"),),
-    "domain": ((_missing, "the domain is missing", "every row needs the domain that it comes from"),),
-    "user": ((_missing, "the user is missing", "every row needs its user"),),
-    "item": ((_missing, "the item is missing", "every row needs its item"),),
+    "group": ((is_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
+    "sequence": ((is_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
+    "part": ((is_missing, "the part is missing", "every row needs its part, such as train or test"),),
+    "domain": ((is_missing, "the domain is missing", "every row needs the domain that it comes from"),),
+    "user": ((is_missing, "the user is missing", "every row needs its user"),),
+    "item": ((is_missing, "the item is missing", "every row needs its item"),),
 }
 """What the cells of a role must not be."""
 

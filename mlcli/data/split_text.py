@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.data.number_text import is_number
 from mlcli.data.records import FileLayout, Records, TextColumn, distinct
 
@@ -134,9 +134,7 @@ def _numbered(body: str, delimiter: str, name: str, first_line: int) -> Iterator
 
 
 def _width_problem(name: str, line: int, record: list[str], header: list[str]) -> Problem:
-    cells = "1 cell" if len(record) == 1 else f"{len(record)} cells"
-    names = "1 name" if len(header) == 1 else f"{len(header)} names"
-    given = f"the row has {cells}, the header has {names}"
+    given = f"the row has {counted(len(record), 'cell')}, the header has {counted(len(header), 'name')}"
     if len(record) < len(header):
         what = f"{given}: nothing stands in column '{header[len(record)]}'"
         return Problem(what, where=f"{name}:{line}", hint="an empty cell still needs its delimiter")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem
-from mlcli.core.names import did_you_mean, listed
-from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, TypedColumn, counted_cells
+from mlcli.core.names import counted, did_you_mean, listed
+from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, TypedColumn
 from mlcli.data.declared_columns import retyped
 from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
@@ -102,7 +102,7 @@ def _with_gaps(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple
     changed, _ = retyped(records.column(column.name), declaration, "numeric", records)
     shown = " and ".join(f"'{word}'" for word in words)
     note = (
-        f"{shown} in {counted_cells(empty)} of the target '{column.name}' is taken as missing, since all others "
+        f"{shown} in {counted(empty, 'cell')} of the target '{column.name}' is taken as missing, since all others "
         f"are numbers; where it is a class, say columns: {{{column.name}: nominal}} in the sidecar"
     )
     return replace(changed, why=f"every cell is a number but for {shown}"), (note,)

@@ -43,10 +43,10 @@ class NotFromSumsError(Exception):
 
 
 class Batch(NamedTuple):
-    """Some sets of training rows, what the method sees of them, and the rows to be asked of each (sets × rows)."""
+    """Some sets of training rows, what the method sees of them, and the test rows of each (sets × rows)."""
 
     parts: Rows
-    asked: Rows
+    test: Rows
     doubtful: Flags
     """The sets of which sums do not tell enough."""
     known: LinearColumns
@@ -135,10 +135,10 @@ def by_parts(rows: SplitRows) -> Iterator[Batch]:
     total = totals_outside(rows.entries.weights[:, None] * np.eye(classes)[rows.y], round_)
     known, doubtful = rows.through_steps(Spread.stacked(all_but_one(judged, always)), total)
     for parts in _of_one_size(round_.sizes):
-        asked = [round_.rows_of[k] for k in parts.tolist()]
-        longest = np.arange(max(map(len, asked)))
+        test = [round_.rows_of[k] for k in parts.tolist()]
+        longest = np.arange(max(map(len, test)))
         # A part that is shorter than others asks some of its rows again.
-        padded = np.array([one[longest % len(one)] if len(one) else one for one in asked])
+        padded = np.array([one[longest % len(one)] if len(one) else one for one in test])
         yield Batch(parts, padded, doubtful[parts], known.take(parts), partial(_scatter_outside, rows, parts))
 
 
@@ -157,20 +157,20 @@ def one_by_one(rows: SplitRows) -> Iterator[Batch]:
     """A set for each row: all others, by what is left of the sums of all rows."""
     width = rows.entries.width
     for block in blocks_of(len(rows.y), width * (width + rows.classes), AT_ONCE):
-        asked = np.arange(*block.indices(len(rows.y)))
-        own, lost = _without_each(rows, asked)
-        total = _less(rows.total[rows.y[asked]], rows.entries.weights[asked])
+        left_out = np.arange(*block.indices(len(rows.y)))
+        own, lost = _without_each(rows, left_out)
+        total = _less(rows.total[rows.y[left_out]], rows.entries.weights[left_out])
         by_class = Spread(
-            *(_with_own(all_, rows.y[asked], one) for all_, one in zip(rows.everything, own, strict=True))
+            *(_with_own(all_, rows.y[left_out], one) for all_, one in zip(rows.everything, own, strict=True))
         )
-        known, doubtful = rows.through_steps(by_class, _with_own(rows.total, rows.y[asked], total))
-        yield Batch(asked, asked[:, None], doubtful | lost, known, partial(_scatter_without, rows, asked))
+        known, doubtful = rows.through_steps(by_class, _with_own(rows.total, rows.y[left_out], total))
+        yield Batch(left_out, left_out[:, None], doubtful | lost, known, partial(_scatter_without, rows, left_out))
 
 
-def _without_each(rows: SplitRows, asked: Rows) -> tuple[Spread, Flags]:
+def _without_each(rows: SplitRows, left_out: Rows) -> tuple[Spread, Flags]:
     """The spread of its class without each row (Welford 1962, backwards); and whether digits are lost."""
-    entries, before = rows.entries.rows(asked), rows.everything.of(rows.y[asked])
-    gone = np.where(np.isnan(entries), 0.0, rows.entries.weights[asked, None])
+    entries, before = rows.entries.rows(left_out), rows.everything.of(rows.y[left_out])
+    gone = np.where(np.isnan(entries), 0.0, rows.entries.weights[left_out, None])
     left = _less(before.weight, gone)
     away = np.where(gone > 0, entries - before.mean, 0.0)
     step = quotient(gone, left) * away
@@ -195,19 +195,21 @@ def _with_own(by_class: Array, own: Rows, changed: Array) -> Array:
     return found
 
 
-def _scatter_without(rows: SplitRows, asked: Rows, known: LinearColumns, features: Rows, chosen: Chosen) -> Array:
+def _scatter_without(
+    rows: SplitRows, left_out: Rows, known: LinearColumns, features: Rows, chosen: Chosen
+) -> Array:
     """The scatter of some entries without each row."""
     from mlcli.kernels.sums.without_each_row import scatters_without_each
 
     scatters, own, weight = (
         np.ascontiguousarray(chosen(rows.sums.scatter)),
-        rows.y[asked],
-        rows.entries.weights[asked],
+        rows.y[left_out],
+        rows.entries.weights[left_out],
     )
     left = _less(rows.total[own], weight)
     factor = quotient(weight * rows.total[own], left)
-    away = rows.filled[asked] - rows.sums.mean[own]
-    found = np.empty((len(asked), len(scatters), len(features), len(features)))
+    away = rows.filled[left_out] - rows.sums.mean[own]
+    found = np.empty((len(left_out), len(scatters), len(features), len(features)))
     changed = own if len(scatters) == rows.classes else np.zeros_like(own)
     scatters_without_each(
         scatters, away, changed, factor, features, known.gap[features], *known.slopes(features), found
@@ -215,7 +217,7 @@ def _scatter_without(rows: SplitRows, asked: Rows, known: LinearColumns, feature
     return found
 
 
-ASKED_AT_ONCE = 2**19
+ROWS_AT_ONCE = 2**19
 """How many numbers are worked on to answer some rows."""
 
 ROUTES: dict[bool, tuple[str, Callable[[SplitRows], Iterator[Batch]]]] = {
@@ -276,7 +278,7 @@ def _held_out(method: LearnsFromSums, rows: SplitRows, answers: Array) -> HeldOu
 def _answer(method: LearnsFromSums, rows: SplitRows, batch: Batch, answers: Array) -> None:
     sums = batch.sums(rows)
     learned, features = method.learn_from(sums), entries_of(batch.known.places)
-    for some in blocks_of(batch.asked.shape[1], sums.cells.mean.size, ASKED_AT_ONCE):
-        asked = batch.asked[:, some]
-        entries = rows.entries.rows(asked.ravel()).reshape(*asked.shape, -1)
-        answers[asked] = learned.answers(batch.known.rows(features, entries))
+    for some in blocks_of(batch.test.shape[1], sums.cells.mean.size, ROWS_AT_ONCE):
+        test = batch.test[:, some]
+        entries = rows.entries.rows(test.ravel()).reshape(*test.shape, -1)
+        answers[test] = learned.answers(batch.known.rows(features, entries))

@@ -35,6 +35,7 @@ from mlcli.metrics.difference import holm_corrected
 from mlcli.metrics.intervals import Interval
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.prepare.chi_square import chi_square
 from mlcli.tasks.classification import LabelAnswers, LabelledRows
 
 NEW, EMPTY = "(only in B)", "(empty)"
@@ -85,7 +86,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     """How like the rows of a dataset those of another file are."""
     columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
     names = frozenset(column.name for column in columns)
-    rows = new_rows(reference, columns, optional=names)
+    rows = new_rows(reference, columns, optional=names, letters=True)
     shared = [column for column in columns if column.name not in rows.absent_features]
     a, b = _side(dataset.table, shared), _of_new_rows(rows, shared)
     if not len(a) or not len(b):
@@ -114,15 +115,11 @@ def _side(table: Table, columns: Sequence[Column]) -> Table:
 
 def _of_new_rows(rows: AlignedRows, columns: Sequence[Column]) -> Table:
     """The same columns of B; levels that A does not have are the last."""
-    unseen: dict[str, set[str]] = {}
-    for one in rows.unseen:
-        unseen.setdefault(one.column, set()).add(one.value)
     parts = []
     for column in columns:
         cells = rows.table.cells(column.name)
-        if column.name in unseen:
-            new = np.array([text in unseen[column.name] for text in rows.text(column.name)])
-            cells = np.where(new, len(column.levels), cells)
+        if column.coded:
+            cells = np.minimum(cells, len(column.levels))  # those that A does not have stand behind the others
         parts.append((_with_new(column), cells))
     return Table.of(parts, len(rows))
 
@@ -179,13 +176,11 @@ def cramers_v(counts: Codes) -> tuple[float, float]:
     """Cramér's V of a table of two rows, and the p of χ² without correction; levels without rows do not count."""
     from scipy.special import chdtrc
 
-    counts = counts[:, counts.sum(axis=0) > 0].astype(np.float64)
-    if counts.shape[1] < 2:
+    present: Array = counts[:, counts.sum(axis=0) > 0].astype(np.float64)
+    if present.shape[1] < 2:
         return 0.0, 1.0
-    total = counts.sum()
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
-    squared = float(((counts - expected) ** 2 / expected).sum())
-    return float(np.sqrt(squared / total)), float(chdtrc(counts.shape[1] - 1, squared))
+    squared = chi_square(present)
+    return float(np.sqrt(squared / present.sum())), float(chdtrc(present.shape[1] - 1, squared))
 
 
 def psi(counts: Codes) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
+from mlcli.core.names import counted
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Undefined
@@ -72,7 +73,7 @@ def resamples_for(rows: int) -> int:
 def drawn_from(answers: Answers) -> str:
     """What is drawn, in words."""
     if answers.units is None:
-        return "1 row" if len(answers) == 1 else f"{len(answers)} rows"
+        return counted(len(answers), "row")
     return f"{len(np.unique(answers.units))} units of rows that hang together"
 
 

@@ -86,7 +86,7 @@ class Rescaling(Step):
         # A cell times 0 is 0, and an empty one stays empty.
         return replace(table, numbers=(table.numbers - origin) / np.where(varies, unit, 1.0) * varies)
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The table in the units of the file; a column without a unit has its one value."""
         origin, unit = self.scale()
         return replace(table, columns=self.columns_, numbers=table.numbers * unit + origin)

@@ -17,7 +17,8 @@ Choices:
     Columns become ordinal, so that methods for levels see levels, and others evenly spaced numbers. Levels are
     called `bin 1` to `bin B`, or as `labels` say. A number beyond those of training falls into the first or last
     bin. Empty cells stay empty. Columns that are levels already stay as they are. Different boundaries for
-    different columns are several steps with `columns`.
+    different columns are several steps with `columns`. Rows that a model behind it draws (`mlcli sample`) have
+    numbers from anywhere in their bin, all equally likely, as far as the numbers of training reach.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are, numeric, table_by_column
 
 MOST_STEPS = 300
@@ -82,6 +83,12 @@ def codes_of(cells: Array, cuts: Array) -> Codes:
     return np.where(np.isnan(cells), np.int32(-1), codes)
 
 
+def _within(edges: Array, codes: Codes, rng: np.random.Generator) -> Array:
+    """A number of each bin, all equally likely; nothing in an empty cell."""
+    low, high = edges[codes], edges[codes + 1]
+    return np.where(codes < 0, np.nan, low + (high - low) * rng.random(len(codes)))
+
+
 GIVEN = "boundaries"
 
 
@@ -96,6 +103,8 @@ class Discretise(ByColumn):
 
     cuts_: Array = learned("numbers", "boundaries between bins")
     """The boundaries of each numeric column."""
+    ends_: Array = learned("numbers", 2)
+    """Its smallest and its largest number."""
 
     def conflicts(self) -> list[str]:
         """Boundaries that are missing or in disorder, and labels that do not fit."""
@@ -116,6 +125,9 @@ class Discretise(ByColumn):
         columns = data.table.numbers.T
         cuts = [self._cut(cells, data.weights) for cells in columns]
         self.cuts_ = np.array(cuts, np.float64).reshape(len(columns), self._count() - 1)
+        known = data.table.numbers[data.weights > 0]
+        ends = [end.reduce(known, axis=0, initial=np.nan) for end in (np.fmin, np.fmax)]
+        self.ends_ = np.nan_to_num(np.column_stack(ends))
 
     def _cut(self, cells: Array, weights: Array) -> Array:
         if self.boundaries is not None:
@@ -135,10 +147,23 @@ class Discretise(ByColumn):
         names = [column.name for column in numeric(self.columns_)]
         return codes_of(cells, self.cuts_[names.index(name)])
 
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
+        """A number from anywhere in the bin of each cell."""
+        low, high = self.ends_[:, :1], self.ends_[:, 1:]
+        edges = iter(np.hstack([low, np.clip(self.cuts_, low, high), high]))
+        parts = ((column, table.cells(column.name)) for column in self.columns_)
+        drawn = (
+            (column, cells if column.coded else _within(next(edges), np.asarray(cells, np.int32), rng))
+            for column, cells in parts
+        )
+        return Table.of(drawn, len(table))
+
     def check_learned(self) -> None:
-        """Boundaries between so many bins."""
+        """Boundaries between so many bins, in their order."""
         if self.cuts_.shape[1] != self._count() - 1:
             raise ValueError("boundaries that do not fit the bins")
+        if (np.diff(self.cuts_) < 0).any() or (np.diff(self.ends_) < 0).any():
+            raise ValueError("boundaries that do not ascend")
 
     def explain(self) -> Explanation:
         """The boundaries of each column."""

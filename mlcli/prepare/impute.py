@@ -126,7 +126,7 @@ class Impute(Step):
         parts = (part for (column, cells), fill in filled for part in self._filled(column, cells, fill))
         return Table.of(parts, len(table))
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The columns as they were; the level that stands for a gap is one again."""
         parts = ((column, table.cells(column.name)) for column in self.columns_)
         return Table.of(((column, _without_own_level(column, cells)) for column, cells in parts), len(table))

@@ -59,7 +59,7 @@ class Log(Step):
             positive = np.maximum(table.numbers, self.smallest_) + self.shift_
         return replace(table, numbers=np.log(positive))
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The numbers whose logarithms these are."""
         return replace(table, columns=self.columns_, numbers=np.exp(table.numbers) - self.shift_)
 

@@ -53,7 +53,7 @@ class OneHot(ByColumn):
         for code, made in self._after(column):
             yield made, partial(np.equal, code) if column.coded else as_they_are
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The level whose number is largest; one without a column has what is left of 1."""
         parts = []
         for column in self.columns_:

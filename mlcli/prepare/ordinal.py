@@ -44,7 +44,7 @@ class Ordinal(ByColumn):
         numeric = Column(column.name, missing=column.missing, context=column.context)
         yield numeric, np.append(_places(column), np.nan).__getitem__
 
-    def inverse(self, table: Table) -> Table:
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The level whose number is nearest."""
         cells = (table.cells(column.name) for column in self.columns_)
         parts = (

@@ -35,7 +35,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Rows, Table
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.random_by_content import draws
-from mlcli.engines.trees.cells import features, ordered
+from mlcli.engines.trees.cells import cells_of
 from mlcli.engines.trees.structure import Trees
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
@@ -93,9 +93,8 @@ class TreeEmbedding(Step):
     def _leaves(self, table: Table) -> Codes:
         """The number of the leaf of each row in each tree (trees × n)."""
         trees = self._trees()
-        cells = features(table)
         before: Rows = np.cumsum(trees.leaves) - trees.leaves
-        reached = trees.reached(cells, ordered(self.columns_))
+        reached = trees.reached(cells_of(table))
         return np.asarray(before[reached] - before[trees.roots][:, None], np.int32)
 
     def _trees(self) -> Trees:

@@ -113,11 +113,6 @@ def as_equation(p: float | None) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 row, 2 rows."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval.
 

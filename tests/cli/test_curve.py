@@ -67,6 +67,18 @@ def test_values_in_words_and_paths_into_nested_models() -> None:
     assert document(nested)["curves"][0]["over"] == "base.k"
 
 
+def test_the_degree_of_a_polynomial_is_swept_over_as_textbooks_do() -> None:
+    model = ("-m", "{use: linear-regression, steps: [polynomial]}")
+    words = ("diabetes_progression", "--folds", "3", "--drop", "sex")
+    found = document(typed("curve", "validation", *words, *model, "-p", "polynomial.degree=1..3", "--json"))
+    (curve,) = found["curves"]
+    assert (curve["over"], [point["value"] for point in curve["points"]]) == ("polynomial.degree", [1, 2, 3])
+    training = [point["training"]["mean"] for point in curve["points"]]
+    assert training == sorted(training, reverse=True)
+    same = document(typed("eval", *words, *model, "-p", "polynomial.degree=2", "--json"))["cells"][1]
+    assert same["metrics"]["rmse"]["mean"] == curve["points"][1]["metrics"]["rmse"]["mean"]
+
+
 def test_an_elbow_curve_of_another_kind_of_task() -> None:
     (curve,) = document(typed("curve", "validation", "ruspini", "-m", "k-means", "-p", "clusters=2..6", "--json"))[
         "curves"

@@ -52,6 +52,17 @@ def test_a_step_that_cannot_be_undone_is_named(folder: Path) -> None:
     assert "the step pca cannot be undone" in shown.stderr
 
 
+def test_numbers_in_bins_are_drawn_from_anywhere_in_their_bin(folder: Path) -> None:
+    typed("train", "iris", "-m", "bayes-net", "-o", "net.mlcli")
+    typed("sample", "net.mlcli", "-n", "400", "-o", "drawn.csv")
+    drawn, given = load("drawn.csv", target="species"), load("iris")
+    assert drawn.schema.names() == given.schema.names()
+    found, known = (one.table.cells("petal_length") for one in (drawn, given))
+    assert known.min() <= found.min() < found.max() <= known.max()
+    assert len(set(found)) > 30
+    assert found.mean() == pytest.approx(known.mean(), rel=0.1)
+
+
 def test_sequences_are_drawn_whole_with_their_places(folder: Path) -> None:
     typed("train", "cmudict_stress", "-m", "hmm", "-o", "hmm.mlcli")
     lines = typed("sample", "hmm.mlcli", "-n", "2").stdout.splitlines()

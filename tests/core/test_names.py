@@ -7,11 +7,13 @@ import string
 
 import pytest
 
-from mlcli.core.aliases import SETTINGS
+from mlcli.core.aliases import METHODS, SETTINGS, other_names
+from mlcli.core.aliases import PROTOCOLS as PROTOCOL_NAMES
+from mlcli.core.aliases import STEPS as STEP_NAMES
 from mlcli.core.names import did_you_mean, likely_names, nearest
+from mlcli.core.params import by_name, problems_with
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.metrics.registry import names_for
 from mlcli.tasks.table import KINDS
 
@@ -81,12 +83,41 @@ def test_parameters_and_metrics_of_other_programs_are_known(typed: str, valid: l
 
 @pytest.mark.parametrize(("typed", "setting"), SETTINGS.items())
 def test_what_makes_a_method_the_other_one_is_said(typed: str, setting: str) -> None:
-    """And it is a parameter that the method has."""
-    method = nearest(typed, MODELS.names())
+    """And it is a parameter that the method, the step or the protocol has."""
+    registry = next(one for one in (MODELS, STEPS, PROTOCOLS) if set(other_names(typed)) & set(one.names()))
+    method = nearest(typed, registry.names())
     assert method is not None
-    assert did_you_mean(typed, MODELS.names()) == f"did you mean '{method}' with {setting}?"
-    model = models_from_text([method], [setting])[0]
-    assert len(model.params) == 1
+    assert did_you_mean(typed, registry.names()) == f"did you mean '{method}' with {setting}?"
+    name, _, value = setting.partition("=")
+    use = registry.load(method)
+    assert not problems_with(use, {name: by_name(use)[name].from_text(value)})
+
+
+@pytest.mark.parametrize(
+    ("typed", "noun", "meant"),
+    [
+        ("0-r", "models", "zero-r"),
+        ("1-rule", "models", "one-r"),
+        ("PLA", "models", "perceptron"),
+        ("RBF", "models", "rbf-network"),
+        ("maximum entropy", "models", "log-linear"),
+        ("apriori", "models", "fp-growth"),
+        ("baum-welch", "models", "hmm"),
+        ("binning", "steps", "discretise"),
+        ("normalise", "steps", "min-max"),
+        ("z-score", "steps", "standardise"),
+        ("upsample", "steps", "sample-rows"),
+        ("tpr", "metrics", "recall"),
+        ("ppv", "metrics", "precision"),
+    ],
+)
+def test_names_of_textbooks_are_known(typed: str, noun: str, meant: str) -> None:
+    assert nearest(typed, NOUNS[noun]) == meant
+
+
+@pytest.mark.parametrize("table", [METHODS, STEP_NAMES, PROTOCOL_NAMES])
+def test_suggestions_are_names_that_there_are(table: dict[str, str]) -> None:
+    assert set(table) <= {*MODELS.names(), *STEPS.names(), *PROTOCOLS.names()}
 
 
 def test_equally_near_names_are_all_suggested() -> None:

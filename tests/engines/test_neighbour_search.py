@@ -30,10 +30,10 @@ def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: False)
 
 
-def every_pair(distance: Distance, asked: PointSet, stored: PointSet) -> Array:
-    """The distance of each asked point to each stored one, pair by pair."""
-    here, there = np.indices((len(asked), len(stored))).reshape(2, -1)
-    return distance.between(asked.take(here), stored.take(there)).reshape(len(asked), len(stored))
+def every_pair(distance: Distance, queries: PointSet, stored: PointSet) -> Array:
+    """The distance of each query point to each stored one, pair by pair."""
+    here, there = np.indices((len(queries), len(stored))).reshape(2, -1)
+    return distance.between(queries.take(here), stored.take(there)).reshape(len(queries), len(stored))
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -42,13 +42,13 @@ def every_pair(distance: Distance, asked: PointSet, stored: PointSet) -> Array:
 def test_every_row_as_near_as_the_kth_is_found(scale: str, name: str, rows: int, count: int) -> None:
     rng = np.random.default_rng(rows)
     stored = as_points(SCALES[scale](rng.normal(size=(rows, 3))), name)
-    asked = as_points(SCALES[scale](rng.normal(size=(30, 3))), name)
-    every = every_pair(DISTANCES[name], asked, stored)
+    queries = as_points(SCALES[scale](rng.normal(size=(30, 3))), name)
+    every = every_pair(DISTANCES[name], queries, stored)
     kth = np.sort(every, axis=1)[:, count - 1]
     found = np.full(every.shape, np.nan)
-    for pairs in nearest(DISTANCES[name], asked, stored, count):
-        found[pairs.asked, pairs.stored] = pairs.distance
-        assert np.array_equal(np.lexsort((pairs.stored, pairs.distance, pairs.asked)), np.arange(len(pairs.asked)))
+    for pairs in nearest(DISTANCES[name], queries, stored, count):
+        found[pairs.query, pairs.stored] = pairs.distance
+        assert np.array_equal(np.lexsort((pairs.stored, pairs.distance, pairs.query)), np.arange(len(pairs.query)))
     near = every <= kth[:, None]
     assert np.array_equal(found[near], every[near])
 
@@ -63,28 +63,28 @@ def test_the_compiled_search_finds_every_row_as_near_as_the_kth(
     monkeypatch.setattr("mlcli.engines.neighbours.search.LEAF", 4)
     monkeypatch.setattr("mlcli.engines.neighbours.search.TREE_PAYS", 0 if tree else np.inf)
     for rows, count in ((3, 3), (61, 1), (60, 7)):
-        stored, asked = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))
-        every = every_pair(DISTANCES["euclidean"], asked, stored)
-        plain = list(nearest(DISTANCES["euclidean"], asked, stored, count))
+        stored, queries = (as_points(SCALES[scale](rng.normal(size=(n, 3))), "euclidean") for n in (rows, 13))
+        every = every_pair(DISTANCES["euclidean"], queries, stored)
+        plain = list(nearest(DISTANCES["euclidean"], queries, stored, count))
         with monkeypatch.context() as patched:
             patched.setattr("mlcli.engines.neighbours.search.loops_pay", lambda pairs: True)
-            found = list(nearest(DISTANCES["euclidean"], asked, stored, count))
+            found = list(nearest(DISTANCES["euclidean"], queries, stored, count))
         for pairs in (*plain, *found):
-            assert np.array_equal(every[pairs.asked, pairs.stored], pairs.distance)
-            order = np.lexsort((pairs.stored, pairs.distance, pairs.asked))
+            assert np.array_equal(every[pairs.query, pairs.stored], pairs.distance)
+            order = np.lexsort((pairs.stored, pairs.distance, pairs.query))
             assert np.array_equal(np.arange(len(order)), order)
         wanted = every <= np.sort(every, axis=1)[:, count - 1 : count] * (1 + SAME)
         listed = np.zeros(every.shape, bool)
         for pairs in found:
-            listed[pairs.asked, pairs.stored] = True
+            listed[pairs.query, pairs.stored] = True
         assert listed[wanted].all()
 
 
 def test_few_pairs_are_measured_that_are_not_wanted() -> None:
     rng = np.random.default_rng(3)
-    stored, asked = (as_points(rng.normal(size=(n, 10)), "euclidean") for n in (3000, 100))
-    (pairs,) = nearest(DISTANCES["euclidean"], asked, stored, 5)
-    assert 500 <= len(pairs.asked) < 550
+    stored, queries = (as_points(rng.normal(size=(n, 10)), "euclidean") for n in (3000, 100))
+    (pairs,) = nearest(DISTANCES["euclidean"], queries, stored, 5)
+    assert 500 <= len(pairs.query) < 550
 
 
 def as_points(X: Array, name: str) -> PointSet:
@@ -94,47 +94,47 @@ def as_points(X: Array, name: str) -> PointSet:
 
 def test_blocks_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    stored, asked = (
+    stored, queries = (
         as_points(rng.normal(size=(200, 4)), "euclidean"),
         as_points(rng.normal(size=(57, 4)), "euclidean"),
     )
-    whole = list(nearest(DISTANCES["euclidean"], asked, stored, 4))
+    whole = list(nearest(DISTANCES["euclidean"], queries, stored, 4))
     monkeypatch.setattr(search, "BLOCK_CELLS", 200 * 3)
     monkeypatch.setattr(ProductScreen, "fewest_rows", 1)
     monkeypatch.setattr(search, "PAIRS_AT_ONCE", 20)
-    pieces = list(nearest(DISTANCES["euclidean"], asked, stored, 4))
+    pieces = list(nearest(DISTANCES["euclidean"], queries, stored, 4))
     assert len(whole) == 1
     assert len(pieces) > 5
-    for part in ("asked", "stored", "distance"):
+    for part in ("query", "stored", "distance"):
         assert np.array_equal(np.concatenate([getattr(piece, part) for piece in pieces]), getattr(whole[0], part))
 
 
 def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
     rng = np.random.default_rng(2)
-    stored, asked = (
+    stored, queries = (
         as_points(rng.normal(size=(300, 6)), "euclidean"),
         as_points(rng.normal(size=(40, 6)), "euclidean"),
     )
     quick = DISTANCES["euclidean"]
     plain = Distance(quick.between, quick.points, quick.accepts)
-    (fast,), (slow,) = nearest(quick, asked, stored, 7), nearest(plain, asked, stored, 7)
-    kept = np.isin(fast.asked * 300 + fast.stored, slow.asked * 300 + slow.stored)
+    (fast,), (slow,) = nearest(quick, queries, stored, 7), nearest(plain, queries, stored, 7)
+    kept = np.isin(fast.query * 300 + fast.stored, slow.query * 300 + slow.stored)
     assert np.array_equal(fast.keep(kept).stored, slow.stored)
     assert np.array_equal(fast.keep(kept).distance, slow.distance)
 
 
-def every_distance(stored: PointSet, asked: PointSet) -> Array:
+def every_distance(stored: PointSet, queries: PointSet) -> Array:
     """The values of the screen that measures all pairs."""
-    values = np.empty((len(asked), len(stored)))
-    ExactScreen(manhattan, stored).into(values, asked, Margin.none(len(asked)))
+    values = np.empty((len(queries), len(stored)))
+    ExactScreen(manhattan, stored).into(values, queries, Margin.none(len(queries)))
     return values
 
 
 def test_tiles_of_pairs_are_what_all_pairs_at_once_are() -> None:
     rng = np.random.default_rng(8)
-    asked, stored = (of_numbers(rng.normal(size=(n, 3))) for n in (7, TILE + 5))
-    values = every_distance(stored, asked)
-    assert np.array_equal(values, manhattan(asked.down(), stored.across()))
+    queries, stored = (of_numbers(rng.normal(size=(n, 3))) for n in (7, TILE + 5))
+    values = every_distance(stored, queries)
+    assert np.array_equal(values, manhattan(queries.down(), stored.across()))
     few, many = stored.take(slice(0, 50)), of_numbers(rng.normal(size=(1_000, 3)))
     assert np.array_equal(every_distance(few, many), manhattan(many.down(), few.across()))
 
@@ -142,13 +142,13 @@ def test_tiles_of_pairs_are_what_all_pairs_at_once_are() -> None:
 @pytest.mark.parametrize("levels", [4, 10**9])
 def test_pairs_are_in_order_of_asked_point_then_distance_then_stored_point(levels: int) -> None:
     rng = np.random.default_rng(levels)
-    asked = rng.integers(0, 5, 300).astype(np.intp)
+    queries = rng.integers(0, 5, 300).astype(np.intp)
     stored, distance = rng.permutation(300).astype(np.intp), rng.integers(0, levels, 300).astype(float)
-    pairs = sorted_pairs(asked, stored, distance)
-    expected = sorted(zip(asked.tolist(), distance.tolist(), stored.tolist(), strict=True))
-    assert list(zip(pairs.asked.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
+    pairs = sorted_pairs(queries, stored, distance)
+    expected = sorted(zip(queries.tolist(), distance.tolist(), stored.tolist(), strict=True))
+    assert list(zip(pairs.query.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
     none = np.empty(0, np.intp)
-    assert len(sorted_pairs(none, none, np.empty(0)).asked) == 0
+    assert len(sorted_pairs(none, none, np.empty(0)).query) == 0
 
 
 def test_pairs_are_measured_a_few_at_a_time() -> None:

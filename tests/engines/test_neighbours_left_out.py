@@ -65,9 +65,9 @@ def test_gaps_are_filled_by_the_other_rows(weights: str, numbers: str, levels: s
 def test_cells_that_differ_in_k_share_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[int] = []
 
-    def counted(distance: Any, asked: Any, stored: Any, count: int, *more: Any) -> Any:
+    def counted(distance: Any, queries: Any, stored: Any, count: int, *more: Any) -> Any:
         searches.append(count)
-        return nearest(distance, asked, stored, count, *more)
+        return nearest(distance, queries, stored, count, *more)
 
     monkeypatch.setattr("mlcli.engines.neighbours.leave_one_out.nearest", counted)
     rng = np.random.default_rng(10)

@@ -37,6 +37,50 @@ def test_a_grid_in_a_shell_makes_several_models() -> None:
     assert [model.params for model in made] == [{"k": 1}, {"k": 3}]
 
 
+def test_a_grid_has_values_for_steps_by_their_paths() -> None:
+    grid = "{polynomial.degree: [1, 2], l2: [3]}"
+    made = models_from_text([f"{{use: ridge, steps: [impute, polynomial], grid: {grid}}}"])
+    assert [model.params for model in made] == [{"l2": 3.0}] * 2
+    assert [model.steps for model in made] == [
+        (StepSpec("impute"), StepSpec("polynomial", {"degree": degree})) for degree in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ("polynomial.degre: [1]", "polynomial has no parameter 'degre'"),
+        ("polynomial.degree: [0]", "degree must be at least 1"),
+        ("polynomial.interactions: [true]", "'interactions' is given twice"),
+    ],
+)
+def test_a_grid_that_a_step_cannot_have_is_refused(grid: str, said: str) -> None:
+    step = "{use: polynomial, params: {interactions: false}}"
+    assert said in refusal(f"{{use: ridge, steps: [{step}], grid: {{{grid}}}}}")
+
+
+def test_a_parameter_of_a_step_is_set_by_its_path() -> None:
+    texts = ["{use: ridge, steps: [{use: polynomial, params: {interactions: true}}]}", "knn"]
+    ridge, knn = models_from_text(texts, ["polynomial.degree=3", "l2=2"])
+    assert ridge.params == {"l2": 2.0}
+    assert ridge.steps == (StepSpec("polynomial", {"interactions": True, "degree": 3}),)
+    assert knn == ModelSpec("knn")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("polynomial.degre=3", "polynomial: no parameter 'degre'"),
+        ("polynomial.degree=0", "degree must be at least 1"),
+        ("polynomial.interactions=false", "'interactions' is set with -m already"),
+        ("discretise.bins=3", "no model has a step 'discretise' before it"),
+    ],
+)
+def test_a_path_into_a_step_that_leads_nowhere_is_refused(path: str, said: str) -> None:
+    text = "{use: ridge, steps: [{use: polynomial, params: {interactions: true}}]}"
+    assert said in refusal(text, params=(path,))
+
+
 def test_a_path_is_a_saved_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "near").write_bytes(b"")

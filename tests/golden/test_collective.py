@@ -7,8 +7,11 @@ import pytest
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import build
+from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded
+from mlcli.core.tables import Table
 from mlcli.models.anomaly.collective import Collective
+from mlcli.tasks.anomaly import ScreenedRows
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of
 
@@ -35,6 +38,23 @@ def test_a_count_near_zero_for_a_while_is_odd_though_each_zero_is_not() -> None:
     assert (counts == 0).sum() > 25
     found = asked(fitted(build(Collective, {}), line(*counts)), line(*counts)).score
     assert 200 <= found.argmax() < 215
+
+
+@pytest.mark.parametrize("of", ["summary", "values"])
+def test_a_reason_is_the_column_that_is_unlike_itself_and_says_which_way(of: str) -> None:
+    X = np.random.default_rng(1).normal(50, 3, size=(400, 3))
+    X[200:215, 1] = 0
+    data = ScreenedRows(
+        table=Table.of(
+            [(Column(name), cells) for name, cells in zip(("load", "load2", "temp"), X.T, strict=True)], 400
+        ),
+        rows=np.arange(400),
+        labels=np.zeros(400, np.int32),
+        classes=("no", "yes"),
+    )
+    answers = asked(fitted(build(Collective, {"of": of}), data), data)
+    assert [answers.columns[at] for at in answers.reasons[205:212, 0]] == ["load2"] * 7
+    assert (answers.shares[205:212, 0] < -0.5).all()
 
 
 def test_rows_with_gaps_are_warned_of() -> None:

@@ -15,6 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
 from mlcli.engines.random_by_content import Bag, order_of_content
+from mlcli.engines.trees.cells import cells_of
 from mlcli.engines.trees.findings import control
 from mlcli.engines.trees.structure import Trees
 from mlcli.models.forests._forest import SHARES
@@ -232,7 +233,7 @@ def test_votes_are_heads_counted_tree_by_tree() -> None:
     trees = Trees.restored(means.nodes_)
     heads = np.zeros((len(data), 3))
     for tree in range(15):
-        shares = trees.part(tree, tree + 1).answers(data.table.numbers, np.ones(13, bool))
+        shares = trees.part(tree, tree + 1).answers(cells_of(data.table))
         heads[np.arange(len(data)), means.decide(shares)] += 1
     assert votes.predict_proba(data.table) == pytest.approx(heads / 15, abs=1e-12)
 

@@ -27,7 +27,7 @@ LOSSES: dict[str, Any] = {
     "absolute": AbsoluteLoss(Y, W),
     "huber": HuberLoss(Y, W, 0.7),
     "logistic": LogisticLoss((CODES == 1).astype(float), W),
-    "softmax": SoftmaxLoss(CODES, 3, W),
+    "softmax": SoftmaxLoss(CODES, W, 3),
 }
 CURVED = ("squared", "logistic", "softmax")
 STEP = 1e-5

@@ -50,6 +50,6 @@ def test_broken_rows_are_refused(what: str) -> None:
 def test_ties_everywhere_are_held_batch_by_batch() -> None:
     rows = 1500
     model = fitted(NearestNeighbours(), valued(table_of({"x": [1.0] * rows}), list(range(rows))))
-    batches = [len(pairs.asked) for pairs, _ in model.neighbours(table_of({"x": [1.0] * rows}))]
+    batches = [len(pairs.query) for pairs, _ in model.neighbours(table_of({"x": [1.0] * rows}))]
     assert sum(batches) == rows * rows
     assert max(batches) < rows * rows / 3

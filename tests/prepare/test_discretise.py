@@ -37,6 +37,25 @@ def test_boundaries_with_labels() -> None:
     assert changed.columns[0].kind == "ordinal"
 
 
+@pytest.mark.parametrize("by", [*THEIRS, "boundaries"])
+def test_numbers_drawn_from_bins_fall_into_them_again(by: str) -> None:
+    cells = [float(x) for x in X[:, 0]]
+    table = table_of({"x": cells, "level": ["a", "b"] * 284 + ["a"]})
+    step = fitted(Discretise(by=by, boundaries=(-9.0, 12.0, 15.0) if by == "boundaries" else None), table)
+    binned = step.transform(table)
+    drawn = step.inverse(binned, np.random.default_rng(0))
+    assert drawn.columns == table.columns
+    assert (step.transform(drawn).codes == binned.codes).all()
+    assert (drawn.codes == table.codes).all()
+    assert min(cells) <= drawn.numbers.min()
+    assert drawn.numbers.max() <= max(cells)
+    inside = drawn.numbers[binned.cells("x") == 1, 0]
+    # Evenly: as many below the middle of the bin as above it.
+    assert np.mean(inside < np.clip(step.cuts_[0, :2], min(cells), max(cells)).mean()) == pytest.approx(
+        0.5, abs=0.12
+    )
+
+
 def test_boundaries_are_learned_from_training_rows_alone() -> None:
     step = fitted(Discretise(by="equal-width", bins=2), table_of({"x": [0.0, 10.0]}))
     assert step.apply(table_of({"x": [-100.0, 4.0, 6.0, 100.0]})).codes.ravel().tolist() == [0, 0, 1, 1]

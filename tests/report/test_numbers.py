@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mlcli.report.numbers import counted, decimals_for, fixed, lined_up, share, short
+from mlcli.core.names import counted
+from mlcli.report.numbers import decimals_for, fixed, lined_up, share, short
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 import typer
 
-from mlcli.report.numbers import counted
+from mlcli.core.names import counted
 from tests.soak.kills import Kills
 from tests.soak.model_files import DamagedModels, HostileModels
 from tests.soak.stores import Stores

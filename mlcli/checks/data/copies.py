@@ -12,9 +12,9 @@ import numpy as np
 from mlcli.checks.audited import Audited
 from mlcli.checks.repairs import by_hand
 from mlcli.core.issues import Issue
+from mlcli.core.names import counted
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.report.numbers import counted
 
 MANY_COPIES = 0.01
 """The share of rows from which copies move a score by as much as is worth speaking of."""

@@ -11,8 +11,8 @@ from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.copies import numbered_by_content
 from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Issue, Repair
+from mlcli.core.names import counted
 from mlcli.core.tables import Array, Codes
-from mlcli.report.numbers import counted
 from mlcli.tasks.kind import ROLES
 
 ROWS_PER_FEATURE = 5

@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.checks.audited import Audited
 from mlcli.checks.repairs import by_hand, declared
 from mlcli.core.issues import Issue
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 
 MOST_LEVELS = 300
@@ -102,10 +102,9 @@ def stand_in_words(audited: Audited) -> Iterator[Issue]:
 
 def stand_in_issue(audited: Audited, column: Column, written: str, count: int) -> Issue:
     """A cell that may stand for a missing value."""
-    rows = "1 row" if count == 1 else f"{count} rows"
     return Issue(
         "warning" if not column.coded else "advice",
-        f"column '{column.name}': {written} in {rows} may stand for a missing value",
+        f"column '{column.name}': {written} in {counted(count, 'row')} may stand for a missing value",
         f"{count / len(audited.dataset):.1%} of the rows",
         (declared(audited, {column.name: {"missing": [written]}}),),
         columns=(column.name,),

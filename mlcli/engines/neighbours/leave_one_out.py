@@ -56,7 +56,7 @@ class LeaveOneOutSearch:
         count, kept, size = max(count, SHARED), list[Pairs](), 0
         for pairs in self._search(count):
             yield pairs
-            size += len(pairs.asked)
+            size += len(pairs.query)
             kept = [*kept, pairs] if size <= KEPT_PAIRS else []
         if size <= KEPT_PAIRS:
             self._count, self._pairs = count, tuple(kept)
@@ -70,8 +70,8 @@ class LeaveOneOutSearch:
             lambda here, there: self._between(here, stored[there]),
         )  # fmt: skip
         for pairs in found:
-            others = Pairs(pairs.asked, stored[pairs.stored], pairs.distance)
-            yield others.keep(others.asked != others.stored)
+            others = Pairs(pairs.query, stored[pairs.stored], pairs.distance)
+            yield others.keep(others.query != others.stored)
 
     def _between(self, here: Rows, there: Rows) -> Array:
         """The distances of pairs of rows, as seen without the first."""
@@ -134,7 +134,7 @@ class LeaveOneOutSearch:
 
     def _rounding(self, pairs: Pairs) -> Array:
         """How wrong each distance may be; equal rows are at distance 0, however they are scaled."""
-        sizes = self._roundings[pairs.asked] + ROUNDING * pairs.distance
+        sizes = self._roundings[pairs.query] + ROUNDING * pairs.distance
         return sizes if self.scales.filled else np.where(pairs.distance == 0, 0.0, sizes)
 
 

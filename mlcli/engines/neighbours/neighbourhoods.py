@@ -37,8 +37,8 @@ class Neighbours:
 
     @property
     def points(self) -> Rows:
-        """The points asked."""
-        return self.pairs.asked[self.pairs.begins]
+        """The query points."""
+        return self.pairs.query[self.pairs.begins]
 
     @cached_property
     def totals(self) -> Array:
@@ -60,13 +60,13 @@ class Neighbours:
 
 @dataclass(eq=False)
 class Neighbourhoods:
-    """The neighbours of all points asked, which can be gone through more than once."""
+    """The neighbours of all query points, which can be gone through more than once."""
 
-    asked: DistinctRows
+    queries: DistinctRows
     stored: DistinctRows
     k: int
     within: bool
-    """Whether the rows asked are the stored rows themselves: none is its own neighbour."""
+    """Whether the query rows are the stored rows themselves: none is its own neighbour."""
     _kept: list[Neighbours] | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Neighbours]:
@@ -78,7 +78,7 @@ class Neighbourhoods:
         for block in self:
             kept.append(block)
             pairs += len(block.times)
-            if pairs > KEPT_PAIRS * self.k * len(self.asked.points):
+            if pairs > KEPT_PAIRS * self.k * len(self.queries.points):
                 return self
         self._kept = kept
         return self
@@ -89,12 +89,12 @@ class Neighbourhoods:
 
     def _searched(self) -> Iterator[Neighbours]:
         """Every point is the nearest to itself, where it is stored: one more is looked for."""
-        asked, stored = of_numbers(self.asked.points), of_numbers(self.stored.points)
+        queries, stored = of_numbers(self.queries.points), of_numbers(self.stored.points)
         count = min(self.k + self.within, len(stored))
-        for pairs in nearest(DISTANCES["euclidean"], asked, stored, count):
+        for pairs in nearest(DISTANCES["euclidean"], queries, stored, count):
             times = self.stored.counts[pairs.stored].astype(np.float64)
             if self.within:
-                times -= pairs.asked == pairs.stored
+                times -= pairs.query == pairs.stored
             yield up_to_the_kth(pairs.keep(times > 0), times[times > 0], self.k)
 
 
@@ -106,7 +106,7 @@ def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
 
 
 def same_rows(one: Array, other: Array) -> bool:
-    """Whether rows asked are the training rows, in their order."""
+    """Whether query rows are the training rows, in their order."""
     return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
 
 
@@ -135,18 +135,18 @@ class NeighbourDetector(Detector):
 
     def scored(self, table: Table, score: Callable[[Neighbours, DistinctRows], Array]) -> Array:
         """What is found of each row by its neighbours among the points stored; none is its own."""
-        asked, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
-        around = Neighbourhoods(asked, stored, self.k_, same_rows(table.numbers, self.stored_))
-        return around.each(lambda near: score(near, stored))[asked.point_of]
+        queries, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
+        around = Neighbourhoods(queries, stored, self.k_, same_rows(table.numbers, self.stored_))
+        return around.each(lambda near: score(near, stored))[queries.point_of]
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to the squared distances to the neighbours, below 0 where it is lower."""
-        asked, others = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
-        added = np.zeros(asked.points.shape)
-        for block in Neighbourhoods(asked, others, self.k_, within=False):
-            steps = asked.points[block.pairs.asked] - others.points[block.pairs.stored]
+        queries, others = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
+        added = np.zeros(queries.points.shape)
+        for block in Neighbourhoods(queries, others, self.k_, within=False):
+            steps = queries.points[block.pairs.query] - others.points[block.pairs.stored]
             added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
-        return added[asked.point_of]
+        return added[queries.point_of]
 
     def explain(self) -> findings.Explanation:
         """How much is stored."""

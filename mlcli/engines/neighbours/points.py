@@ -146,7 +146,7 @@ FAR_OFF = 1e15
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """How much farther than the last neighbour wanted each asked point looks.
+    """How much farther than the last neighbour wanted each query point looks.
 
     Beside one at distance d, all up to (d + ``beside``) ``stretch`` + ``beside`` are wanted, too.
     """
@@ -178,12 +178,12 @@ class ExactScreen:
     dtype = np.dtype(np.float64)
     fewest_rows = 1
 
-    def into(self, room: Values, asked: PointSet, margin: Margin) -> LimitOf:
-        """Fill ``room`` with the distances of the asked points; the limit is the distance, as far as they look."""
+    def into(self, room: Values, queries: PointSet, margin: Margin) -> LimitOf:
+        """Fill ``room`` with the distances of the query points; the limit is the distance, as far as they look."""
         wide = min(len(self.stored), TILE)
         high = TILE // wide
-        for top in range(0, len(asked), high):
-            rows, down = slice(top, top + high), asked.take(slice(top, top + high)).down()
+        for top in range(0, len(queries), high):
+            rows, down = slice(top, top + high), queries.take(slice(top, top + high)).down()
             for left in range(0, len(self.stored), wide):
                 columns = slice(left, left + wide)
                 room[rows, columns] = self.between(down, self.stored.take(columns).across())
@@ -210,16 +210,16 @@ class ProductScreen:
         terms: int = self.stored.shape[1]
         return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
 
-    def into(self, room: Values, asked: PointSet, margin: Margin) -> LimitOf:
-        """Fill ``room`` with the values of the asked points."""
-        moved = (asked.numbers.T - self.centre) / self.scale
+    def into(self, room: Values, queries: PointSet, margin: Margin) -> LimitOf:
+        """Fill ``room`` with the values of the query points."""
+        moved = (queries.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
         np.matmul(beside, self.stored.T, out=room)
         lengths = np.sqrt(_squares(moved))
         return lambda bound: self._limit(bound, lengths, margin)
 
     def _limit(self, bound: Array, lengths: Array, margin: Margin) -> Array:
-        """A stored point is no longer than the asked one plus their distance."""
+        """A stored point is no longer than the query plus their distance."""
         apart = np.sqrt(np.maximum(bound + lengths**2, 0.0))
         reach = margin.around(apart, self.scale)
         tiny = float(np.finfo(np.float32).tiny)
@@ -232,7 +232,7 @@ Screen = ExactScreen | ProductScreen
 
 
 def screen_by_squares(stored: PointSet) -> ProductScreen:
-    """Squared distances without the ‖a‖² that all pairs of one asked point share."""
+    """Squared distances without the ‖a‖² that all pairs of one query point share."""
     rows, squares = stored.numbers.T, np.empty(len(stored))
     centre = stored.numbers.mean(axis=1)
     pieces = blocks_of(len(rows), len(centre), PIECE)

@@ -48,58 +48,58 @@ ROWS_OF_TREE = 4_096
 """How many rows ask a tree at once."""
 
 Places = tuple[Rows, Rows]
-"""The asked and the stored point of pairs that may be near."""
+"""The query and the stored point of pairs that may be near."""
 Pick = Callable[[Values, int, LimitOf], Places]
 Between = Callable[[Rows, Rows], Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Asked and stored points that may be neighbours, sorted by asked point, then distance, then stored point."""
+    """Query and stored points that may be neighbours, sorted by query point, then distance, then stored point."""
 
-    asked: Rows
+    query: Rows
     stored: Rows
     distance: Array
 
     @cached_property
     def begins(self) -> Rows:
-        """Where the pairs of each asked point begin."""
-        first = np.ones(len(self.asked), bool)
-        np.not_equal(self.asked[1:], self.asked[:-1], out=first[1:])
+        """Where the pairs of each query point begin."""
+        first = np.ones(len(self.query), bool)
+        np.not_equal(self.query[1:], self.query[:-1], out=first[1:])
         return np.flatnonzero(first)
 
     @cached_property
     def counts(self) -> Rows:
-        """How many pairs each asked point has."""
-        return np.diff(self.begins, append=len(self.asked))
+        """How many pairs each query point has."""
+        return np.diff(self.begins, append=len(self.query))
 
     def keep(self, which: Rows | Flags) -> Pairs:
         """Some of the pairs, in the order given."""
-        return Pairs(self.asked[which], self.stored[which], self.distance[which])
+        return Pairs(self.query[which], self.stored[which], self.distance[which])
 
     def of_each(self, extreme: np.ufunc) -> Array:
-        """The extreme distance of each asked point, for each of its pairs."""
+        """The extreme distance of each query point, for each of its pairs."""
         return np.repeat(extreme.reduceat(self.distance, self.begins), self.counts)
 
 
 def nearest(
     distance: Distance,
-    asked: PointSet,
+    queries: PointSet,
     stored: PointSet,
     count: int,
     margin: Margin | None = None,
     between: Between | None = None,
     search: str = "auto",
 ) -> Iterator[Pairs]:
-    """For consecutive asked points: all stored points as near as the ``count`` nearest, and perhaps a few more.
+    """For consecutive query points: all stored points as near as the ``count`` nearest, and perhaps a few more.
 
     With a ``margin`` points look farther. ``between`` measures pairs in the place of the distance, if it is given.
     A ``search`` of ``SEARCHES`` takes that route; all of them find the same points.
     """
-    asked, stored = asked.by_point(), stored.by_point()
-    margin = margin or Margin.none(len(asked))
-    between = between or (lambda here, there: distance.between(asked.take(here), stored.take(there)))
-    for here, there in in_batches(_places(distance, asked, stored, count, margin, search)):
+    queries, stored = queries.by_point(), stored.by_point()
+    margin = margin or Margin.none(len(queries))
+    between = between or (lambda here, there: distance.between(queries.take(here), stored.take(there)))
+    for here, there in in_batches(_places(distance, queries, stored, count, margin, search)):
         yield sorted_pairs(here, there, measured(between, here, there, stored.columns))
 
 
@@ -110,27 +110,27 @@ def loops_pay(pairs: int) -> bool:
 
 
 def _places(
-    distance: Distance, asked: PointSet, stored: PointSet, count: int, margin: Margin, search: str
+    distance: Distance, queries: PointSet, stored: PointSet, count: int, margin: Margin, search: str
 ) -> Iterator[Places]:
     """The pairs that may be near, by the route that is wanted, or else the fastest."""
-    loops = loops_pay(len(asked) * len(stored))
+    loops = loops_pay(len(queries) * len(stored))
     few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0 ** len(stored.numbers)
     by_tree = {"auto": loops and few_columns, "brute": False, "k-d-tree": len(stored.numbers) > 0}
     if distance.has_tree and by_tree[search]:
-        return tree_places(asked, stored, count, margin)
+        return tree_places(queries, stored, count, margin)
     screen = distance.screen(stored)
     pick = pick_compiled if loops and isinstance(screen, ProductScreen) else pick_in_numpy
-    return screen_places(screen, asked, count, margin, pick)
+    return screen_places(screen, queries, count, margin, pick)
 
 
-def screen_places(screen: Screen, asked: PointSet, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
+def screen_places(screen: Screen, queries: PointSet, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
     """Places of pairs, block by block."""
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
-    room = np.empty((min(size, len(asked)), n), screen.dtype)  # fresh pages cost as much as what is put there
-    for start in advancing.over(range(0, len(asked), size)):
+    room = np.empty((min(size, len(queries)), n), screen.dtype)  # fresh pages cost as much as what is put there
+    for start in advancing.over(range(0, len(queries), size)):
         rows = slice(start, start + size)
-        some = asked.take(rows)
+        some = queries.take(rows)
         values = room[: len(some)]
         here, there = pick(values, count, screen.into(values, some, margin.take(rows)))
         yield here + start, there
@@ -180,11 +180,11 @@ def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
     return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
 
 
-def tree_places(asked: PointSet, stored: PointSet, count: int, margin: Margin) -> Iterator[Places]:
-    """Places of pairs from a k-d tree, asked by some rows at a time."""
+def tree_places(queries: PointSet, stored: PointSet, count: int, margin: Margin) -> Iterator[Places]:
+    """Places of pairs from a k-d tree, for some queries at a time."""
     from mlcli.kernels.neighbours.kd_tree import places_near
 
-    tree, lines = KDTree.of(stored.numbers.T), asked.numbers.T
+    tree, lines = KDTree.of(stored.numbers.T), queries.numbers.T
     room, start = 8 * count * ROWS_OF_TREE, 0
     while start < len(lines):
         rows = slice(start, start + ROWS_OF_TREE)
@@ -227,17 +227,17 @@ def measured(between: Between, here: Rows, there: Rows, columns: int) -> Array:
     return np.concatenate([np.empty(0), *(between(here[piece], there[piece]) for piece in pieces)])
 
 
-def sorted_pairs(asked: Rows, stored: Rows, distance: Array) -> Pairs:
+def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:
     """Measured pairs, sorted: as one complex number each, which is the fast way, then those that tie."""
-    key = np.empty(len(asked), complex)
-    key.real, key.imag = asked, distance
+    key = np.empty(len(query), complex)
+    key.real, key.imag = query, distance
     order = np.argsort(key)
     tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     if len(tied):
         places = np.union1d(tied, tied + 1)
         some = order[places]
         order[places] = some[np.lexsort((stored[some], key[some]))]
-    return Pairs(asked[order], stored[order], distance[order])
+    return Pairs(query[order], stored[order], distance[order])
 
 
 LEAF = 32

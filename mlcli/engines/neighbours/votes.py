@@ -22,7 +22,7 @@ def neighbours_needed(weights: Array, k: int) -> int:
 
 
 def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
-    """For each pair the distance at which the rows of its asked point fill k seats, or that of the last row.
+    """For each pair the distance at which the rows of its query point fill k seats, or that of the last row.
 
     ``counts`` says for how many rows each pair stands.
     """
@@ -52,14 +52,14 @@ def voting_pairs(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str
 
 
 def _running(pairs: Pairs, counts: Array) -> Array:
-    """Sums of ``counts`` so far, from the first pair of each asked point."""
+    """Sums of ``counts`` so far, from the first pair of each query point."""
     total = np.cumsum(counts)
     before = (total - counts)[pairs.begins]
     return np.asarray(total - np.repeat(before, pairs.counts))
 
 
 def _seats_left(pairs: Pairs, at_the_edge: Flags, count: Array, k: int) -> Array:
-    """For each pair the share of a seat that a tied row of its asked point gets."""
+    """For each pair the share of a seat that a tied row of its query point gets."""
     nearer, tied = (np.add.reduceat(count * side, pairs.begins) for side in (~at_the_edge, at_the_edge))
     return np.repeat(np.minimum((k - nearer) / tied, 1.0), pairs.counts)
 
@@ -69,16 +69,16 @@ def _in_any_order(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Arr
 
 
 def _first_stored(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
-    return np.lexsort((pairs.stored, at_the_edge, pairs.asked))
+    return np.lexsort((pairs.stored, at_the_edge, pairs.query))
 
 
 def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
     """Tied rows with the output that most tied rows have sit first; of equals, the lowest class or value."""
     _, concept = np.unique(outputs[pairs.stored, ::-1], axis=0, return_inverse=True)
-    place = pairs.asked * (int(concept.max()) + 1) + concept
+    place = pairs.query * (int(concept.max()) + 1) + concept
     _, which = np.unique(place, return_inverse=True)
     common = np.bincount(which, weights=weights[pairs.stored] * at_the_edge)[which]
-    return np.lexsort((pairs.stored, concept, -common, at_the_edge, pairs.asked))
+    return np.lexsort((pairs.stored, concept, -common, at_the_edge, pairs.query))
 
 
 TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
@@ -121,7 +121,7 @@ class Vote:
 
 VOTES = {
     "uniform": Vote(
-        lambda pairs, gamma: np.ones(len(pairs.distance)), lambda pairs: np.full(len(pairs.asked), np.inf)
+        lambda pairs, gamma: np.ones(len(pairs.distance)), lambda pairs: np.full(len(pairs.query), np.inf)
     ),
     "inverse": Vote(lambda pairs, gamma: 1 / (pairs.distance + 1e-10), lambda pairs: pairs.distance + 1e-10),
     "inverse-linear": Vote(_inverse_linear, _spread),
@@ -138,6 +138,6 @@ def nearest_bonus(pairs: Pairs) -> Array:
 
 
 def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
-    """The mean output of the voters of each asked point."""
+    """The mean output of the voters of each query point."""
     sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
     return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]

@@ -13,13 +13,13 @@ import numpy as np
 
 from mlcli.core.rooms import Room, filled, is_large
 from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.engines.trees.cells import Cells
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Binned, Bins
 
 MOST_BINS = 255
 """With the bin of missing cells, as many as a byte can number."""
-NO_LIMIT = 2**32
 KINDS = (np.uint8, np.uint16, np.uint32)
 WIDE = KINDS[1:]
 SMALL = 200_000
@@ -42,26 +42,25 @@ def between(columns: Binned, feature: Rows, low: Rows, high: Rows, drawn: Array 
 
 
 def binned(
-    cells: Array,
-    ordered: Flags,
-    levels: Rows,
+    cells: Cells,
     most: int | None = MOST_BINS,
     weights: Array | None = None,
     kinds: Sequence[type[np.unsignedinteger[Any]]] = KINDS,
     sample: int = 0,
 ) -> Binned:
-    """The bins of a matrix of cells (n × F, as ``features`` makes it), at most ``most`` for an ordered column.
+    """The bins of cells, at most ``most`` for an ordered column.
 
     A column with more values than bins in the first rows, a ``sample`` of them, is sorted into bins by those.
     """
     from mlcli.kernels.trees.binning import fill_edges
     from mlcli.kernels.trees.records import Binned
 
-    columns = cells.T if is_large(cells.nbytes) else np.ascontiguousarray(cells.T)
+    values, ordered = cells.values, cells.ordered
+    columns = values.T if is_large(values.nbytes) else np.ascontiguousarray(values.T)
     weights = None if weights is None or (weights == weights[:1]).all() else weights
-    bins = min(most or NO_LIMIT, len(cells))
+    bins = min(most or len(cells), len(cells))
     edges, distinct = np.full((2, len(columns), max(bins, MOST_BINS) + 1), np.inf), np.empty((2, len(cells)))
-    known = np.where(ordered, 0, levels - 1)
+    known = np.where(ordered, 0, cells.levels - 1)
     few = np.sort(columns[:, : sample if weights is None else 0])
     rough = ordered & ((few[:, :-1] < few[:, 1:]).sum(axis=1) >= bins)
     for j in np.flatnonzero(ordered):
@@ -77,33 +76,34 @@ def binned(
     return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
 
-def every_value_binned(table: Table, cells: Array, ordered: Flags, levels: Rows) -> Binned:
+def every_value_binned(table: Table, cells: Cells) -> Binned:
     """A bin for each value of the cells of a table, found once while the table is there.
 
     Boosting learns from the same rows round after round, of which only the weights change.
     """
-    known = KEPT.get(table)
-    if known is None or not (known[0] is cells or np.array_equal(known[0], cells, equal_nan=True)):
-        known = KEPT[table] = cells, binned(cells, ordered, levels, most=None, kinds=WIDE)
-    return known[1]
+    kept = KEPT.get(table)
+    if kept is None or not (kept[0] is cells.values or np.array_equal(kept[0], cells.values, equal_nan=True)):
+        kept = KEPT[table] = cells.values, binned(cells, most=None, kinds=WIDE)
+    return kept[1]
 
 
-def with_rare_levels_joined(cells: Array, levels: Rows, weights: Array) -> tuple[Array, Rows, tuple[Rows, ...]]:
+def with_rare_levels_joined(cells: Cells, weights: Array) -> tuple[Cells, tuple[Rows, ...]]:
     """Cells whose columns have no more levels than a byte can number, as the rarest share one.
 
-    Beside them how many levels each column has then, and the bin of every level.
+    Beside them the bin of every level of each column.
     """
-    joined, counts, bins = cells, levels.copy(), []
-    for j, count in enumerate(levels):
-        bins.append(np.arange(count))
-        if count > MOST_BINS + 1:
-            totals = np.bincount(cells[:, j].astype(np.intp), weights=weights, minlength=count)[:-1]
-            bins[j] = np.full(count, MOST_BINS - 1)
-            bins[j][np.argsort(-totals, kind="stable")[: MOST_BINS - 1]] = np.arange(MOST_BINS - 1)
-            bins[j][-1] = MOST_BINS
-            joined = filled(cells.shape, np.float64, lambda some: cells[some]) if joined is cells else joined
-            joined[:, j], counts[j] = bins[j][cells[:, j].astype(np.intp)], MOST_BINS + 1
-    return joined, counts, tuple(bins)
+    bins = tuple(np.arange(count) for count in cells.levels)
+    many = np.flatnonzero(cells.levels > MOST_BINS + 1)
+    if not len(many):
+        return cells, bins
+    joined = filled(cells.values.shape, np.float64, lambda some: cells.values[some])
+    for j in many:
+        codes, own = joined[:, j].astype(np.intp), bins[j]
+        frequent = np.argsort(-np.bincount(codes, weights, len(own))[:-1], kind="stable")[: MOST_BINS - 1]
+        own[:-1], own[-1] = MOST_BINS - 1, MOST_BINS
+        own[frequent] = np.arange(MOST_BINS - 1)
+        joined[:, j] = own[codes]
+    return Cells(joined, np.minimum(cells.levels, MOST_BINS + 1)), bins
 
 
 def _ascending(column: Array, weights: Array | None) -> tuple[Array, Array]:

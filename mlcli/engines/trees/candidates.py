@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,16 +38,27 @@ class Cut:
 
 def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached: Rows) -> tuple[Candidate, ...]:
     """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
-    tree, paths, found = named.tree, dict(named.paths()), list[Candidate]()
-    for node, rows in _first_nodes(tree, list(paths), reached):
+    tree, found = named.tree, list[Candidate]()
+    for node, path in sorted(named.paths(), key=lambda one: len(one[1])):
+        if len(path) > DEPTH:
+            break
+        rows = _rows_of(tree, node, reached)
         for cut in sorted(cuts(grower, targets, rows), key=lambda one: -one.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
-            path, split = " AND ".join(paths[node]) or "all rows", _split(named, cut)
-            found.append((path, split, "taken" if taken else "", cut.gain, cut.information))
+            words = " AND ".join(path) or "all rows", _split(named, cut), "taken" if taken else ""
+            found.append((*words, cut.gain, cut.information))
     return tuple(found)
 
 
-def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
+def _rows_of(tree: Trees, node: int, reached: Rows) -> Rows:
+    """The rows that came to a node, or through it to the ones that they reached."""
+    parent, at = tree.parent, reached
+    for _ in range(int(tree.depths().max())):
+        at = np.where(at == node, node, parent[at])
+    return np.flatnonzero(at == node)
+
+
+def candidate_table(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     """All of them; only bits are divided by bits."""
     header: tuple[str, ...] = ("node", "split", "", f"decrease of {measure}")
     rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)
@@ -58,19 +69,6 @@ def shown(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     return findings.Table("Gain of every candidate split", header, rows, note=note)
 
 
-def _first_nodes(tree: Trees, nodes: Sequence[int], reached: Rows) -> Iterator[tuple[int, Rows]]:
-    """Each of the nodes that is near the root, with its rows."""
-    depths, parent = tree.depths(), tree.parent
-    for depth in range(DEPTH + 1):
-        at = reached
-        while (depths[at] > depth).any():
-            at = np.where(depths[at] > depth, parent[at], at)
-        for node in nodes:
-            rows = np.flatnonzero(at == node)
-            if depths[node] == depth and len(rows):
-                yield node, rows
-
-
 def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
     """Every branching of nominal columns, and the best threshold of the others; none of rows that are pure."""
     from mlcli.kernels.trees.records import Binned
@@ -78,7 +76,7 @@ def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
     columns = grower.binned
     for column, ordered in enumerate(columns.ordered):
         codes = columns.bins[column]
-        if ordered or grower.algorithm.each_level:
+        if ordered or grower.each_level:
             yield from _stump(grower, targets, rows, column)
             continue
         names = np.unique(codes[rows])

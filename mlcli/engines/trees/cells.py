@@ -1,19 +1,44 @@
-"""The columns of a table as one matrix of features, in the order of the file; empty cells as the tree treats them.
+"""A table as trees read it: one matrix of cells, in the order of its columns; empty cells as the tree treats them.
 
-A feature is *ordered* (numbers, and ordinal levels as their rank; NaN where missing) or *nominal* (codes; one past
+A column is *ordered* (numbers, and ordinal levels as their rank; NaN where missing) or *nominal* (codes; one past
 the last level where missing, so that an empty cell is a level of its own).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mlcli.core.rooms import filled
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags, Rows, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of rows, and what kind of column each is of."""
+
+    values: Array
+    """Rows × columns."""
+    levels: Rows
+    """The number of levels of each nominal column, the missing one included; 0 for ordered columns."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def ordered(self) -> Flags:
+        """Which columns are split by a threshold."""
+        return np.asarray(self.levels == 0)
+
+    @cached_property
+    def only_known_numbers(self) -> bool:
+        """Whether all columns are ordered and no cell is missing."""
+        return bool(self.ordered.all()) and not np.isnan(self.values).any()
 
 
 def is_ordered(column: Column) -> bool:
@@ -21,40 +46,35 @@ def is_ordered(column: Column) -> bool:
     return column.kind in ("numeric", "ordinal")
 
 
-def ordered(columns: Sequence[Column]) -> Flags:
-    """Which columns are split by a threshold."""
-    return np.array([is_ordered(column) for column in columns], dtype=bool)
+def level_counts(columns: Sequence[Column]) -> Rows:
+    """The levels of columns, as ``Cells`` have them."""
+    counts = [0 if is_ordered(column) else len(column.levels) + 1 for column in columns]
+    return np.array(counts, dtype=np.intp)
 
 
-def level_counts(columns: Sequence[Column]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """The number of levels of each nominal column, the missing one included; 0 for ordered columns."""
-    counts = np.array([len(column.levels) + 1 for column in columns], dtype=np.intp)
-    return np.where(ordered(columns), 0, counts) if len(columns) else counts
-
-
-def features(table: Table, fills: Array | None = None) -> Array:
-    """The cells (n × F) of a table; an empty cell takes the fill of its column, and stays empty if that is NaN.
+def cells_of(table: Table, fills: Array | None = None) -> Cells:
+    """The cells of a table; an empty one takes the fill of its column, and stays empty if that is NaN.
 
     They are those of the table itself where nothing in them changes.
     """
-    fills = np.full(len(table.columns), np.nan) if fills is None else fills
+    levels = level_counts(table.columns)
+    fills = np.full(len(levels), np.nan) if fills is None else fills
     if not table.codes.shape[1] and np.isnan(fills).all():
-        return table.numbers
-    left_empty = np.where(ordered(table.columns), np.nan, level_counts(table.columns) - 1)
+        return Cells(table.numbers, levels)
+    left_empty = np.where(levels == 0, np.nan, levels - 1)
     fills = np.where(np.isnan(fills), left_empty, fills)
-    cells = [(given, known(given, column)) for column, given in table.parts()]
+    cells = [(given, is_known(given, column)) for column, given in table.parts()]
 
     def filled_in(some: slice) -> Array:
         each = zip(cells, fills, strict=True)
         return np.column_stack([np.where(there[some], given[some], fill) for (given, there), fill in each])
 
-    return filled((len(table), len(cells)), np.float64, filled_in) if cells else np.empty((len(table), 0))
+    return Cells(filled((len(table), len(cells)), np.float64, filled_in), levels)
 
 
-def known(given: np.ndarray[Any, Any], column: Column) -> Flags:
+def is_known(given: np.ndarray[Any, Any], column: Column) -> Flags:
     """Which cells of a column are not empty."""
-    known: Flags = given >= 0 if column.coded else ~np.isnan(given)
-    return known
+    return np.asarray(given >= 0 if column.coded else ~np.isnan(given))
 
 
 def own_value(table: Table, weights: Array) -> Array:
@@ -69,7 +89,7 @@ def most_frequent(table: Table, weights: Array) -> Array:
 
 
 def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:
-    there = known(cells, column)
+    there = is_known(cells, column)
     if not there.any():
         return float("nan")
     values, which = np.unique(cells[there], return_inverse=True)

@@ -93,7 +93,7 @@ def explained(
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
         sections.append(_classes(named))
     if not tree.leaves[0]:
-        sections.append(_worth(tree, columns))
+        sections.append(_importance_table(tree, columns))
     return tuple(sections)
 
 
@@ -127,13 +127,13 @@ def _classes(named: NamedTree) -> findings.Lines:
     return findings.Lines("Rules of each class (disjunctive normal form)", tuple(lines))
 
 
-def _worth(tree: Trees, columns: Sequence[Column]) -> findings.Table:
+def _importance_table(tree: Trees, columns: Sequence[Column]) -> findings.Table:
     share, depth = control(tree, len(columns))
     more = {"share of rows split": share, "depth of first split": np.nan_to_num(depth).astype(int)}
-    return worth_of(columns, importances(tree, len(columns)), more, share > 0)
+    return importance_table(columns, importances(tree, len(columns)), more, share > 0)
 
 
-def worth_of(
+def importance_table(
     columns: Sequence[Column], gained: Array, more: Mapping[str, Array | Rows], asked: Flags, note: str = ""
 ) -> findings.Table:
     """What the columns that are asked for have gained, and more about them; those that gain most first."""
@@ -148,9 +148,9 @@ def worth_of(
 
 def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:
     """The conditions that lead to a node, with what is known at each step."""
-    tree, path = named.tree, [node]
-    while (above := int(tree.parent[path[-1]])) != path[-1]:
-        path.append(above)
+    tree, path, parent = named.tree, [node], named.tree.parent
+    while parent[path[-1]] != path[-1]:
+        path.append(int(parent[path[-1]]))
     path.reverse()
     conditions = ["all rows", *(dict(named.branches(at))[below] for at, below in pairwise(path))]
     of_classes = tree.value.shape[1] > 1

@@ -14,7 +14,6 @@ from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, memory
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import between
-from mlcli.engines.trees.criteria import ALGORITHMS, Algorithm
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import class_shares
 
@@ -45,9 +44,12 @@ class Grower:
     limits: Limits
     outputs: int = 1
     """The classes, or 1 of values and gradients."""
-    algorithm: Algorithm = ALGORITHMS["cart"]
+    each_level: bool = False
+    """Whether every level of a nominal column has a branch; else one is split from the rest, or a group."""
+    by_ratio: bool = False
+    """Whether columns compete by gain over split information, where each level has a branch."""
     gated: bool = False
-    """Whether only columns compete that gain as much as the average one."""
+    """Whether only columns compete there that gain as much as the average one."""
     random_cuts: bool = False
     level_bins: tuple[Rows, ...] = ()
     """The bin of each level of every column, where a node may ask for any group of levels."""
@@ -65,14 +67,13 @@ class Grower:
         ``trees`` takes less time for many than for one after another.
         """
         from mlcli.kernels.trees.nodes import grow
-        from mlcli.kernels.trees.records import RandomCuts
 
         drawn, words = np.arange(len(self.binned.known)) if drawn is None else drawn, len(targets.parts)
         space = workspace(self.binned, rows, words, drawn, seed)
         grown = self._nodes(len(rows), words)
-        cuts = RandomCuts(np.empty(len(rows), self.binned.bins.dtype), np.empty(1)) if self.random_cuts else None
-        limits = in_units(self.limits, targets.scale.weight)
-        made = grow(self.binned, targets, limits, grown, space, cuts, kept, self._branching(len(drawn)))
+        room = np.empty(len(rows), self.binned.bins.dtype) if self.random_cuts else None
+        limits = limits_in_units(self.limits, targets.scale.weight)
+        made = grow(self.binned, targets, limits, grown, space, room, kept, self._branching(len(drawn)))
         for array in grown:
             array.resize((made, *array.shape[1:]), refcheck=False)
         return grown, space.rows
@@ -81,10 +82,9 @@ class Grower:
         """How columns compete that may have a branch for each level, if they may."""
         from mlcli.kernels.trees.records import SPLIT, Branching
 
-        if not self.algorithm.each_level:
+        if not self.each_level:
             return None
-        found, counts = np.empty(columns, SPLIT), np.empty(self.binned.width, np.intp)
-        return Branching(self.algorithm.by_ratio, self.gated, found, counts)
+        return Branching(self.by_ratio, self.gated, np.empty(columns, SPLIT))
 
     def _nodes(self, rows: int, words: int) -> Grown:
         """Memory for the largest tree."""
@@ -118,7 +118,7 @@ class Grower:
         ordered, nominal = inner[by_threshold], inner[~by_threshold]
         sided = ordered[nodes["side"][ordered] != NONE_MISSING]
         missing[sided] = left[sided] + (nodes["side"][sided] != 1)
-        if self.algorithm.each_level:
+        if self.each_level:
             offset[nominal], child_of = self._branches_of_levels(nodes, left[nominal], nominal)
         elif self.level_bins:
             goes_left = np.concatenate([one.goes_left for one in each])
@@ -164,7 +164,7 @@ def refuse_beyond_memory(one: Grown, trees: int) -> None:
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
 
 
-def in_units(limits: Limits, unit: float) -> Limits:
+def limits_in_units(limits: Limits, unit: float) -> Limits:
     """The same as loops read them, which count weights in units; sums reach a limit when they come near."""
     least = min(max(math.ceil(limits.min_leaf * NEARLY / unit), 1), MOST_WEIGHT)
     return limits._replace(min_leaf=float(least), min_split=limits.min_split * NEARLY / unit)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
-
-if TYPE_CHECKING:
-    from mlcli.kernels.trees.records import Ids
 
 HALVINGS = 80
 """How often an interval is halved to find a minimum: to the last bit."""
@@ -33,11 +31,36 @@ class LossDerivatives(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HuberLoss:
+class Loss:
+    """What a model minimises: Σ w·L(y, F)."""
+
+    y: NDArray[Any]
+    weights: Array
+
+    @property
+    def start(self) -> Array:
+        """The best score of each output that is the same for all rows."""
+        raise NotImplementedError
+
+    def each(self, scores: Array) -> tuple[Array, Array, Array]:
+        """What each row costs by itself, and per output its first and second derivative."""
+        raise NotImplementedError
+
+    def at(self, scores: Array) -> LossDerivatives:
+        """The mean cost, and derivatives by the weight of rows."""
+        costs, gradient, hessian = self.each(scores)
+        mean = float(self.weights @ costs / self.weights.sum())
+        return LossDerivatives(mean, self.weights * gradient, self.weights * hessian)
+
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
+        """What some rows add to their scores of one output for the least loss."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class HuberLoss(Loss):
     """Of r = y − F: ½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
 
-    y: Array
-    weights: Array
     delta: float = np.inf
 
     @property
@@ -45,13 +68,12 @@ class HuberLoss:
         """The best value for all rows."""
         return np.array([self.best_of(self.y, self.weights)])
 
-    def at(self, scores: Array) -> LossDerivatives:
+    def each(self, scores: Array) -> tuple[Array, Array, Array]:
         """The largest curvature, 1, stands for all."""
-        short = self.y - scores[0]
-        cost = self.weights @ self.costs(short) / self.weights.sum()
-        return LossDerivatives(float(cost), -(self.weights * self.pull(short))[None, :], self.weights[None, :])
+        short = self.y - scores
+        return self.costs(short[0]), -self.pull(short), np.ones_like(short)
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Ids) -> float:
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
         """As far as costs least."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
@@ -98,55 +120,46 @@ class AbsoluteLoss(HuberLoss):
         return float(quantiles(values, weights, 0.5))
 
 
-class ClassLoss:
+class ClassLoss(Loss):
     """The part that losses of classes share: one step of Newton's, as a leaf of one class has no best step."""
 
-    shrinkage = 1.0
-    """Friedman's factor for outputs that are not independent."""
+    @property
+    def shrinkage(self) -> float:
+        """Friedman's factor for outputs that are not independent."""
+        return 1.0
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Ids) -> float:
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
         """−G / H; nowhere if all is as good as certain."""
         hessian = float(slopes.hessian[output, rows].sum())
         return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian if hessian > TINY else 0.0
 
 
-@dataclass(frozen=True, eq=False)
 class LogisticLoss(ClassLoss):
     """log(1 + e^F) − y·F, where F is the log-odds of the second class and y says whether it is that class."""
-
-    outcome: Array
-    weights: Array
 
     @property
     def start(self) -> Array:
         """The log-odds of all rows."""
-        positive = self.weights @ self.outcome
+        positive = self.weights @ self.y
         return np.array([np.log(positive / (self.weights.sum() - positive))])
 
-    def at(self, scores: Array) -> LossDerivatives:
+    def each(self, scores: Array) -> tuple[Array, Array, Array]:
         """Written with e^−|F|, which cannot overflow."""
-        F = scores[0]
-        small = np.exp(-np.abs(F))
+        small = np.exp(-np.abs(scores))
         above = 1 + small
-        probability = np.where(F >= 0, 1.0, small) / above
-        costs = np.maximum(F, 0) - self.outcome * F + np.log(above)
-        return LossDerivatives(
-            float(self.weights @ costs / self.weights.sum()),
-            (self.weights * (probability - self.outcome))[None, :],
-            (self.weights * (small / (above * above)))[None, :],
-        )
+        probability = np.where(scores >= 0, 1.0, small) / above
+        costs = np.maximum(scores, 0) - self.y * scores + np.log(above)
+        return costs[0], probability - self.y, small / (above * above)
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxLoss(ClassLoss):
     """log Σ_k e^F_k − F_y: every class has a score; hessians are those of one score while the others stay."""
 
-    y: Codes
     classes: int
-    weights: Array
 
     @property
-    def shrinkage(self) -> float:  # type: ignore[override]
+    def shrinkage(self) -> float:
         """(K − 1) / K."""
         return (self.classes - 1) / self.classes
 
@@ -156,20 +169,16 @@ class SoftmaxLoss(ClassLoss):
         logs = np.log(np.bincount(self.y, weights=self.weights, minlength=self.classes))
         return np.asarray(logs - logs.mean(), np.float64)
 
-    def at(self, scores: Array) -> LossDerivatives:
+    def each(self, scores: Array) -> tuple[Array, Array, Array]:
         """Written relative to the largest score, which cannot overflow."""
         rows, highest = np.arange(len(self.y)), scores.max(axis=0)
         powers = np.exp(scores - highest)
         sums = powers.sum(axis=0)
         costs = highest - scores[self.y, rows] + np.log(sums)
         shares = powers / sums
-        hessian = self.weights * (shares * (1 - shares))
+        hessian = shares * (1 - shares)
         shares[self.y, rows] -= 1
-        return LossDerivatives(float(self.weights @ costs / self.weights.sum()), self.weights * shares, hessian)
-
-
-Loss = HuberLoss | LogisticLoss | SoftmaxLoss
-"""What a model minimises: Σ w·L(y, F)."""
+        return costs, shares, hessian
 
 
 def usual_delta(y: Array, weights: Array) -> float:
@@ -189,4 +198,4 @@ def loss_of_classes(y: Codes, present: Codes, weights: Array) -> Loss:
     """Cross-entropy over the classes that are present: of log-odds for two, else of softmax."""
     if len(present) == 2:
         return LogisticLoss((y == present[1]).astype(np.float64), weights)
-    return SoftmaxLoss(np.searchsorted(present, y).astype(np.int32), len(present), weights)
+    return SoftmaxLoss(np.searchsorted(present, y).astype(np.int32), weights, len(present))

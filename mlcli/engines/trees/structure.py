@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.engines.trees.cells import Cells
 
 LEAF = -1
 STOPS = -1
@@ -110,35 +111,32 @@ class Trees:
         """Which tree each of some nodes is of."""
         return np.searchsorted(self.roots, nodes, side="right") - 1
 
-    def answers(self, cells: Array, ordered: Flags) -> Array:
-        """The sum of what the trees say of each row (n × K) of cells."""
+    def answers(self, cells: Cells) -> Array:
+        """The sum of what the trees say of each row (n × K)."""
         sums = np.zeros((len(cells), self.value.shape[1]))
-        self.add_to(sums, cells, ordered)
+        self.add_to(sums, cells)
         return sums
 
-    def add_to(self, sums: Array, cells: Array, ordered: Flags) -> None:
-        """Add what the trees say of each row of cells to sums (n × outputs·K); outputs take turns."""
-        self._walk(sums, self.value, cells, ordered, np.arange(len(cells)), None)
+    def add_to(self, sums: Array, cells: Cells) -> None:
+        """Add what the trees say of each row to sums (n × outputs·K); outputs take turns."""
+        self._walk(sums, self.value, cells, np.arange(len(cells)))
 
-    def reached(self, cells: Array, ordered: Flags, rows: Rows | None = None, plain: bool | None = None) -> Codes:
-        """The node of each tree (trees × n) that answers each row, or some rows, of cells: mostly a leaf."""
+    def reached(self, cells: Cells, rows: Rows | None = None) -> Codes:
+        """The node of each tree (trees × n) that answers each row, or some rows: mostly a leaf."""
         rows, numbers = np.arange(len(cells)) if rows is None else rows, np.arange(len(self.feature), dtype=float)
         reached = np.zeros((len(rows), len(self)))
-        self._walk(reached, numbers[:, None], cells, ordered, rows, plain)
+        self._walk(reached, numbers[:, None], cells, rows)
         return reached.T.astype(np.int32)
 
-    def _walk(
-        self, sums: Array, value: Array, cells: Array, ordered: Flags, rows: Rows, plain: bool | None
-    ) -> None:
+    def _walk(self, sums: Array, value: Array, cells: Cells, rows: Rows) -> None:
         """Add the values of the nodes that rows come to."""
-        from mlcli.kernels.trees.walking import BLOCK, Wood, add_answers
+        from mlcli.kernels.trees.walking import BLOCK, PackedTrees, add_answers
 
-        plain = only_known_numbers(cells, ordered) if plain is None else plain
-        if not cells.shape[1]:  # leaves look at a column, too
-            cells, ordered = np.zeros((len(cells), 1)), np.ones(1, bool)
-        cells = np.require(cells, np.float64, ["C", "W"])  # for others the loops would be compiled anew
-        wood = Wood(*self._packed, self.offset, self.child_of, ordered, plain)
-        add_answers(wood, self.roots, cells, rows, value, np.empty(BLOCK, np.int32), sums)
+        if not len(cells.levels):  # leaves look at a column, too
+            cells = Cells(np.zeros((len(cells), 1)), np.zeros(1, np.intp))
+        given = np.require(cells.values, np.float64, ["C", "W"])  # for others the loops would be compiled anew
+        packed = PackedTrees(*self._packed, self.offset, self.child_of, cells.ordered, cells.only_known_numbers)
+        add_answers(packed, self.roots, given, rows, value, np.empty(BLOCK, np.int32), sums)
 
     @cached_property
     def _packed(self) -> tuple[np.ndarray[Any, Any], Codes]:
@@ -193,11 +191,6 @@ class Trees:
         child = np.concatenate([self.left[inner], self.left[inner[~maps]] + 1, self.missing, *mapped])
         astray = (child <= parent) | (child >= np.repeat(ends[1:], np.diff(ends))[parent])
         yield "have children that are none", bool((astray & (child != STOPS)).any())
-
-
-def only_known_numbers(cells: Array, ordered: Flags) -> bool:
-    """Whether all columns are ordered and no cell is missing."""
-    return bool(ordered.all()) and not np.isnan(cells).any()
 
 
 def no_trees() -> Trees:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CLASS_BITS = 63
 """How many bits of a word are there for classes."""
 AMOUNT_BITS = 61
-"""How many the amounts of all rows may sum up to."""
+"""How many the sum of amounts may take, but for its sign."""
 FINE = 2**52
 """Into how many units the sum of weights that are not whole is divided."""
 
@@ -27,14 +27,13 @@ class Targets:
 
     slot: Rows
     output: Array
-    weight: Array
     slots: int
 
     @staticmethod
-    def of(outputs: Array, weight: Array) -> Targets:
+    def of(outputs: Array) -> Targets:
         """From outputs of which each row has one that is not 0."""
         slot = np.abs(outputs).argmax(axis=1)
-        return Targets(slot, outputs[np.arange(len(outputs)), slot], weight, outputs.shape[1])
+        return Targets(slot, outputs[np.arange(len(outputs)), slot], outputs.shape[1])
 
     def packed(self, counts: Words, unit: float) -> PackedTargets:
         """As words, of rows that weigh so many units; with one slot there are no classes, only values."""
@@ -42,7 +41,7 @@ class Targets:
 
         if self.slots == 1:
             away = self.output - (counts @ self.output) / counts.sum()
-            fine = math.ldexp(1.0, math.frexp(float(counts @ np.abs(away)))[1] - AMOUNT_BITS)
+            fine = 2.0 ** (bit_length(counts @ np.abs(away)) - AMOUNT_BITS)
             parts = np.array([np.rint(counts * away / fine), counts]).astype(np.int64)
             return PackedTargets(parts, self.output, Scale(0, unit, fine))
         bits = int(counts.sum()).bit_length()
@@ -66,3 +65,8 @@ def class_shares(totals: Words, weight: Array, scale: Scale, classes: int) -> Ar
     in_word, mask = CLASS_BITS // scale.bits, (1 << scale.bits) - 1
     places = [(k // in_word, scale.bits * (k % in_word)) for k in range(classes)]
     return np.column_stack([(totals[:, word] >> shift & mask) / weight for word, shift in places])
+
+
+def bit_length(total: Any) -> int:
+    """How many bits hold any whole number up to a total; below 0 for fractions."""
+    return math.frexp(float(total))[1]

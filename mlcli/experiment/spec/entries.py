@@ -59,13 +59,15 @@ def model_of(written: Written, problems: list[Problem], base: Path | None = None
     asked = Configuration(MODELS, written.bare, here=written.place, further_keys=MODEL_KEYS)
     problems += asked.problems_with_form()
     label, stages = _label(parts, problems), _stages(asked, parts, problems)
-    combinations = _combinations(asked, parts, problems)
-    models = [_with_values(asked, values, written) for values in combinations]
-    _add_problems_with_values(models, problems)
+    made = [_with_combination(asked, values, written) for values in _combinations(asked, parts, problems)]
+    changed = [step for _, steps in made for step in steps or () if step.inside]
+    _add_problems_with_values([*(model for model, _ in made), *changed], problems)
     if len(problems) > before:
         return []
-    steps = None if asked.steps is None else tuple(map(_step, asked.steps))
-    specs = [ModelSpec(asked.use, one.values, steps, label, stages=stages, where=written.where) for one in models]
+    specs = [
+        ModelSpec(asked.use, model.values, _steps(steps), label, stages=stages, where=written.where)
+        for model, steps in made
+    ]
     specs = _tuned(parts, specs, problems) if "tune" in parts else specs
     decide = parts.get("decide")
     return (
@@ -152,6 +154,18 @@ def _with_values(asked: Configuration, values: Mapping[str, Written], entry: Wri
     return replace(asked, inside={name: part.bare for name, part in values.items()}, at=place)
 
 
+def _with_combination(
+    asked: Configuration, values: Mapping[str, Written], entry: Written
+) -> tuple[Configuration, list[Configuration] | None]:
+    """A model and its steps with the values of a grid; those of a step stand at its path, as polynomial.degree."""
+    steps, own, changed = asked.steps, dict(values), []
+    for step in steps or ():
+        mine = [path for path in values if path.startswith(f"{step.use}.") and asked.parameter(path) is None]
+        changed.append(_with_values(step, {path.partition(".")[2]: values[path] for path in mine}, entry))
+        own = {path: part for path, part in own.items() if path not in mine}
+    return _with_values(asked, own, entry), None if steps is None else changed
+
+
 def _add_problems_with_values(models: Sequence[Configuration], problems: list[Problem]) -> None:
     """What is wrong with the combinations of a grid, each sentence once."""
     known: set[str] = set()
@@ -199,8 +213,8 @@ def _label(parts: Mapping[str, Written], problems: list[Problem]) -> str:
     return part.value
 
 
-def _step(asked: Configuration) -> StepSpec:
-    return StepSpec(asked.use, asked.values, where=asked.here())
+def _steps(asked: Sequence[Configuration] | None) -> tuple[StepSpec, ...] | None:
+    return None if asked is None else tuple(StepSpec(one.use, one.values, where=one.here()) for one in asked)
 
 
 def _combinations(

@@ -121,7 +121,7 @@ def _with_use(title: str, keys: Schema) -> Schema:
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
     grid = {name: {**SEVERAL, "items": one} for name, one in _values(declared).items()}
-    paths = dict.fromkeys(_paths_into(declared), SEVERAL)
+    paths = dict.fromkeys([*_paths_into(declared), f"^({'|'.join(STEPS.names())})[.]"], SEVERAL)
     combinations = "lists of values: one cell for each combination"
     return {
         **_nested_keys(declared),

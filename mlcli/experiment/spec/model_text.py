@@ -8,9 +8,10 @@ from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import by_name, parameter_at, problems_with
+from mlcli.core.params import Parameter, by_name, parameter_at, problems_with
+from mlcli.core.registry import STEPS
 from mlcli.core.written import Written
-from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of
 from mlcli.experiment.spec.shorthands import with_decision_rule
 
@@ -20,8 +21,9 @@ def models_from_text(
 ) -> tuple[ModelSpec, ...]:
     """The models of ``-m`` options, with the values of ``-p`` options in them; every problem at once.
 
-    A value goes to every model that has such a parameter. One that no model has is refused, and so is one for a
-    parameter that is set already: nothing is overruled in silence. ``decide`` is for every model.
+    A value goes to every model that has such a parameter, or such a step before it (``polynomial.degree``). One
+    that no model has is refused, and so is one for a parameter that is set already: nothing is overruled in
+    silence. ``decide`` is for every model.
     """
     problems: list[Problem] = []
     models = models_of([Written.typed(text, "-m") for text in texts], problems)
@@ -36,6 +38,16 @@ def models_from_text(
         changed = tuple(one for model in changed for one in with_decision_rule(model, rule, problems))
     raise_all(UsageError, problems)
     return changed
+
+
+def parameter_of(model: ModelSpec, path: str) -> Parameter | None:
+    """The parameter of a model, at a path into a model inside it, or of a step before it."""
+    declared = parameter_at(model.cls, model.params, path)
+    if declared is not None:
+        return declared
+    use, _, name = path.partition(".")
+    step = next((step for step in model.steps or () if step.use == use), None)
+    return None if step is None else parameter_at(step.cls, step.params, name)
 
 
 def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
@@ -78,9 +90,11 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
             yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
         return
     known = {name for model in models for name in _typed_values(model, values)}
+    known |= {name for model in models for name in values if model.steps and parameter_of(model, name)}
     for name in values:
         if name not in known:
-            yield _unknown_path(name, values, models) or _unknown_parameter(name, models)
+            unknown = _unknown_path(name, values, models) or _unknown_in_step(name, models)
+            yield unknown or _unknown_parameter(name, models)
 
 
 def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
@@ -99,6 +113,18 @@ def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSp
     return next(iter(problems_with(owner.cls, given, _option)), None)
 
 
+def _unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
+    """What is wrong with a path that begins with a step: no model has it, or it has no such parameter."""
+    use, dot, name = path.partition(".")
+    if not dot or use not in STEPS:
+        return None
+    if not any(step.use == use for model in models for step in model.steps or ()):
+        what = f"-p {path}: no model has a step '{use}' before it"
+        return Problem(what, hint=f"such as -m '{{use: {models[0].use}, steps: [{use}]}}'")
+    hint = did_you_mean(name, by_name(STEPS.load(use)), "parameters")
+    return Problem(f"{use}: no parameter '{name}'", where="-p", hint=hint)
+
+
 def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
     """The values of parameters that a model has, by their declared types; a saved one can no longer be changed."""
     if model.saved:
@@ -112,6 +138,9 @@ def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]
 
 
 def _with_values(model: ModelSpec, values: Mapping[str, str], problems: list[Problem]) -> ModelSpec:
+    if model.steps:
+        own = {path: text for path, text in values.items() if parameter_at(model.cls, model.params, path) is None}
+        model = replace(model, steps=tuple(_step_with_values(step, own, problems) for step in model.steps))
     given = _typed_values(model, values)
     if not given:
         return model
@@ -122,6 +151,22 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], problems: list[Pro
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
     problems += wrong
     return replace(model, params=params)
+
+
+def _step_with_values(step: StepSpec, values: Mapping[str, str], problems: list[Problem]) -> StepSpec:
+    """The step with the values that are for it."""
+    given: dict[str, Any] = {}
+    for path, text in values.items():
+        use, _, name = path.partition(".")
+        declared = parameter_at(step.cls, step.params, name) if use == step.use else None
+        if declared is not None:
+            given[name] = declared.from_text(text)
+    params = {**step.params, **given}
+    problems += problems_with(step.cls, params, _option) if given else []
+    for name in given.keys() & step.params.keys():
+        what = f"{step.use}: '{name}' is set with -m already"
+        problems.append(Problem(what, where="-p", hint="leave one of them out"))
+    return replace(step, params=params)
 
 
 def _with_grid(problem: Problem, use: str, values: Mapping[str, str]) -> Problem:

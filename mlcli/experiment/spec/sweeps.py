@@ -10,11 +10,11 @@ import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, parameter_at, parameters
+from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text
+from mlcli.experiment.spec.model_text import models_from_text, parameter_of
 
 MOST_VALUES = 25
 """Of a range of whole numbers; a longer one is thinned out."""
@@ -25,7 +25,7 @@ GEOMETRIC_FROM = 100
 BOOTSTRAPS = 50
 """Training sets that a bias-variance decomposition draws."""
 RANGE = ".."
-NO_VALUES = "such as -p k=1..25, -p c=0.1,1,10 or -p c=0.01..100"
+NO_VALUES = "such as -p k=1..25, -p C=0.1,1,10 or -p C=0.01..100"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _validation(request: CurveRequest) -> Sweep:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
     models = [one for value in values for one in models_from_text(request.models, [*fixed, f"{name}={value}"])]
-    kept = {repr(one.params.get(name)): (one, value) for one, value in zip(models, values, strict=True)}
+    kept = {repr((one.params, one.steps)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
     return Sweep("validation", _experiment(every, _splits(request)), name, known)
 
@@ -132,7 +132,7 @@ def _sizes(text: str) -> list[float]:
 
 def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
-    declared = parameter_at(model.cls, model.params, name)
+    declared = parameter_of(model, name)
     if declared is None:
         names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))

@@ -76,9 +76,9 @@ def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def places_near(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
-    asked: Array, stretch: Array, beside: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
+    queries: Array, stretch: Array, beside: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
 ) -> int:  # fmt: skip
-    """List for rows asked the stored rows that are as near as the k-th, and perhaps more.
+    """List for query rows the stored rows that are as near as the k-th, and perhaps more.
 
     ``cells`` are in the order of the tree. A row is as near as one at distance d up to (d + beside) · stretch +
     beside. Those of row i end at ``ends[i]``.
@@ -87,22 +87,22 @@ def places_near(
     best, waiting, beyond = np.empty(k), np.empty(64, np.intp), np.empty(64)
     far = np.empty(most_rows(first, last))
     listed = 0
-    for i in range(len(asked)):
+    for i in range(len(queries)):
         best[:] = np.inf
         limit, size, begins = np.inf, 1, listed
         waiting[0], beyond[0] = 0, 0.0
         while size:
             size -= 1
             v = waiting[size]
-            if beyond[size] > limit or outside_box(asked, i, low, high, v) > limit:
+            if beyond[size] > limit or outside_box(queries, i, low, high, v) > limit:
                 continue
             while 2 * v + 2 < len(first):
-                step = asked[i, widest[v]] - cut[v]
+                step = queries[i, widest[v]] - cut[v]
                 right = 1 if step > 0.0 else 0
                 waiting[size], beyond[size] = 2 * v + 2 - right, step * step
                 size += 1
                 v = 2 * v + 1 + right
-            squared(asked, i, cells, first[v], last[v], far)
+            squared(queries, i, cells, first[v], last[v], far)
             for place in range(first[v], last[v]):
                 distance = far[place - first[v]]
                 if distance > limit:
@@ -117,7 +117,7 @@ def places_near(
             limit = reach * reach * (1.0 + same)
         listed = within(places, apart, begins, listed, limit)
         ends[i] = listed
-    return len(asked)
+    return len(queries)
 
 
 @inlined
@@ -132,24 +132,24 @@ def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> in
 
 
 @inlined
-def outside_box(asked: Array, i: int, low: Array, high: Array, v: int) -> float:
+def outside_box(queries: Array, i: int, low: Array, high: Array, v: int) -> float:
     """The squared distance of a row to the box of a node."""
     total = 0.0
-    for j in range(asked.shape[1]):
-        below, above = low[v, j] - asked[i, j], asked[i, j] - high[v, j]
+    for j in range(queries.shape[1]):
+        below, above = low[v, j] - queries[i, j], queries[i, j] - high[v, j]
         step = below if below > above else above
         total += step * step if step > 0.0 else 0.0
     return total
 
 
 @inlined
-def squared(asked: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
+def squared(queries: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
     """Fill ``far`` with the squared distances of a row to some that lie side by side, a line for each column."""
     size = end - begin
     for place in range(size):
         far[place] = 0.0
     for j in range(len(cells)):
-        cell, line = asked[i, j], cells[j, begin:end]
+        cell, line = queries[i, j], cells[j, begin:end]
         for place in range(size):
             step = line[place] - cell
             far[place] += step * step

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.tables import Rows
 from mlcli.kernels.trees.records import Binned, Branching, Grown, NodeRows, Nodes, Workspace
-from mlcli.kernels.trees.splits import ParentNode, best_split, bits_of_left, score_of_levels
+from mlcli.kernels.trees.splits import ParentNode, best_split, entropy_of_sides, score_of_levels
 from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import inlined
 
 
 @inlined
-def choose(
+def choose_column(
     columns: Binned, one: Nodes, here: NodeRows, parent: ParentNode, before: float, space: Workspace,
     branching: Branching,
 ) -> None:  # fmt: skip
     """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
-    found, weight, count, total, best = branching.found, float(one["weight"]), 0, 0.0, -np.inf
+    splits, weight, count, total, best = branching.splits, float(one["weight"]), 0, 0.0, -np.inf
     tolerance = parent.tolerance / weight
     for k in range(len(space.drawn)):
-        score = split_in_branches(columns, space.drawn[k], here, parent, weight, space, found[k])
-        found[k]["gain"] = (score - before) / weight
+        score = split_in_branches(columns, space.drawn[k], here, parent, weight, space, splits[k])
+        splits[k]["gain"] = (score - before) / weight
         if score > -np.inf:
-            count, total = count + 1, total + found[k]["gain"]
+            count, total = count + 1, total + splits[k]["gain"]
     for k in range(len(space.drawn)):
-        gain, unit = found[k]["gain"], 1.0
+        gain, unit = splits[k]["gain"], 1.0
         if branching.gated and gain < total / max(count, 1) - tolerance:
             gain = -np.inf
         elif branching.by_ratio and gain > -np.inf:
-            unit = found[k]["information"]
-        found[k]["ratio"] = gain / unit if unit > 0.0 else 0.0
-        best = max(best, found[k]["ratio"])
+            unit = splits[k]["information"]
+        splits[k]["ratio"] = gain / unit if unit > 0.0 else 0.0
+        best = max(best, splits[k]["ratio"])
     if not best > parent.limits.min_gain + tolerance:
         return
     for k in range(len(space.drawn)):
-        split = found[k]
+        split = splits[k]
         unit = split["information"] if branching.by_ratio else 1.0
         if split["ratio"] + (tolerance / unit if unit > 0.0 else 0.0) >= best:
             one["feature"], one["gain"], one["cut"] = space.drawn[k], split["gain"] * weight, np.nan
@@ -56,7 +55,7 @@ def split_in_branches(
     """The score of the best threshold of a column, or of a branch for each level, which is noted."""
     if columns.ordered[feature]:
         score, low, high, side = best_split(columns, feature, here, parent, space)
-        found["information"] = bits_of_left(parent, weight, space) if score > -np.inf else 0.0
+        found["information"] = entropy_of_sides(parent, weight, space) if score > -np.inf else 0.0
     else:
         add_up(columns, feature, here, space.sums)
         score, found["information"], high = score_of_levels(columns.known[feature], parent, weight, space)
@@ -66,9 +65,9 @@ def split_in_branches(
 
 
 @inlined
-def part_levels(columns: Binned, node: int, made: int, grown: Grown, space: Workspace, counts: Rows) -> int:
+def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, space: Workspace) -> int:
     """Deal the rows of a node to a child for each level that it holds; how many there are."""
-    one, child, place = grown.nodes[node], made, 0
+    one, child, place, counts = grown.nodes[node], made, 0, space.bins
     column, rows = columns.bins[one["feature"]], space.rows[one["begin"] : one["end"]]
     levels = columns.known[one["feature"]] + 1
     for level in range(levels):

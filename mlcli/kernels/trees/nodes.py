@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Rows
-from mlcli.kernels.trees.branches import choose, part_levels
+from mlcli.kernels.trees.branches import choose_column, partition_by_level
 from mlcli.kernels.trees.random_splits import bin_of, random_below, random_level, random_threshold
 from mlcli.kernels.trees.records import (
     AMOUNT,
@@ -19,6 +19,7 @@ from mlcli.kernels.trees.records import (
     SQUARES,
     WEIGHT,
     Binned,
+    Bins,
     Branching,
     Grown,
     KeptSums,
@@ -26,13 +27,12 @@ from mlcli.kernels.trees.records import (
     NodeRows,
     Nodes,
     PackedTargets,
-    RandomCuts,
     Scale,
     Words,
     Workspace,
 )
-from mlcli.kernels.trees.splits import ParentNode, best_split, bounded, group, kept_split, score_of_words
-from mlcli.kernels.trees.sums import add_up, deal, gather
+from mlcli.kernels.trees.splits import ParentNode, best_split, bounded, kept_split, mark_levels, score_of_words
+from mlcli.kernels.trees.sums import add_up, gather, partition
 from mlcli.kernels.without_counting import compiled, inlined
 
 ROUNDING = 1e-12
@@ -43,33 +43,33 @@ SMALLEST = (8 * 2.0**-52) ** 2
 @compiled
 def grow(
     columns: Binned, targets: PackedTargets, limits: Limits, grown: Grown, space: Workspace,
-    cuts: RandomCuts | None, kept: KeptSums | None, branching: Branching | None,
+    room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``cuts`` a cut of each column is drawn, otherwise the best is searched for; with ``branching`` a column
-    may part its levels.
+    With ``room`` for the bins of rows a cut of each column is drawn, otherwise the best is searched for; with
+    ``branching`` a column may part its levels.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0]["begin"], nodes[0]["end"], nodes[0]["depth"] = 0, len(space.rows), 0
     if kept is not None:
-        begin(columns, targets, grown, space, kept)
+        sum_up_root(columns, targets, grown, space, kept)
     made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += examine(columns, targets, limits, seen, leaves, grown, space, cuts, kept, branching)
+            open_nodes += find_split(columns, targets, limits, seen, leaves, grown, space, room, kept, branching)
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
         node = next_node(waiting, open_nodes, nodes, limits.max_leaves)
         open_nodes, leaves = open_nodes - 1, leaves + 1
         if branching is not None and not columns.ordered[nodes[node]["feature"]]:
-            made += part_levels(columns, node, made, grown, space, branching.counts)
+            made += partition_by_level(columns, node, made, grown, space)
             continue
-        divide(columns, targets.scale, limits.l2, node, made, grown, space, kept)
+        split_node(columns, targets.scale, limits.l2, node, made, grown, space, kept)
         if kept is not None:
-            settle_children(columns, targets, limits, node, made, leaves, grown, space, kept)
+            sum_up_children(columns, targets, limits, node, made, leaves, grown, space, kept)
         made += 2
     for place in range(open_nodes):
         nodes[waiting[place]]["feature"] = LEAF
@@ -91,9 +91,9 @@ def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> 
 
 
 @inlined
-def examine(
+def find_split(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, leaves: int, grown: Grown,
-    space: Workspace, cuts: RandomCuts | None, kept: KeptSums | None, branching: Branching | None,
+    space: Workspace, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     one, totals, scale = grown.nodes[node], grown.totals[node], targets.scale
@@ -112,7 +112,7 @@ def examine(
             one["weight"], one["impurity"] = weight, most / weight
             pure = largest >= limits.purity * weight
         else:
-            before, most = settle_values(targets, here, totals, one)
+            before, most = note_mean(targets, here, totals, one)
         if not limits.of_shares:
             pure = one["impurity"] <= (1.0 - limits.purity) * grown.nodes[0]["impurity"]
     weight, least = one["weight"], int(limits.min_leaf)
@@ -128,9 +128,9 @@ def examine(
         return False
     parent = ParentNode(totals, scale, limits, least, tolerance, low, high)
     if branching is not None:
-        choose(columns, one, here, parent, before, space, branching)
+        choose_column(columns, one, here, parent, before, space, branching)
     else:
-        search(columns, node, one, here, parent, before, floor, perfect, space, cuts, kept)
+        search(columns, node, one, here, parent, before, floor, perfect, space, room, kept)
     return bool(one["feature"] != LEAF)
 
 
@@ -142,7 +142,7 @@ def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: floa
 
 
 @inlined
-def settle_values(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) -> tuple[float, float]:
+def note_mean(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) -> tuple[float, float]:
     """Note the mean of a node, and count amounts from there; what it scores, and the spread."""
     amounts, weights, mean, spread = here.parts[AMOUNT], here.parts[WEIGHT], 0.0, 0.0
     weight, centre = float(total[WEIGHT]), int(np.rint(total[AMOUNT] / total[WEIGHT]))
@@ -163,7 +163,7 @@ def settle_values(targets: PackedTargets, here: NodeRows, total: Words, one: Nod
 @inlined
 def search(
     columns: Binned, node: int, one: Nodes, here: NodeRows, parent: ParentNode, before: float, floor: float,
-    perfect: float, space: Workspace, cuts: RandomCuts | None, kept: KeptSums | None,
+    perfect: float, space: Workspace, room: Bins | None, kept: KeptSums | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -179,10 +179,9 @@ def search(
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, cut = space.drawn[k], np.nan
         score, low, high, side = -np.inf, 0, 0, 0
-        if cuts is not None and columns.ordered[feature]:
-            score, low, high, side = random_threshold(columns, feature, here, parent, space, cuts)
-            cut = cuts.cut[0]
-        elif cuts is not None:
+        if room is not None and columns.ordered[feature]:
+            score, low, high, side, cut = random_threshold(columns, feature, here, parent, space, room)
+        elif room is not None:
             score, low, high, side = random_level(columns, feature, here, parent, space)
         elif kept is not None:
             sums, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
@@ -191,7 +190,7 @@ def search(
             score, low, high, side = best_split(columns, feature, here, parent, space)
         if score > best + (0.0 if first else parent.tolerance):
             best, first = score, False
-            if cuts is not None and low < high < columns.known[feature]:
+            if room is not None and low < high < columns.known[feature]:
                 low = bin_of(columns.lowest[feature], cut, low, high)
                 high = low + 1
             one["gain"], one["cut"], one["feature"] = score - before, cut, feature
@@ -199,7 +198,7 @@ def search(
 
 
 @inlined
-def divide(
+def split_node(
     columns: Binned, scale: Scale, l2: float, node: int, made: int, grown: Grown, space: Workspace,
     kept: KeptSums | None,
 ) -> None:  # fmt: skip
@@ -209,7 +208,7 @@ def divide(
     column, known, low, side = columns.bins[feature], int(columns.known[feature]), int(one["low"]), one["side"]
     if kept is not None and not columns.ordered[feature]:
         sums, goes_left = kept.sums[kept.slots[node], feature], grown.goes_left[node]
-        group(sums, known, low, scale, l2, space, goes_left)
+        mark_levels(sums, known, low, scale, l2, space, goes_left)
         for i in range(len(rows)):
             space.goes[i] = goes_left[column[rows[i]]] == 1
     else:
@@ -221,13 +220,13 @@ def divide(
             missing += lost
     if missing == 0:
         one["side"] = NONE_MISSING
-    one["left"], middle = made, one["begin"] + deal(rows, space.goes, space.right)
+    one["left"], middle = made, one["begin"] + partition(rows, space.goes, space.right)
     left["begin"], left["end"], left["depth"] = one["begin"], middle, one["depth"] + 1
     right["begin"], right["end"], right["depth"] = middle, one["end"], one["depth"] + 1
 
 
 @inlined
-def begin(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
+def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
     """Sum up the root, of all rows, in the first slot."""
     kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
     here = NodeRows(space.rows, space.parts)
@@ -237,7 +236,7 @@ def begin(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspac
 
 
 @inlined
-def settle_children(
+def sum_up_children(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, first: int, leaves: int, grown: Grown,
     space: Workspace, kept: KeptSums,
 ) -> None:  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, RandomCuts, Words, Workspace
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, Words, Workspace
 from mlcli.kernels.trees.splits import ParentNode, Split, fill_scores
 from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import compiled, inlined
@@ -31,22 +31,21 @@ def random_share(state: Rows) -> float:
 
 @inlined
 def random_threshold(
-    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace, cuts: RandomCuts
-) -> Split:
+    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace, room: Bins
+) -> tuple[float, int, int, int, float]:
     """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
 
-    ``cut`` becomes the number that was drawn; its bin is the last from ``low`` on that begins below it, before
-    ``high``. A single known value is split from the missing ones.
+    After the split comes the number that was drawn; its bin is the last from ``low`` on that begins below it,
+    before ``high``. A single known value is split from the missing ones. ``room`` is for the bins of rows.
     """
-    known, codes, lowest = int(columns.known[feature]), cuts.codes[: len(here.rows)], columns.lowest[feature]
-    first, last, missing = ends_of(columns.bins[feature], here.rows, known, codes)
+    known, codes, lowest = int(columns.known[feature]), room[: len(here.rows)], columns.lowest[feature]
+    first, last, missing = extreme_bins(columns.bins[feature], here.rows, known, codes)
     if first >= last and not (missing and first == last):
-        return -np.inf, 0, 0, 0
+        return -np.inf, 0, 0, 0, np.nan
     low, high, cut, goes = last, known, np.inf, space.goes[: len(codes)]
     if first < last:
         low, high = first, last
         cut = lowest[first] + random_share(space.state) * (columns.highest[feature, last] - lowest[first])
-    cuts.cut[0] = cut
     for i in range(len(codes)):
         goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
     best, best_side = score_of_marked(here.parts, goes, parent, space), 0
@@ -56,11 +55,11 @@ def random_threshold(
         score = score_of_marked(here.parts, goes, parent, space)
         if score > best + parent.tolerance:
             best, best_side = score, 1
-    return best, low, high, best_side
+    return best, low, high, best_side, cut
 
 
 @inlined
-def ends_of(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
+def extreme_bins(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
     """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
 
     Without known values the last comes before the first.

@@ -156,13 +156,6 @@ class Workspace(NamedTuple):
     counts: Rows
 
 
-class RandomCuts(NamedTuple):
-    """What cuts are drawn with: memory for the bins of a node's rows, and the number drawn."""
-
-    codes: Bins
-    cut: Array
-
-
 class KeptSums(NamedTuple):
     """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
 
@@ -188,7 +181,5 @@ class Branching(NamedTuple):
     """Whether gains are divided by the information in branches (C4.5's split information)."""
     gated: bool
     """Whether only those compete that gain as much as the average one."""
-    found: Nodes
+    splits: Nodes
     """A ``SPLIT`` for each column."""
-    counts: Rows
-    """Of rows by level."""

@@ -56,7 +56,7 @@ class ParentNode(NamedTuple):
 
 
 @inlined
-def bits_of(weight: float) -> float:
+def entropy_term(weight: float) -> float:
     """W log2 W, 0 for 0."""
     return weight * math.log2(weight) if weight > 0.0 else 0.0
 
@@ -74,11 +74,11 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
             one = float(word & mask)
             weight += one
             largest = one if one > largest else largest
-            score += bits_of(one) if criterion == ENTROPY else one * one
+            score += entropy_term(one) if criterion == ENTROPY else one * one
             word >>= bits
     if criterion == SQUARES:
         return weight, score / max(weight, 1.0), largest
-    return weight, score - bits_of(weight) if criterion == ENTROPY else largest - weight, largest
+    return weight, score - entropy_term(weight) if criterion == ENTROPY else largest - weight, largest
 
 
 @inlined
@@ -256,7 +256,9 @@ def kept_split(
 
 
 @inlined
-def group(sums: Words, known: int, low: int, scale: Scale, l2: float, space: Workspace, goes_left: Bytes) -> None:
+def mark_levels(
+    sums: Words, known: int, low: int, scale: Scale, l2: float, space: Workspace, goes_left: Bytes
+) -> None:
     """Fill which levels go left: the first ones in order, up to ``low``."""
     for b in range(known + 1):
         goes_left[b] = NONE_MISSING
@@ -265,16 +267,16 @@ def group(sums: Words, known: int, low: int, scale: Scale, l2: float, space: Wor
 
 
 @inlined
-def bits_of_left(parent: ParentNode, weight: float, space: Workspace) -> float:
+def entropy_of_sides(parent: ParentNode, weight: float, space: Workspace) -> float:
     """The entropy of the two sides of a cut by their weights."""
     left, _, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
-    return (bits_of(weight) - bits_of(left) - bits_of(weight - left)) / weight
+    return (entropy_term(weight) - entropy_term(left) - entropy_term(weight - left)) / weight
 
 
 @inlined
 def score_of_levels(known: int, parent: ParentNode, weight: float, space: Workspace) -> tuple[float, float, int]:
     """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
-    score, bits, count, unit = 0.0, bits_of(weight), 0, 1.0 if parent.scale.bits else parent.scale.amount
+    score, bits, count, unit = 0.0, entropy_term(weight), 0, 1.0 if parent.scale.bits else parent.scale.amount
     for b in range(known + 1):
         held = False
         for w in range(len(space.left)):
@@ -283,5 +285,5 @@ def score_of_levels(known: int, parent: ParentNode, weight: float, space: Worksp
         if held:
             own, part, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
             score += part * unit * unit if own >= parent.least else -np.inf
-            bits, count = bits - bits_of(own), count + 1
+            bits, count = bits - entropy_term(own), count + 1
     return score if count > 1 else -np.inf, bits / weight, count

@@ -81,7 +81,7 @@ def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -
 
 
 @inlined
-def deal(rows: Ids, goes: Bytes, right: Ids) -> int:
+def partition(rows: Ids, goes: Bytes, right: Ids) -> int:
     """Put the rows that go left before the others, both in their order; how many do.
 
     Nothing branches on a row, since nobody could foresee where it goes; ``right`` is room.

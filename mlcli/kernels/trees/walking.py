@@ -15,7 +15,7 @@ BLOCK = 512
 """How many rows go through one tree before they go to the next, so that both stay in the nearest memory."""
 
 
-class Wood(NamedTuple):
+class PackedTrees(NamedTuple):
     """The nodes of trees, and how cells are compared with what they ask."""
 
     nodes: np.ndarray[Any, Any]
@@ -30,66 +30,66 @@ class Wood(NamedTuple):
 
 
 @inlined
-def step(wood: Wood, node: int, cells: Array, row: int) -> int:
+def step(trees: PackedTrees, node: int, cells: Array, row: int) -> int:
     """The next node of a row; a leaf is its own, and no branch of the code depends on it."""
-    asked = wood.nodes[node]
+    asked = trees.nodes[node]
     right: int = int(asked["left"]) + (cells[row, asked["feature"]] > asked["threshold"])
     return right
 
 
 @inlined
-def any_step(wood: Wood, node: int, cells: Array, row: int) -> int:
+def step_anywhere(trees: PackedTrees, node: int, cells: Array, row: int) -> int:
     """The same whatever is asked and whatever is missing; a row that no child fits stays."""
-    asked = wood.nodes[node]
+    asked = trees.nodes[node]
     cell = cells[row, asked["feature"]]
     if asked["left"] == node:
         return node
     if np.isnan(cell):
-        return int(wood.missing[node])
-    if wood.offset[node] >= 0:
-        child = int(wood.child_of[wood.offset[node] + int(cell)])
+        return int(trees.missing[node])
+    if trees.offset[node] >= 0:
+        child = int(trees.child_of[trees.offset[node] + int(cell)])
         return child if child >= 0 else node
-    if wood.ordered[asked["feature"]]:
+    if trees.ordered[asked["feature"]]:
         return int(asked["left"] + (cell > asked["threshold"]))
     return int(asked["left"] + (cell != asked["threshold"]))
 
 
 @inlined
-def reached_of(wood: Wood, root: int, cells: Array, row: int) -> int:
+def reached_of(trees: PackedTrees, root: int, cells: Array, row: int) -> int:
     """The node that a row comes to."""
     node, following = -1, root
     while following != node:
         node = following
-        following = any_step(wood, node, cells, row)
+        following = step_anywhere(trees, node, cells, row)
     return node
 
 
 @inlined
-def four_reached(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
+def walk_four(trees: PackedTrees, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
     """Four rows walk down together, so that none waits for the memory of another."""
     a, b, c, d = root, root, root, root
     moves = True
     while moves:
-        e, f = step(wood, a, cells, rows[0]), step(wood, b, cells, rows[1])
-        g, h = step(wood, c, cells, rows[2]), step(wood, d, cells, rows[3])
+        e, f = step(trees, a, cells, rows[0]), step(trees, b, cells, rows[1])
+        g, h = step(trees, c, cells, rows[2]), step(trees, d, cells, rows[3])
         moves = e != a or f != b or g != c or h != d
         a, b, c, d = e, f, g, h
     nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
 
 
 @inlined
-def walk_tree(wood: Wood, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
+def walk_tree(trees: PackedTrees, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
     """Fill the nodes that some rows come to in one tree."""
-    fours = len(rows) // 4 * 4 if wood.plain else 0
+    fours = len(rows) // 4 * 4 if trees.plain else 0
     for i in range(0, fours, 4):
-        four_reached(wood, root, cells, rows[i : i + 4], nodes[i : i + 4])
+        walk_four(trees, root, cells, rows[i : i + 4], nodes[i : i + 4])
     for i in range(fours, len(rows)):
-        nodes[i] = reached_of(wood, root, cells, rows[i])
+        nodes[i] = reached_of(trees, root, cells, rows[i])
 
 
 @compiled
 def add_answers(
-    wood: Wood, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
+    trees: PackedTrees, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
 ) -> None:
     """Add what trees say of ``rows``, all in order, to the answers (n × outputs·K); outputs take turns."""
     width = value.shape[1]
@@ -97,7 +97,7 @@ def add_answers(
     for begin in range(0, len(rows), BLOCK):
         end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(wood, int(roots[tree]), cells, rows[begin:end], reached)
+            walk_tree(trees, int(roots[tree]), cells, rows[begin:end], reached)
             first = (tree % turns) * width
             for i in range(end - begin):
                 for k in range(width):

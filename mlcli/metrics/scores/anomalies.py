@@ -15,7 +15,7 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
-from mlcli.metrics.scores.probabilities import area, dense_ranks
+from mlcli.metrics.scores.probabilities import area, ranks_but_for_rounding
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -144,4 +144,4 @@ def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Arra
 def _labelled(answers: ScoreAnswers) -> tuple[Flags, Rows]:
     """The rows whose label is known, and the place of each of their scores among the different ones."""
     known = answers.truth != UNKNOWN
-    return known, dense_ranks(answers.score[known], lambda ascending: SAME * np.abs(ascending))
+    return known, ranks_but_for_rounding(answers.score[known], lambda ascending: SAME * np.abs(ascending))

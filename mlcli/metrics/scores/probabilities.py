@@ -111,7 +111,7 @@ def _area_under(one: Ranking, weightings: Array) -> Array:
     return ratio(pairs.sum(axis=1), positives.sum(axis=1) * negatives[:, -1])
 
 
-def dense_ranks(values: Array, rounding: Callable[[Array], Array]) -> Rows:
+def ranks_but_for_rounding(values: Array, rounding: Callable[[Array], Array]) -> Rows:
     """The place of each value among the different ones; those that differ by rounding only share it."""
     order = np.argsort(values, kind="stable")
     ascending = values[order]
@@ -126,7 +126,7 @@ def _rounding(probabilities: Array) -> Array:
 
 def _ranking(answers: LabelAnswers, code: int) -> Ranking:
     """The rows by the probability of one class."""
-    ranks = dense_ranks(probabilities_of(answers)[:, code], _rounding)
+    ranks = ranks_but_for_rounding(probabilities_of(answers)[:, code], _rounding)
     return Ranking(ranks, answers.truth == code, answers.weights)
 
 

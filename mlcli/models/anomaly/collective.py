@@ -16,7 +16,8 @@ Cost:
 Choices:
     Windows overlap, so that the nearest neighbour of a window is itself one step later: a nested detector that
     compares neighbours sees little. Of fewer rows than a window holds the last is repeated. With the protocol
-    `whole` rows stay together; where rows have gaps this is warned of.
+    `whole` rows stay together; where rows have gaps this is warned of. A reason says that a column is higher or
+    lower by its mean over the windows of a row beside the median of the training rows.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def _summary(windows: Array) -> dict[str, Array]:
 OF = {"summary": _summary, "values": _values}
 
 
-@register("collective", reference="Chandola, Banerjee & Kumar 2009, Anomaly detection: a survey, section 8")
+@register(
+    "collective", reference="Chandola, Banerjee & Kumar 2009, Anomaly detection: a survey, section 8", revision=2
+)
 class Collective(Detector):
     """Scores windows of rows as one."""
 
@@ -104,15 +107,20 @@ class Collective(Detector):
         return mean_over_windows(scores, self.window, len(table))
 
     def deviations(self, table: Table) -> Array:
-        """What each column adds to the windows that a row is in, without direction."""
-        windows = self._windows(table)
-        final = self.base_.final
-        names, added = final.reasons(self.base_.prepared(windows))
-        found = np.zeros(table.numbers.shape)
-        for place, column in enumerate(table.number_columns):
-            mine = [at for at, name in enumerate(names) if name.rpartition(" ")[0].startswith(column.name)]
-            found[:, place] = mean_over_windows(np.abs(added[:, mine]).sum(axis=1), self.window, len(table))
-        return found
+        """What each column adds to the windows that a row is in, below 0 where it is lower in them than usual."""
+        windows, count = self._windows(table), table.numbers.shape[1]
+        column_of = {column.name: place % count for place, column in enumerate(windows.columns)}
+        names, added = self.base_.final.reasons(self.base_.prepared(windows))
+        size = np.zeros((len(windows), count))
+        for name, part in zip(names, np.abs(added).T, strict=True):
+            if name in column_of:
+                size[:, column_of[name]] += part
+        level = windows_of(table.numbers, self.window).mean(axis=1) - self.typical_[:count]
+        of_rows = [
+            np.copysign(*(mean_over_windows(values, self.window, len(table)) for values in pair))
+            for pair in zip(size.T, level.T, strict=True)
+        ]
+        return np.column_stack(of_rows)
 
     def explain(self) -> findings.Explanation:
         """What is seen of a window, then what the detector has learned."""

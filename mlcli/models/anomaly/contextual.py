@@ -104,14 +104,14 @@ class Contextual(Detector):
         if not context.size:
             return self.behaviour_.mean(axis=0), self.behaviour_.var(axis=0)
         count = min(self.neighbours, len(self.context_) - within)
-        asked, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
+        queries, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
         centre = self.behaviour_.mean(axis=0)  # else the square of a large mean takes all digits of a variance
         behaviour, learned = behaviour - centre, self.behaviour_ - centre
         sums = [_summed(stored, learned), _summed(stored, learned**2)]
-        around = Neighbourhoods(asked, stored, count + within, within=False)
+        around = Neighbourhoods(queries, stored, count + within, within=False)
         weighed = stored.counts.astype(np.float64)
         found = [_of_neighbours(near, weighed, sums) for near in around]
-        total, first, second = (np.concatenate(parts)[asked.point_of] for parts in zip(*found, strict=True))
+        total, first, second = (np.concatenate(parts)[queries.point_of] for parts in zip(*found, strict=True))
         if within:
             total, first, second = total - 1, first - behaviour, second - behaviour**2
         mean = first / total[:, None]

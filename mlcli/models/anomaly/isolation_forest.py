@@ -33,9 +33,10 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.random_by_content import Bag, as_repeats
 from mlcli.engines.trees.binning import WIDE, binned
+from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets
@@ -71,24 +72,22 @@ class IsolationForest(Detector):
         self.sample_ = min(self.sample, len(X))
         bag = Bag.of(weights, self.sample_ / len(X), replacement=False)
         drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
-        trees = self._grown((X[rows] for rows in drawn), X.shape[1], rng)
+        trees = self._grown((X[rows] for rows in drawn), rng)
         ways = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
         self.nodes_ = replace(trees, value=ways[:, None]).with_weights_alone().arrays()
         self.__dict__.pop("_trees", None)
         self.usual_ = np.average(X, axis=0, weights=weights)
         self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
 
-    def _grown(self, samples: Iterable[Array], columns: int, rng: np.random.Generator) -> Trees:
+    def _grown(self, samples: Iterable[Array], rng: np.random.Generator) -> Trees:
         """Trees of random cuts: with a random target for each row, every cut of a node gains something."""
         from mlcli.kernels.trees.records import Limits
 
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
         limits, parts, thresholds = Limits(features=1, max_depth=depth), [], []
         for X in samples:
-            targets = Targets.of(rng.random((len(X), 1)), np.ones(len(X)))
-            cells = binned(X, _ordered(columns), np.zeros(columns, np.intp), most=None, kinds=WIDE)
-            packed = targets.packed(np.ones(len(X), np.int64), 1.0)
-            grower = Grower(cells, limits, random_cuts=True)
+            packed = Targets.of(rng.random((len(X), 1))).packed(np.ones(len(X), np.int64), 1.0)
+            grower = Grower(binned(_cells(X), most=None, kinds=WIDE), limits, random_cuts=True)
             tree, _ = grower.grown(packed, np.arange(len(X)), seed=int(rng.integers(1, 2**32)))
             parts.append(tree)
             thresholds.append(grower.thresholds(tree.nodes))
@@ -100,7 +99,7 @@ class IsolationForest(Detector):
 
     def path_lengths(self, X: Array) -> Array:
         """E h(x) of each row."""
-        return np.asarray(self._trees.answers(X, _ordered(X.shape[1]))[:, 0] / len(self._trees))
+        return np.asarray(self._trees.answers(_cells(X))[:, 0] / len(self._trees))
 
     def score_rows(self, table: Table) -> Array:
         """2^(−E h / c) of each row."""
@@ -147,6 +146,6 @@ def mean_path(rows: Rows) -> Array:
     return np.asarray(2.0 * harmonic[rows - 1] - 2.0 * (rows - 1) / rows)
 
 
-def _ordered(columns: int) -> Flags:
+def _cells(X: Array) -> Cells:
     """Every column is split by a threshold."""
-    return np.ones(columns, dtype=bool)
+    return Cells(X, np.zeros(X.shape[1], np.intp))

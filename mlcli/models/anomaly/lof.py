@@ -72,7 +72,7 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
         return _factor(near, self._density(near, self.kth_[stored.first]), self.density_[stored.first])
 
     def _density(self, near: Neighbours, kth: Array) -> Array:
-        """The density of the points asked, from the k-th distances of those stored."""
+        """The density of the query points, from the k-th distances of those stored."""
         least = kth[near.pairs.stored] if self.reachability else 0.0
         return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
 
@@ -88,5 +88,5 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
 
 
 def _factor(near: Neighbours, own: Array, density: Array) -> Array:
-    """How densely their neighbours lie, in units of how densely the points asked do."""
+    """How densely their neighbours lie, in units of how densely the query points do."""
     return np.asarray(near.mean(density[near.pairs.stored]) / own)

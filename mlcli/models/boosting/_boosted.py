@@ -21,11 +21,10 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
-from mlcli.engines.trees.cells import features, level_counts, ordered
-from mlcli.engines.trees.findings import importances, worth_of
-from mlcli.engines.trees.gradients import BoostedTree, GradientGrower
+from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
+from mlcli.engines.trees.cells import cells_of, level_counts
+from mlcli.engines.trees.findings import importance_table, importances
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
-from mlcli.engines.trees.rounds import HeldAside, Steps, boost
 from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -98,10 +97,12 @@ class Boosted(Classifier, Regressor):
         train, aside = self._parted(data.counted(), rng)
         loss = self._loss(train)
         self.start_ = loss.start
-        steps, held = self._steps(train, loss, rng), self._held(aside)
-        scores, ends = np.repeat(self.start_[:, None], len(train), axis=1), self.features == 1
-        learners, self.training_loss_ = boost(steps, loss, scores, self.rounds, ends, held)
-        self.aside_loss_ = np.array([] if held is None else held.costs)
+        scored = ScoredRows.of(train, loss, self.start_)
+        judged = None if aside is None else ScoredRows.of(aside, self._loss(aside), self.start_)
+        steps, ends = self._steps(train, loss, rng), self.features == 1
+        learners = boost(steps, scored, judged, self.rounds, self.stop_after or 0, ends)
+        self.training_loss_ = np.array(scored.costs)
+        self.aside_loss_ = np.array([] if judged is None else judged.costs)
         self._keep(learners)
 
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
@@ -111,18 +112,15 @@ class Boosted(Classifier, Regressor):
         directions, l2 = self.bounds()
         depth = self.max_depth or NO_LIMIT
         limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
-        cells, levels, weights = features(train.table), level_counts(self.columns_), train.weights
-        grower = GradientGrower.of(cells, levels, self.bins, weights, limits, directions)
+        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
+        searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
         def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
             found = []
             for output, gradient in enumerate(slopes.gradient):
-                curvature = slopes.hessian[output] if self.by_curvature else weights
-                tree, rows = grower.grow(gradient, curvature, self._drawn(rng))
-                if not self.by_curvature or isinstance(loss, AbsoluteLoss):
-                    tree.refit(rows, partial(loss.step, slopes, scores, output))
-                tree.shrink(self.learning_rate)
-                found.append((tree, tree.training_answers(rows)))
+                hessian = slopes.hessian[output] if self.by_curvature else train.weights
+                score_of = partial(loss.step, slopes, scores, output) if searched else None
+                found.append(grower.grow(gradient, hessian, self._drawn(rng), self.learning_rate, score_of))
             return found
 
         return trees
@@ -155,27 +153,9 @@ class Boosted(Classifier, Regressor):
             )
         return loss_of_classes(data.y, self.present_, data.weights)
 
-    def _held(self, aside: Any) -> HeldAside | None:
-        if aside is None or self.stop_after is None:
-            return None
-        scores = np.repeat(self.start_[:, None], len(aside), axis=1)
-        return HeldAside(aside.table, self._loss(aside), self.stop_after, scores)
-
     @cached_property
     def _trees(self) -> Trees:
         return Trees.restored(self.trees_)
-
-    def scores(self, table: Table) -> Array:
-        """The start and what every tree adds to it (n × outputs)."""
-        return next(self._staged_scores(table, [self.stages()]))
-
-    def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """The scores after each of some rounds."""
-        cells, by_threshold, outputs = features(table), ordered(self.columns_), len(self.start_)
-        scores = np.repeat(self.start_[None, :], len(table), axis=0)
-        for first, end in pairwise([0, *(stage * outputs for stage in at)]):
-            self._trees.part(first, end).add_to(scores, cells, by_threshold)
-            yield scores
 
     def _answers(self, scores: Array) -> Array:
         """What scores say: the numbers themselves, or the probabilities of all classes."""
@@ -188,19 +168,26 @@ class Boosted(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the summed scores say of each class."""
-        return self._answers(self.scores(table))
+        return next(self.staged(table, [self.stages()]))
 
     def predict_values(self, table: Table) -> Array:
         """The summed scores."""
-        return self._answers(self.scores(table))
+        return next(self.staged(table, [self.stages()]))
 
     def stages(self) -> int:
         """The rounds that are kept."""
         return len(self.trees_["roots"]) // len(self.start_)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """What the trees of the first rounds say."""
-        return map(self._answers, self._staged_scores(table, at))
+        """What the first rounds say."""
+        scores, outputs = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
+        for first, end in pairwise([0, *(stage * outputs for stage in at)]):
+            self._add(scores, table, first, end)
+            yield self._answers(scores)
+
+    def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
+        """Add to scores (n × outputs) what some consecutive trees say."""
+        self._trees.part(first, end).add_to(scores, cells_of(table))
 
     def importances(self) -> Array:
         """Per column the share of all gains."""
@@ -209,7 +196,7 @@ class Boosted(Classifier, Regressor):
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained."""
         found: list[Finding] = [self._rounds(), self._losses()]
-        return (*found, self._worth()) if self._trees.gain.any() else tuple(found)
+        return (*found, self._importance_table()) if self._trees.gain.any() else tuple(found)
 
     def _rounds(self) -> Figures:
         trees, made = self._trees, len(self.training_loss_) - 1
@@ -227,11 +214,11 @@ class Boosted(Classifier, Regressor):
         rows = tuple((int(k), *(float(one[k]) for one in series.values())) for k in shown)
         return Figures("Loss", ("rounds", *series), rows)
 
-    def _worth(self) -> Figures:
+    def _importance_table(self) -> Figures:
         """What each column's questions gained, as a share of all."""
         trees = self._trees
         splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
-        return worth_of(self.columns_, self.importances(), {"splits": splits}, splits > 0)
+        return importance_table(self.columns_, self.importances(), {"splits": splits}, splits > 0)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""

@@ -26,9 +26,8 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,8 +45,8 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.trees.boosting import Steps
 from mlcli.engines.trees.losses import Loss, LossDerivatives
-from mlcli.engines.trees.rounds import Steps
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor, ValuedRows
@@ -127,16 +126,13 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         """The rounds that are kept."""
         return super().stages() if self.base is None else len(self.models_) // len(self.start_)
 
-    def _staged_scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """The scores after each of some rounds."""
+    def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
         if self.base is None:
-            yield from super()._staged_scores(table, at)
+            super()._add(scores, table, first, end)
             return
-        scores, width = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
-        for first, end in pairwise([0, *(width * stage for stage in at)]):
-            for count in range(first, end):
-                scores[:, count % width] += self.multipliers_[count] * values_of(self.models_[count], table)
-            yield scores
+        for place in range(first, end):
+            values = values_of(self.models_[place], table)
+            scores[:, place % len(self.start_)] += self.multipliers_[place] * values
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained or how far each round went."""
@@ -170,7 +166,7 @@ class WeakLearner:
     far: float
 
     @property
-    def asks(self) -> bool:
+    def contributes(self) -> bool:
         """Whether it goes anywhere."""
         return self.far != 0
 

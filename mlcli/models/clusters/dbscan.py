@@ -114,7 +114,7 @@ class DBSCAN(DistanceClusterer, Clusterer):
         for pairs in nearest(DISTANCES["euclidean"], of_numbers(table.numbers), of_numbers(core.points), 1):
             near = pairs.keep(pairs.begins)
             inside = near.distance <= self._limit
-            found[near.asked] = np.where(inside, self.core_cluster_[core.first[near.stored]], noise)
+            found[near.query] = np.where(inside, self.core_cluster_[core.first[near.stored]], noise)
         return found
 
     def cluster_count(self) -> int:

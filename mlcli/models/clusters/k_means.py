@@ -32,6 +32,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -114,7 +115,7 @@ class KMeans(Clusterer):
         self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[found.cluster]))
         self.steps_ = best.steps
         if not best.converged:
-            text = f"k-means has not converged after {_iterations(best.steps)}; raise max_iterations"
+            text = f"k-means has not converged after {counted(best.steps, 'iteration')}; raise max_iterations"
             warnings.warn(text, MlcliWarning, stacklevel=3)
         if len(best.centres) < self.clusters and self.separation is None:
             text = f"fewer rows differ ({len(best.centres)}) than clusters were asked for ({self.clusters})"
@@ -149,7 +150,7 @@ class KMeans(Clusterer):
         lines = (
             f"inertia (within-cluster sum of squares, WCSS): {self.within_:.6g}, in the columns after the steps",
             f"{100 * share:.1f} % of the total sum of squares",
-            f"best of {self.restarts} restarts, {ended} after {_iterations(self.steps_)}",
+            f"best of {self.restarts} restarts, {ended} after {counted(self.steps_, 'iteration')}",
         )
         found = findings.Lines(f"{len(self.centres_)} clusters and their centres", lines=lines)
         return (found,) if self.separations_ is None else (found, self._tried())
@@ -160,10 +161,6 @@ class KMeans(Clusterer):
         what = "the smallest distance of two centres, in mean distances of rows to theirs"
         note = f"{what}; wanted: {self.separation:g}"
         return findings.Table("Separation by the number of clusters", ("clusters", "separation"), rows, note=note)
-
-
-def _iterations(count: int) -> str:
-    return "1 iteration" if count == 1 else f"{count} iterations"
 
 
 def _separation(found: SettledCentres, cloud: CentredRows) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,14 +16,14 @@ from mlcli.core.findings import Table as Figures
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Table
 from mlcli.core.threads import Each, threads
 from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
-from mlcli.engines.trees.cells import features, is_ordered, level_counts, ordered
-from mlcli.engines.trees.findings import control, mean_importances, worth_of
+from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
+from mlcli.engines.trees.findings import control, importance_table, mean_importances
 from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
-from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees, voting
+from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.tasks.classification import Classifier
@@ -97,12 +97,9 @@ class Forest(Classifier, Regressor):
         """Sort cells into bins once, grow tree after tree, then ask each about the rows that it did not see."""
         data = data.counted()
         data = data.take(order_of_content(data))
-        cells, by_threshold = features(data.table), ordered(self.columns_)
-        targets = Targets.of(data.outputs, data.weights)
-        kinds = KINDS if self.random_cuts or cells.size > SMALL else WIDE
-        levels, sample = level_counts(self.columns_), SAMPLE if self.random_cuts else 0
-        rows = binned(cells, by_threshold, levels, self.bins, data.weights, kinds, sample)
-        bag = Bag.of(data.weights)
+        cells, targets, bag = cells_of(data.table), Targets.of(data.outputs), Bag.of(data.weights)
+        kinds = KINDS if self.random_cuts or cells.values.size > SMALL else WIDE
+        rows = binned(cells, self.bins, data.weights, kinds, SAMPLE if self.random_cuts else 0)
         every, unit = in_units(data.weights)
         everything = None if self.bootstrap else targets.packed(every, unit)
         grower = Grower(rows, self._limits(), targets.slots, random_cuts=self.random_cuts)
@@ -120,10 +117,11 @@ class Forest(Classifier, Regressor):
             trees = grower.trees(parts, scales[0]).sent_with_most()
             self.gained_ = mean_importances(trees, len(self.columns_))
             if self.combine == "votes" and self.classes_ is not None:
-                trees = voting(trees, self._by_size())
+                trees = replace(trees, value=np.eye(len(self.classes_))[self.decide(trees.value)])
             self.nodes_ = trees.with_weights_alone().arrays()
             self.__dict__.pop("_trees", None)
-            outside = OutOfBagTrees(trees, cells, by_threshold, targets, self._by_size())
+            without_cells = data.with_table(data.table.select(()))
+            outside = OutOfBagTrees(self, trees, cells, without_cells)
             self._look_outside(outside, unseen, draws, each)
 
     def _limits(self) -> Limits:
@@ -143,12 +141,8 @@ class Forest(Classifier, Regressor):
         """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
         leaves = each(outside.leaves, range(self.trees), unseen) if self.bootstrap else ()
         self.curve_ = outside.curve(leaves) if self.bootstrap else np.empty((0, 2))
-        worse = each(outside.worse, range(self.trees), unseen, draws) if self.shuffle else ()
-        self.shuffled_ = np.mean(list(worse), axis=0) if self.shuffle else np.empty(0)
-
-    def _by_size(self) -> Rows:
-        sizes = np.zeros(1) if self.classes_ is None else self.class_totals_
-        return np.argsort(-sizes, kind="stable")
+        added = each(outside.added_losses, range(self.trees), unseen, draws) if self.shuffle else ()
+        self.shuffled_ = np.mean(list(added), axis=0) if self.shuffle else np.empty(0)
 
     def _drawn(self) -> int:
         """How many columns a node draws."""
@@ -165,7 +159,7 @@ class Forest(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the class shares, or of the votes, of each row's leaves."""
-        return self._trees.answers(features(table), ordered(self.columns_)) / len(self._trees)
+        return self._trees.answers(cells_of(table)) / len(self._trees)
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's leaves."""
@@ -177,10 +171,10 @@ class Forest(Classifier, Regressor):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the first trees say."""
-        cells, by_threshold, first = features(table), ordered(self.columns_), 0
+        cells, first = cells_of(table), 0
         sums = np.zeros((len(cells), self._trees.value.shape[1]))
         for end in at:
-            self._trees.part(first, end).add_to(sums, cells, by_threshold)
+            self._trees.part(first, end).add_to(sums, cells)
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
 
@@ -194,7 +188,7 @@ class Forest(Classifier, Regressor):
         found: list[Finding] = [self._size()]
         if len(self.curve_):
             found.append(self._errors(measure))
-        return (*found, self._worth(loss))
+        return (*found, self._importance_table(loss))
 
     def _size(self) -> Lines:
         """How many trees, and how large they are."""
@@ -213,14 +207,14 @@ class Forest(Classifier, Regressor):
         note = "of training rows, each answered only by trees that did not learn from it"
         return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
 
-    def _worth(self, loss: str) -> Figures:
+    def _importance_table(self, loss: str) -> Figures:
         """Feature importance, those that gain most first."""
         share, depth = control(self._trees, len(self.columns_))
         more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
             more[f"{loss} added by shuffling"] = self.shuffled_
         note = "each averaged over trees; depths over those that split on the column"
-        return worth_of(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
+        return importance_table(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""

@@ -180,16 +180,16 @@ class NearestNeighbours(Classifier, Regressor):
         return super().decide_among(probabilities, class_totals)
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
-        """For batches of the rows asked: the training rows that vote on them, and what each vote counts."""
+        """For batches of query rows: the training rows that vote on them, and what each vote counts."""
         for pairs in self._candidates_for(table):
             yield self._voters_among(pairs)
 
     def _candidates_for(self, table: Table) -> Iterator[Pairs]:
-        """For batches of the rows asked: the training rows that may have one of k seats."""
-        asked = self._distance.points(table, self.spans_)
+        """For batches of query rows: the training rows that may have one of k seats."""
+        queries = self._distance.points(table, self.spans_)
         stored = PointSet(self.numbers_, self.codes_)
         count = neighbours_needed(self.weights_, self.k)
-        return nearest(self._distance, asked, stored, count, search=self.search)
+        return nearest(self._distance, queries, stored, count, search=self.search)
 
     def nearest_distances(self, table: Table) -> Array:
         """The distance of the nearest stored row."""
@@ -240,7 +240,7 @@ class NearestNeighbours(Classifier, Regressor):
             return None
         answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), others.scales.refused.copy()
         for pairs in others.nearest(neighbours_needed(data.weights[data.weights > 0], self.k)):
-            rows = pairs.asked[pairs.begins]
+            rows = pairs.query[pairs.begins]
             voters, votes = self._voting(pairs, data.weights, data.outputs)
             answers[rows] = mean_outputs(voters, votes, data.outputs)
             marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]

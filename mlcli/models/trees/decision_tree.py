@@ -56,15 +56,13 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.trees.binning import MOST_BINS, WIDE, binned, every_value_binned
-from mlcli.engines.trees.candidates import Candidate, candidates, shown
-from mlcli.engines.trees.cells import FILLS, features, level_counts, ordered
-from mlcli.engines.trees.criteria import ALGORITHMS, CRITERIA, GATES, Criterion
+from mlcli.engines.trees.candidates import Candidate, candidate_table, candidates
+from mlcli.engines.trees.cells import FILLS, Cells, cells_of, level_counts
 from mlcli.engines.trees.findings import NamedTree, explained, importances, path_of
 from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.pruning import cut_back
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets, in_units
-from mlcli.models.trees._pruning import PRUNINGS
+from mlcli.models.trees._pruning import PRUNINGS, cut_back
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -72,6 +70,17 @@ from mlcli.tasks.supervised import SupervisedRows
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Binned, PackedTargets
 
+CRITERIA = {
+    "gini": (0, True),
+    "entropy": (1, True),
+    "misclassification": (2, True),
+    "squared-error": (0, False),
+}
+"""What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
+ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
+"""How a tree is grown, with a criterion of its own."""
+GATES = ("mean-gain", "none")
+"""What a split must gain to compete by ratio."""
 STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
@@ -149,9 +158,9 @@ class DecisionTree(Classifier, Regressor):
             return self.prune
         return "pessimistic" if self.algorithm == "c45" and isinstance(data, LabelledRows) else "none"
 
-    def cells(self, table: Table) -> Array:
+    def cells(self, table: Table) -> Cells:
         """A table as trees read it."""
-        return features(table, self.fills_)
+        return cells_of(table, self.fills_)
 
     def grown(self, data: SupervisedRows) -> Trees:
         """The tree of some rows before any pruning."""
@@ -171,31 +180,37 @@ class DecisionTree(Classifier, Regressor):
             min_gain=self.min_gain,
             purity=self.purity,
         )
-        targets, algorithm = Targets.of(data.outputs, data.weights), ALGORITHMS[self.algorithm]
-        gated = algorithm.by_ratio and self.gate == "mean-gain"
-        grower = Grower(self._binned(data), limits, targets.slots, algorithm, gated)
+        targets, by_ratio = Targets.of(data.outputs), self.algorithm == "c45"
+        grower = Grower(
+            self._binned(data),
+            limits,
+            targets.slots,
+            each_level=self.algorithm != "cart",
+            by_ratio=by_ratio,
+            gated=by_ratio and self.gate == "mean-gain",
+        )
         return grower, targets.packed(*in_units(data.weights))
 
     def _binned(self, data: SupervisedRows) -> Binned:
-        cells, by_threshold, levels = self.cells(data.table), ordered(self.columns_), level_counts(self.columns_)
+        cells = self.cells(data.table)
         if self.bins is None:
-            return every_value_binned(data.table, cells, by_threshold, levels)
-        return binned(cells, by_threshold, levels, self.bins, data.weights, WIDE)
+            return every_value_binned(data.table, cells)
+        return binned(cells, self.bins, data.weights, WIDE)
 
     def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
         """Gain of every candidate split, of all rows."""
-        reached = tree.reached(self.cells(data.table), ordered(self.columns_))[0]
+        reached = tree.reached(self.cells(data.table))[0]
         return candidates(NamedTree(tree, self.columns_, ()), *self._grower(data), reached)
 
-    def _criterion(self, data: SupervisedRows) -> Criterion:
+    def _criterion(self, data: SupervisedRows) -> tuple[int, bool]:
         of_classes = isinstance(data, LabelledRows)
-        own = ALGORITHMS[self.algorithm].criterion if of_classes else "squared-error"
-        criterion = CRITERIA[self.criterion or own]
-        if criterion.of_shares and not of_classes:
+        own = ALGORITHMS[self.algorithm] if of_classes else "squared-error"
+        code, of_shares = CRITERIA[self.criterion or own]
+        if of_shares and not of_classes:
             message = f"{self.criterion} is of classes, but {data.target} is a number: squared-error is used"
             warnings.warn(message, MlcliWarning, stacklevel=3)
             return CRITERIA["squared-error"]
-        return criterion
+        return code, of_shares
 
     @property
     def tree(self) -> Trees:
@@ -204,7 +219,7 @@ class DecisionTree(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""
-        return self.tree.answers(self.cells(table), ordered(self.columns_))
+        return self.tree.answers(self.cells(table))
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
@@ -224,8 +239,8 @@ class DecisionTree(Classifier, Regressor):
         found = explained(tree, self.columns_, answers, self.leaves_grown_)
         if not self.candidates_:
             return found
-        measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm].criterion
-        return *found, shown(self.candidates_, measure)
+        measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
+        return *found, candidate_table(self.candidates_, measure)
 
     def _answers(self, tree: Trees) -> list[str]:
         if self.classes_ is None:
@@ -235,7 +250,7 @@ class DecisionTree(Classifier, Regressor):
     def explain_answer(self, table: Table) -> Explanation:
         """The path from the root to the node that answers."""
         tree = self.tree
-        reached = int(tree.reached(self.cells(table), ordered(self.columns_))[0, 0])
+        reached = int(tree.reached(self.cells(table))[0, 0])
         outputs = [self.target_] if self.classes_ is None else self.classes_
         return (path_of(NamedTree(tree, self.columns_, self._answers(tree)), reached, outputs),)
 

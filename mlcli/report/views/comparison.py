@@ -11,7 +11,7 @@ from typing import Any
 
 from mlcli import __version__
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import counted, did_you_mean
 from mlcli.data.scores_file import read_scores
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.store.store import metrics_of, named_run, results_together
@@ -20,7 +20,7 @@ from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
 from mlcli.metrics.registry import metric_named
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
-from mlcli.report.numbers import counted, decimals_of, fixed, p_text
+from mlcli.report.numbers import decimals_of, fixed, p_text
 from mlcli.report.scoring.differences import difference_between, pair_as_json
 from mlcli.report.scoring.scored import Group, badness, first_cell, groups_of, scored
 from mlcli.report.views.opening import opening

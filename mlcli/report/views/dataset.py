@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, UsageError
 from mlcli.core.findings import Bars, Entry, Finding, Points, Table
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import counted, did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Flags, Rows
@@ -28,7 +28,7 @@ from mlcli.report.document import (
     notes,
     strong,
 )
-from mlcli.report.numbers import counted, lined_up, share, short
+from mlcli.report.numbers import lined_up, share, short
 from mlcli.report.views.distributions import histogram_of, pairs
 
 LEVELS_SHOWN = 4

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.findings import Finding, Lines, Table
+from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, versions
@@ -26,7 +27,6 @@ from mlcli.report.document import (
     notes,
     strong,
 )
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.differences import best_in
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, subgroup
 from mlcli.report.views.comparison import compared_models, pairs_of

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity, is_serious
+from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, Style, explained
-from mlcli.report.numbers import counted
 
 STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.report.document import Element, Heading, Sentence, notes
-from mlcli.report.numbers import counted
 from mlcli.tasks.table import kind_named
 
 ROLES_SHOWN = {"group": "rows kept together by", "weight": "rows weighted by", "part": "parts in"}

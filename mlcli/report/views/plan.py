@@ -7,12 +7,12 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from mlcli.core.names import counted
 from mlcli.core.quantities import duration, size
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import distinct_labels, settings_of
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid, notes
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import table_key
 from mlcli.report.views.opening import opening
 from mlcli.report.views.remarks import steps_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.differences import differences_of
 from mlcli.report.scoring.gates import Gate
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup

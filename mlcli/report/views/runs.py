@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from mlcli import __version__
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.core.quantities import duration, size
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes, strong
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import Scored
 
 CELL = ("dataset", "model", "protocol", "status", "why", "seconds")

@@ -11,6 +11,7 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation, as_json
 from mlcli.core.model import refuse_impossible
+from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
@@ -21,7 +22,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.columns.predictions import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained, notes
-from mlcli.report.numbers import counted, short
+from mlcli.report.numbers import short
 from mlcli.report.views.opening import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
 from mlcli.report.views.results_as_json import cell_as_json, plain

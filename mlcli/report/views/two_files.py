@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mlcli.core import findings
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.report.document import Document, Element, Heading, Sentence, explained, notes
-from mlcli.report.numbers import counted
 
 if TYPE_CHECKING:
     from mlcli.data.join import JoinedTable, Key

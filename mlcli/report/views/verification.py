@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.experiment.run.reproduction import SHOWN, answers_digest
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Content, Document, GridCell, Sentence, grid, notes, strong
-from mlcli.report.numbers import counted, short
+from mlcli.report.numbers import short
 from mlcli.report.scoring.scored import Scored
 
 if TYPE_CHECKING:

@@ -33,17 +33,17 @@ def one_by_one(rows: Array) -> DistinctRows:
     return DistinctRows(rows, places, places, np.ones(len(rows), np.intp))
 
 
-def listed(asked: Array, stored: Array, k: int, within: bool) -> Listed:
-    """The k-th distance and the sorted neighbours of each row asked."""
-    blocks = list(Neighbourhoods(one_by_one(asked), one_by_one(stored), k, within))
+def listed(queries: Array, stored: Array, k: int, within: bool) -> Listed:
+    """The k-th distance and the sorted neighbours of each query row."""
+    blocks = list(Neighbourhoods(one_by_one(queries), one_by_one(stored), k, within))
     kth = [float(distance) for block in blocks for distance in block.kth]
     parts = (part for block in blocks for part in np.split(block.pairs.stored, block.pairs.begins[1:]))
     return kth, [sorted(part.tolist()) for part in parts]
 
 
-def defined(asked: Array, stored: Array, k: int, within: bool) -> Listed:
+def defined(queries: Array, stored: Array, k: int, within: bool) -> Listed:
     """All stored rows as near as the k-th, from every distance."""
-    far = cdist(asked, stored)
+    far = cdist(queries, stored)
     if within:
         np.fill_diagonal(far, np.inf)
     kth = np.sort(far, axis=1)[:, k - 1]
@@ -57,9 +57,9 @@ def defined(asked: Array, stored: Array, k: int, within: bool) -> Listed:
 @pytest.mark.parametrize("case", CASES)
 def test_neighbours_are_all_rows_as_near_as_the_kth(case: str, k: int) -> None:
     stored = CASES[case]
-    for asked, within in ((stored, True), (stored[:9] + 0.25, False)):
-        kth, near = listed(asked, stored, k, within)
-        expected_kth, expected_near = defined(asked, stored, k, within)
+    for queries, within in ((stored, True), (stored[:9] + 0.25, False)):
+        kth, near = listed(queries, stored, k, within)
+        expected_kth, expected_near = defined(queries, stored, k, within)
         assert kth == pytest.approx(expected_kth, rel=1e-9)
         assert near == expected_near
 
@@ -68,9 +68,9 @@ def test_neighbours_are_all_rows_as_near_as_the_kth(case: str, k: int) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_rows_beyond_single_precision_are_measured_exactly() -> None:
     stored = CASES["spread"]
-    asked = stored[:3] * 1e60
-    kth, _ = listed(asked, stored, 3, False)
-    assert kth == pytest.approx(np.sort(cdist(asked, stored), axis=1)[:, 2].tolist(), rel=1e-9)
+    queries = stored[:3] * 1e60
+    kth, _ = listed(queries, stored, 3, False)
+    assert kth == pytest.approx(np.sort(cdist(queries, stored), axis=1)[:, 2].tolist(), rel=1e-9)
 
 
 def test_blocks_follow_each_other_without_a_gap(route: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import between, binned
+from mlcli.engines.trees.cells import Cells
 from mlcli.kernels.trees.binning import bins_of
 from mlcli.kernels.trees.records import Binned
 
@@ -18,13 +19,13 @@ def numbers(n: int, decimals: int, seed: int = 0) -> Array:
 
 def binned_column(column: Array, most: int) -> Binned:
     """One ordered column alone."""
-    return binned(column[:, None], np.array([True]), np.array([0]), most)
+    return binned(Cells(column[:, None], np.array([0])), most)
 
 
 def test_with_a_bin_for_each_distinct_value_the_bin_is_the_rank() -> None:
     cells = np.column_stack([numbers(60, 1, 1), numbers(60, 0, 2)])
     cells[::7, 0] = np.nan
-    found = binned(cells, np.array([True, True]), np.array([0, 0]), 100)
+    found = binned(Cells(cells, np.array([0, 0])), 100)
     values = [np.unique(column[~np.isnan(column)]) for column in cells.T]
     ranks = [np.searchsorted(known, column) for known, column in zip(values, cells.T, strict=True)]
     assert np.array_equal(found.bins, ranks)
@@ -103,7 +104,7 @@ def test_the_bin_of_a_cell_is_that_of_searchsorted() -> None:
 
 def test_the_code_of_a_level_is_its_bin_however_many_there_are() -> None:
     cells = np.arange(400.0)[:, None]
-    found = binned(cells, np.array([False]), np.array([400]), 255)
+    found = binned(Cells(cells, np.array([400])), 255)
     assert found.bins.dtype == np.uint16
     assert np.array_equal(found.bins[0], np.arange(400))
     assert found.width == 400

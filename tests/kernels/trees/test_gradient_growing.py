@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.gradients import GradientGrower
+from mlcli.engines.trees.boosting import GradientGrower
+from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
 from mlcli.kernels.trees.records import Binned, Limits
@@ -34,11 +35,11 @@ def toy(rows: int = 90, seed: int = 0) -> Toy:
     return Toy(bins, rng.normal(size=rows) + 0.3 * bins[1] - 5.0 * (bins[4] == 3), rng.random(rows) + 0.1)
 
 
-def cells_of(bins: Any) -> Array:
+def cells_of(bins: Any) -> Cells:
     """The cells that lie in these bins: a number is its bin, a missing level a level."""
     cells: Array = bins.T.astype(float)
     cells[:, ~NOMINAL] = np.where(cells[:, ~NOMINAL] == KNOWN[~NOMINAL], np.nan, cells[:, ~NOMINAL])
-    return cells
+    return Cells(cells, np.where(NOMINAL, KNOWN + 1, 0))
 
 
 def grower(bins: Any, **changes: Any) -> GradientGrower:
@@ -111,16 +112,16 @@ def plain_scores(toy_: Toy, leaves: int) -> Array:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_tree_is_that_of_the_plain_search(seed: int) -> None:
     made = toy(seed=seed)
-    tree, rows = grower(made.bins).grow(made.gradient, made.hessian, None)
-    assert tree.training_answers(rows) == pytest.approx(plain_scores(made, 8), abs=1e-9)
+    _, answers = grower(made.bins).grow(made.gradient, made.hessian)
+    assert answers == pytest.approx(plain_scores(made, 8), abs=1e-9)
 
 
 def test_training_rows_walk_to_the_leaf_that_holds_them() -> None:
     made = toy()
     own = grower(made.bins)
-    grown, rows = own.grow(made.gradient, made.hessian, None)
+    grown, answers = own.grow(made.gradient, made.hessian)
     tree = own.trees([grown])
-    assert np.array_equal(grown.training_answers(rows), tree.answers(cells_of(made.bins), ~NOMINAL)[:, 0])
+    assert np.array_equal(answers, tree.answers(cells_of(made.bins))[:, 0])
     assert tree.weight[tree.leaves].sum() == len(made.gradient)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.cells import ordered
 from mlcli.models.trees.decision_tree import DecisionTree
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -62,7 +61,8 @@ class Plain:
 
     def __init__(self, model: DecisionTree, data: Any, criterion: str) -> None:
         self.model, self.data, self.criterion = model, data, criterion
-        self.cells, self.ordered = model.cells(data.table).T, ordered(data.table.columns)
+        cells = model.cells(data.table)
+        self.cells, self.ordered = cells.values.T, cells.ordered
 
     def gain(self, parts: list[Flags]) -> tuple[float, float]:
         """What a way takes away, by the row, and the entropy of its branches' weights."""
@@ -96,7 +96,7 @@ class Plain:
 
 def assert_same(model: DecisionTree, data: Any, criterion: str) -> None:
     """The same rows share a leaf."""
-    leaves = fitted(model, data).tree.reached(model.cells(data.table), ordered(data.table.columns))[0]
+    leaves = fitted(model, data).tree.reached(model.cells(data.table))[0]
     plain = Plain(model, data, criterion).leaves(data.weights > 0)
     assert len(plain) == model.tree.leaves.sum() > 3
     assert all(len(np.unique(leaves[rows])) == 1 for rows in plain)

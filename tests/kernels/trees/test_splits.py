@@ -11,16 +11,17 @@ from numba import njit
 
 from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import between, binned
+from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import workspace
 from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.kernels.trees import random_splits, splits, sums
 from mlcli.kernels.trees.random_splits import random_below, random_share
-from mlcli.kernels.trees.records import Limits, NodeRows, RandomCuts
+from mlcli.kernels.trees.records import Limits, NodeRows
 from mlcli.kernels.trees.splits import ParentNode
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
-random_threshold, bin_of, deal = random_splits.random_threshold, random_splits.bin_of, sums.deal
+random_threshold, bin_of, partition = random_splits.random_threshold, random_splits.bin_of, sums.partition
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -37,17 +38,17 @@ def split(columns: Any, here: Any, parent: Any, space: Any) -> Any:
 
 
 @njit
-def drawn_threshold(columns: Any, here: Any, parent: Any, space: Any, cuts: Any) -> Any:
-    score, low, high, side = random_threshold(columns, 0, here, parent, space, cuts)
+def drawn_threshold(columns: Any, here: Any, parent: Any, space: Any, room: Any) -> Any:
+    score, low, high, side, cut = random_threshold(columns, 0, here, parent, space, room)
     if low < high < columns.known[0]:
-        low = bin_of(columns.lowest[0], cuts.cut[0], low, high)
+        low = bin_of(columns.lowest[0], cut, low, high)
         high = low + 1
-    return score, low, high, side
+    return score, low, high, side, cut
 
 
 @njit
-def dealt(rows: Any, goes: Any, room: Any) -> Any:
-    return deal(rows, goes, room)
+def partitioned(rows: Any, goes: Any, room: Any) -> Any:
+    return partition(rows, goes, room)
 
 
 class Rows:
@@ -59,11 +60,11 @@ class Rows:
         if ordered:
             cells[rng.random(n) < 0.2] = np.nan
         levels = np.array([0 if ordered else 5])
-        self.columns = found = binned(cells[:, None], np.array([ordered]), levels, None)
+        self.columns = found = binned(Cells(cells[:, None], levels), None)
         self.rows = rng.permutation(n)[: n - 5].astype(np.uint32)
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
-        share = Targets(slot, output, weight.astype(float), slots).packed(weight, 1.0)
+        share = Targets(slot, output, slots).packed(weight, 1.0)
         self.here = NodeRows(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
         amount = (
             np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.scale.amount
@@ -129,28 +130,28 @@ def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn(seed: int) -> None:
     node = Rows(seed, 3)
-    cuts, missing = RandomCuts(np.empty(30, np.uint8), np.array([np.nan])), node.bin == node.known
+    room, missing = np.empty(30, np.uint8), node.bin == node.known
     for _ in range(20):
-        found = drawn_threshold(node.columns, node.here, node.parent, node.space, cuts)
-        score, low, high, side = found
+        found = drawn_threshold(node.columns, node.here, node.parent, node.space, room)
+        score, low, high, side, drawn = found
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
-        cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), cuts.cut)
+        cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), drawn)
         assert node.columns.highest[0, low] <= cut[0] < node.columns.lowest[0, high]
-        assert cut[0] == cuts.cut[0]
+        assert cut[0] == drawn
 
 
-def test_rows_are_dealt_in_their_order() -> None:
+def test_rows_are_partitioned_in_their_order() -> None:
     node = Rows(3, 2)
     goes = node.bin <= 4
     expected = [*node.rows[goes], *node.rows[~goes]]
-    assert dealt(node.rows, goes.astype(np.uint8), np.empty(len(node.rows), np.uint32)) == goes.sum()
+    assert partitioned(node.rows, goes.astype(np.uint8), np.empty(len(node.rows), np.uint32)) == goes.sum()
     assert node.rows.tolist() == expected
 
 
 def test_words_hold_as_many_classes_as_have_room() -> None:
     """1,000 rows need 10 bits for each class, so that six share a word of 63."""
     slot, weight = np.arange(1000) % 26, np.ones(1000, np.int64)
-    share = Targets(slot, np.ones(1000), weight.astype(float), 26).packed(weight, 1.0)
+    share = Targets(slot, np.ones(1000), 26).packed(weight, 1.0)
     assert (share.scale.bits, share.parts.shape) == (10, (5, 1000))
     sums = share.parts.sum(axis=1)
     fields = [(int(sums[k // 6]) >> (10 * (k % 6))) & 1023 for k in range(26)]

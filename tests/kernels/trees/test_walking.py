@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.cells import features, ordered
+from mlcli.engines.trees.cells import Cells, cells_of
 from mlcli.engines.trees.structure import STOPS, Trees
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
 from mlcli.models.forests.random_forest import RandomForest
@@ -20,12 +20,11 @@ from tests.golden.shipped import numeric
 from tests.rows import labelled
 
 
-def assert_same_nodes(trees: Trees, cells: Array, by_threshold: Flags) -> None:
+def assert_same_nodes(trees: Trees, cells: Cells) -> None:
     """By steps of all rows, and by compiled loops; and the same sums."""
-    plain = np.array([[walk(trees, root, row, by_threshold) for row in cells] for root in trees.roots])
-    assert np.array_equal(plain, trees.reached(cells, by_threshold))
-    sums = trees.value[plain].sum(axis=0)
-    assert trees.answers(cells, by_threshold) == pytest.approx(sums)
+    plain = np.array([[walk(trees, root, row, cells.ordered) for row in cells.values] for root in trees.roots])
+    assert np.array_equal(plain, trees.reached(cells))
+    assert trees.answers(cells) == pytest.approx(trees.value[plain].sum(axis=0))
 
 
 def walk(trees: Trees, node: int, cells: Array, by_threshold: Flags) -> int:
@@ -50,17 +49,14 @@ def test_questions_of_all_kinds(algorithm: str, missing: str) -> None:
     data = rows_for("classification", EVERYTHING, 150)
     data = replace(data, y=np.random.default_rng(3).permutation(data.y))
     model = fitted(DecisionTree(algorithm=algorithm, missing=missing), data.take(np.arange(60)))
-    cells = features(data.table, model.fills_)
-    assert_same_nodes(model.tree, cells, ordered(data.table.columns))
+    assert_same_nodes(model.tree, cells_of(data.table, model.fills_))
 
 
 @pytest.mark.parametrize("model", [RandomForest(trees=7), NewtonBoosting(rounds=5, min_leaf=3)], ids=str)
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 60])
 def test_many_trees(model: Any, n: int) -> None:
     data = rows_for("regression", EVERYTHING, 60)
-    by_threshold = ordered(data.table.columns)
-    cells = features(data.table, np.full(len(by_threshold), np.nan))[:n]
-    assert_same_nodes(fitted(model, data)._trees, cells, by_threshold)
+    assert_same_nodes(fitted(model, data)._trees, cells_of(data.table.take(slice(n))))
 
 
 @pytest.mark.parametrize("missing_from", [200, 101, 0])
@@ -72,17 +68,17 @@ def test_numbers_with_and_without_missing_ones(missing_from: int, order: Any) ->
     model = fitted(DecisionTree(), labelled(numeric(X), list(rng.choice(["a", "b", "c"], 200))))
     cells = np.asarray(np.roll(X, 1, axis=1), order=order)
     cells.setflags(write=False)
-    assert_same_nodes(model.tree, cells, np.ones(4, bool))
+    assert_same_nodes(model.tree, Cells(cells, np.zeros(4, np.intp)))
 
 
 def test_a_tree_that_has_seen_nothing_missing_stops_at_a_missing_number() -> None:
     X = np.arange(12.0).reshape(6, 2)
     model = fitted(DecisionTree(), labelled(numeric(X), list("aabbab")))
-    asked = np.where(X == 0, np.nan, X)
-    assert model.tree.reached(asked, np.ones(2, bool))[0, 0] == 0
-    assert_same_nodes(model.tree, asked, np.ones(2, bool))
+    asked = Cells(np.where(X == 0, np.nan, X), np.zeros(2, np.intp))
+    assert model.tree.reached(asked)[0, 0] == 0
+    assert_same_nodes(model.tree, asked)
 
 
 def test_a_table_without_columns_is_answered_by_the_root() -> None:
     model = fitted(DecisionTree(), labelled(numeric(np.empty((4, 0))), list("abab")))
-    assert_same_nodes(model.tree, np.empty((3, 0)), np.empty(0, bool))
+    assert_same_nodes(model.tree, Cells(np.empty((3, 0)), np.empty(0, np.intp)))

@@ -10,12 +10,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.findings import Bars
+from mlcli.core.names import counted
 from mlcli.core.tables import Array
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
 from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
-from mlcli.report.numbers import counted, fixed, share, short
+from mlcli.report.numbers import fixed, share, short
 from mlcli.report.scoring.differences import best_in, best_of
 from mlcli.report.scoring.scored import Group, Scored, judged_answers
 from mlcli.tasks.cluster_profiles import PROFILES, READING, SHOWN, only_largest

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.names import counted
 from mlcli.engines.principal_components import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
-from mlcli.report.numbers import counted
 from mlcli.report.scoring.scored import Group, Scored
 from mlcli.report.views.distributions import histogram
 from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core.findings import Curve
+from mlcli.core.names import counted
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
 from mlcli.report.document import Element, Heading, grid_of_numbers, notes
-from mlcli.report.numbers import UNIT_DECIMALS, counted, fixed, short
+from mlcli.report.numbers import UNIT_DECIMALS, fixed, short
 from mlcli.report.scoring.scored import Group
 from mlcli.tasks.ranking import RankAnswers, places
 

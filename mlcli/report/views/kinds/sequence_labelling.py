@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core.findings import Confusions
+from mlcli.core.names import counted
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import counts_of
 from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.scores.sequences import sequence_accuracy
 from mlcli.report.document import Content, Element, Heading, Sentence, grid, strong
-from mlcli.report.numbers import counted, fixed, share, short
+from mlcli.report.numbers import fixed, share, short
 from mlcli.tasks.sequence_labelling import TagAnswers
 
 WORST, TAKEN_FOR = 5, 3
