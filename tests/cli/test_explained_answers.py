@@ -232,3 +232,15 @@ def test_options_that_would_have_no_effect_beside_it_are_refused(folder: Path, o
     refused = typed("predict", "it.mlcli", "-", "--explain", *other, given=DAY)
     assert refused.exit_code == 2
     assert "--explain prints no CSV" in refused.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--explain"]])
+def test_what_no_number_holds_is_refused_with_its_likely_reason(folder: Path, options: list[str]) -> None:
+    """The exponential of 1e5 is no double, whether it is answered or explained; the file itself is sound."""
+    rows = "".join(f"{place},{math.exp(place / 10)!r}\n" for place in range(40))
+    Path("grown.csv").write_text("x,y\n" + rows)
+    assert typed("train", "grown.csv", "-m", "target-transform", "-o", "t.mlcli").exit_code == 0
+    shown = typed("predict", "t.mlcli", "-", *options, given="x\n1\n1e6\n")
+    assert shown.exit_code == 7
+    assert "inf" not in shown.stdout
+    assert "numbers are too far from those of training, or it is damaged" in shown.stderr

@@ -20,6 +20,7 @@ from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
 from mlcli.experiment.saved.saved_model import SavedModel
 
+TOO_FAR = "numbers are too far from those of training, or it is damaged"
 FORMAT = "mlcli model"
 FORMAT_VERSION = 4
 """Raised when the parts of a file, or what methods learn, change."""
@@ -77,7 +78,9 @@ def asking(path: Path) -> Iterator[None]:
     try:
         yield
     except ImpossibleAnswerError as problem:
-        raise _refusal(path, f"is damaged: {problem}") from problem
+        raise _refusal(
+            path, f"{problem}: numbers are too far from those of training, or it is damaged"
+        ) from problem
     except (MlcliError, OSError):
         raise
     except Exception as problem:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Explanation, as_json
+from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
@@ -176,6 +177,7 @@ def _explained_answer(saved: SavedModel, rows: AlignedRows, what: str, places: R
 
     def outputs_of(rows: Table) -> Array:
         found: Array = base.outputs_of(model, saved.pipeline.prepared(rows))
+        refuse_impossible(model, found, np.shape(found))
         return found
 
     outputs = outputs_of(table)[0]
