@@ -222,22 +222,22 @@ class IndividualFairness:
 
 def gower_distances(table: Table) -> Array:
     """The distance of every row to every other; NaN where two rows have no column in common."""
-    total, counted = (np.zeros((len(table), len(table))) for _ in range(2))
-    for values in table.numbers.T:
-        known = values[~np.isnan(values)]
-        width = float(np.ptp(known)) if len(known) else 0.0
-        there = ~np.isnan(values)
-        _add(total, counted, np.abs(values[:, None] - values) / (width or 1.0), there)
-    for codes in table.codes.T:
-        _add(total, counted, (codes[:, None] != codes).astype(np.float64), codes >= 0)
+    total = np.zeros((len(table), len(table)))
+    known = np.hstack([~np.isnan(table.numbers), table.codes >= 0])
+    for values, there in zip(table.numbers.T, known.T, strict=False):
+        width = float(np.ptp(values[there])) if there.any() else 0.0
+        total += _between_known(np.abs(values[:, None] - values) / (width or 1.0), there)
+    for codes, there in zip(table.codes.T, known.T[table.numbers.shape[1] :], strict=True):
+        total += _between_known(codes[:, None] != codes, there)
+    counted = known.astype(np.float64) @ known.T
     with np.errstate(invalid="ignore"):
-        return total / counted
+        return np.asarray(total / counted)
 
 
-def _add(total: Array, counted: Array, distance: Array, there: Flags) -> None:
-    both = there[:, None] & there
-    total += np.where(both, distance, 0.0)
-    counted += both
+def _between_known(distance: Array | Flags, there: Flags) -> Array | Flags:
+    """The distances, 0 where one of the two cells is missing."""
+    distance[~there] = distance[:, ~there] = 0
+    return distance
 
 
 def individual_fairness(distances: Array, predicted: Array, probability: Array | None) -> IndividualFairness:
