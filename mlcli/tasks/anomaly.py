@@ -12,7 +12,6 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, one_number, refuse_impossible
-from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
@@ -24,6 +23,7 @@ from mlcli.tasks.deciding import (
     Limit,
     decision_param,
     limit_by_rule,
+    threshold_by_f1,
     threshold_in_words,
 )
 from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
@@ -131,7 +131,7 @@ class Detector(Unsupervised):
         if len(others) and model.decide is None:
             good, anomaly = data.classes
             known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
-            model.threshold_ = threshold_by_f1(ScoreAnswers.pooled([own, ask(others)]))
+            model.threshold_ = highest_f1(ScoreAnswers.pooled([own, ask(others)]))
             model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
         else:
             limit = limit_by_rule(model, model.decide, lambda: LearnedScores(own.score, own.weights))
@@ -170,7 +170,7 @@ class Detector(Unsupervised):
     def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
         """The threshold of a split; none where the model was kept with one and no validation row gives another."""
         validation = asked.get("validation")
-        best = None if validation is None or model.decide else threshold_by_f1(validation)
+        best = None if validation is None or model.decide else highest_f1(validation)
         if best is not None:
             return Limit(best, BY_VALIDATION)
         if model.threshold_ is not None:
@@ -280,24 +280,15 @@ class ScreenedRows(UnlabelledRows):
         return replace(super().strata(), strata=self.labels if known else None)
 
 
+def highest_f1(answers: ScoreAnswers) -> float | None:
+    """The score from which on flagging rows gives the highest F1; None where no labelled row is an anomaly."""
+    known = answers.truth != UNKNOWN
+    return threshold_by_f1(answers.score[known], answers.truth[known] == ANOMALY, answers.weights[known])
+
+
 def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
     """The answers with the rows flagged that are the oddest among themselves."""
     limit = limit_by_rule(
         model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together")
     )
     return answers.flagged_from(limit)
-
-
-def threshold_by_f1(answers: ScoreAnswers) -> float | None:
-    """The score from which on flagging rows gives the highest F1; of equals the highest, which flags fewest.
-
-    None where no labelled row is an anomaly.
-    """
-    known = answers.truth != UNKNOWN
-    score, weight = answers.score[known], answers.weights[known]
-    anomalous = weight * (answers.truth[known] == ANOMALY)
-    if not anomalous.sum() > 0:
-        return None
-    falling, (flagged, hits) = summed_from_the_top(score, weight, anomalous)
-    f1 = 2 * hits / (flagged + anomalous.sum())
-    return float(falling[int(np.argmax(f1))])

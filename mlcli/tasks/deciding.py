@@ -13,7 +13,7 @@ import numpy as np
 
 from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Parameter, yaml_from_text
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags
 
 RULES = ("own", "threshold", "top", "share", "p")
 WITH_AMOUNT = RULES[1:]
@@ -210,3 +210,13 @@ DECIDED: dict[str, Callable[[Any, float, Callable[[], LearnedScores]], Limit]] =
     "share": _share,
     "p": _p,
 }
+
+
+def threshold_by_f1(score: Array, anomalous: Flags, weight: Array) -> float | None:
+    """The score from which on flagging rows gives the highest F1; of equals the highest, which flags fewest."""
+    found = weight * anomalous
+    if not found.sum() > 0:
+        return None
+    falling, (flagged, hits) = summed_from_the_top(score, weight, found)
+    f1 = 2 * hits / (flagged + found.sum())
+    return float(falling[int(np.argmax(f1))])

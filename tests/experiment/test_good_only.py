@@ -23,7 +23,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
-from mlcli.tasks.anomaly import ScreenedRows, threshold_by_f1
+from mlcli.tasks.anomaly import ScreenedRows, highest_f1
 
 
 def splits_of(labels: Any, groups: Any = None, seed: int = 1, **params: object) -> list[Split]:
@@ -104,7 +104,7 @@ def test_the_threshold_comes_from_validation_rows_and_flags_the_test_rows() -> N
     (split,) = result_of("wdbc").splits
     validation: Any = split.answers["validation"]
     test: Any = split.answers["test"]
-    assert set(test.threshold) == {threshold_by_f1(validation)}
+    assert set(test.threshold) == {highest_f1(validation)}
     assert np.array_equal(test.flagged, test.score >= test.threshold[0])
     assert not set(test.rows) & set(validation.rows)
 

@@ -14,7 +14,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.anomaly import ScoreAnswers, threshold_by_f1
+from mlcli.tasks.anomaly import ScoreAnswers, highest_f1
 from mlcli.tasks.classification import LabelAnswers
 
 NAMES = ("auc", "average-precision", "precision", "recall", "f1", "precision-at-n")
@@ -86,7 +86,7 @@ def test_the_threshold_is_the_highest_of_those_with_the_best_f1(seed: int) -> No
     precision, recall, thresholds = oracle.precision_recall_curve(y_score=score, **known(answers))
     # Some rows may be flagged in floats that differ in their last digit only.
     f1 = np.round(2 * precision * recall / np.maximum(precision + recall, 1e-300), 12)[:-1]
-    assert threshold_by_f1(answers) == thresholds[np.flatnonzero(f1 == f1.max())[-1]]
+    assert highest_f1(answers) == thresholds[np.flatnonzero(f1 == f1.max())[-1]]
 
 
 def test_precision_at_n_takes_as_many_rows_as_there_are_anomalies() -> None:
@@ -160,7 +160,7 @@ def test_without_a_threshold_flags_are_undefined_and_the_protocol_that_chooses_o
 
 
 def test_no_threshold_is_chosen_where_no_row_is_known_to_be_an_anomaly() -> None:
-    assert threshold_by_f1(answers_of([1, 2], [0, -1])) is None
+    assert highest_f1(answers_of([1, 2], [0, -1])) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
