@@ -9,11 +9,10 @@ FLAG_NONE = (
     *(
         "CollectiveDetector",
         "ContextualDetector",
-        "FixedRadiusDetector",
         "GaussianAnomalyDetector",
         "GrubbsDetector",
     ),
-    *("InverseDistanceDetector", "MahalanobisDetector", "PredictionErrorDetector", "RandomScoresDetector"),
+    *("MahalanobisDetector", "PredictionErrorDetector", "RandomScoresDetector"),
     *("ZScoreDetector",),
 )
 
