@@ -12,8 +12,8 @@ Cost:
     n²·p to fit, n·p per row asked; memory grows with the rows, never with their square.
 
 Choices:
-    Decision 8: a mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the
-    same but where rows tie for the k-th place. 1e-10 is added to a mean distance. A training row is left out of
+    A mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the same but
+    where rows tie for the k-th place. 1e-10 is added to a mean distance. A training row is left out of
     its own neighbours; a model that is asked about exactly the rows that it has learned from gives the scores
     that it found when learning.
 """
