@@ -28,6 +28,8 @@ from tests.cli.shell import document, typed
         (["models", "k-fold"], "--protocol k-fold"),
         (["eval", "iris", "--metric", "negative log-likelihood"], "log-loss"),
         (["train", "iris", "-m", "lof", "-p", "k=3"], "neighbours"),
+        (["train", "iris", "-m", "pca", "-p", "standardise=false"], "steps: []"),
+        (["curve", "validation", "iris", "-m", "lda", "-p", "polynomial.degree=1..3"], "steps: [polynomial]"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
