@@ -74,17 +74,6 @@ def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
     return f"a parameter stands for itself: -m {parts[0]}" + "".join(f" -p {key}={value}" for key, value in values)
 
 
-def _page(path: Path) -> str:
-    """What the page of a method is made of: its docstring and its declarations."""
-    _, docstring, code = path.read_text(encoding="utf-8").split('"""', 2)
-    return "\n".join((docstring, *(line for line in code.splitlines() if "param(" in line or "@register" in line)))
-
-
-def _running(text: str) -> str:
-    """Small letters with a blank between words, however they are joined, broken or spelt (-ise, -ize)."""
-    return " ".join(re.split(r"[\s_-]+", text.lower().replace("iz", "is"))).strip()
-
-
 class ImportedEntry(Entry):
     """A class of another package by its import path; what stands for it here is made when it is used."""
 
@@ -173,11 +162,6 @@ class Catalogue:
     def entries(self) -> Iterator[Entry]:
         """Every entry, read from the heads of files; no module is imported."""
         return (self.entry(name) for name in self.names())
-
-    def mentioning(self, words: str) -> list[Entry]:
-        """The shipped entries whose docstring or parameters have the words; no module is imported."""
-        wanted = re.compile(rf"\b{re.escape(_running(words).removesuffix('s'))}s?\b")
-        return [self.entry(name) for name, path in self._shipped.items() if wanted.search(_running(_page(path)))]
 
     def entry(self, name: str) -> Entry:
         """The entry of one id."""

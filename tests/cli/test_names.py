@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.cli.shell import typed
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,7 @@ from tests.cli.shell import document, typed
         (["eval", "iris", "--task", "clasification"], "classification"),
         (["eval", "iris", "--target", "specie"], "species"),
         (["models", "decision-three"], "decision-tree"),
-        (["models", "random forest"], "'random-forest'"),
+        (["eval", "iris", "-m", "random forest"], "'random-forest'"),
         (["models", "sensitivity"], "--metric recall"),
         (["models", "f1-score"], "--metric f1-macro"),
         (["models", "loo"], "leave-one-out"),
@@ -40,19 +42,32 @@ def test_a_misspelt_name_is_answered_with_the_nearest(words: list[str], meant: s
 
 
 @pytest.mark.parametrize(
-    ("words", "methods"),
+    ("word", "ids"),
     [
-        ("Viterbi", {"crf", "hmm", "memm"}),
-        ("hinge", {"linear-svm", "random-distance", "ranking-svm"}),
-        ("bigrams", {"hmm"}),
-        ("maximum likelihood", {"gaussian-bayes", "lda", "linear-regression", "mahalanobis", "qda"}),
+        ("gini", ["decision-tree", "random-forest"]),
+        ("pseudo inverse", ["linear-regression", "rbf-network"]),
+        ("Laplace", ["naive-bayes"]),
+        ("maximum likelihood", ["linear-regression"]),
+        ("Viterbi", ["crf", "hmm", "memm"]),
+        ("softplus", ["mlp"]),
     ],
 )
-def test_a_word_of_the_field_finds_the_methods_whose_pages_say_it(words: str, methods: set[str]) -> None:
-    # Notes S0: sections 7.3.1, 5.5.4, 7.1 and 3.1.
-    found = document(typed("models", words, "--json"))
-    assert {one["id"] for one in found["models"]} == methods
-    assert "\nsteps\n" not in typed("models", words).stdout
+def test_a_word_that_is_no_id_is_looked_for_in_all_pages(word: str, ids: list[str]) -> None:
+    result = typed("models", word)
+    assert result.exit_code == 0
+    assert f"What speaks of '{word}'" in result.stdout
+    assert set(ids) <= {line.split(" ")[0] for line in result.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("name", ["SVM", "Random Forest", "t-SNE"])
+def test_the_page_of_an_id_is_found_in_capitals_and_with_spaces(name: str) -> None:
+    assert typed("models", name).stdout.splitlines()[0] == name.lower().replace(" ", "-")
+
+
+def test_what_speaks_of_a_word_is_plain_values_in_json() -> None:
+    found = json.loads(typed("models", "multinomial", "--json").stdout)
+    assert found["words"] == "multinomial"
+    assert "naive-bayes" in [one["id"] for one in found["mentions"]]
 
 
 def test_the_page_of_a_generative_method_says_so() -> None:

@@ -40,9 +40,9 @@ def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     families: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.family):
         families.setdefault(_family_of(entry).replace("_", " ") or "plugins", []).append(entry)
-    every = {**families, STEPS_FAMILY: list(steps)}
+    every = {**families, STEPS_FAMILY: steps}
     tables: Document = ()
-    for family, members in ((family, members) for family, members in every.items() if members):
+    for family, members in every.items():
         tables += (Heading(family), grid(["", "", ""], map(_entry_cells, members)))
     return (*tables, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
