@@ -69,7 +69,7 @@ def predictions_of(
         raise DataError(what, hint="leave out --log-density")
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
-        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps()) if evidence else 0.0
         request = PredictionRequest(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
