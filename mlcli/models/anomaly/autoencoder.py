@@ -24,8 +24,10 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
+from mlcli.core.findings import Explanation
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.linear_scores import reconstruction
 from mlcli.engines.network.autoencoding import Autoencoding
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -52,6 +54,10 @@ class Autoencoder(Autoencoding, Detector):
         """The squared error of each column, with the sign of the deviation."""
         apart = table.numbers - self.restored(table)
         return np.asarray(apart * np.abs(apart))
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """What is restored of the row; its score is the sum of the squared errors."""
+        return (reconstruction(table, self.restored(table)),)
 
     def check_learned(self) -> None:
         """Refuse layers of other widths, and a threshold that is none."""
