@@ -244,3 +244,13 @@ def test_what_no_number_holds_is_refused_with_its_likely_reason(folder: Path, op
     assert shown.exit_code == 7
     assert "inf" not in shown.stdout
     assert "numbers are too far from those of training, or it is damaged" in shown.stderr
+    assert "correct such rows, or leave them out" in shown.stderr
+    assert options or "for 1 of 2 rows, first for row 2 of them" in shown.stderr
+
+
+@pytest.mark.parametrize("words", [("explain",), ("predict", "--explain"), ("explain", "--row", "2")])
+def test_a_file_without_rows_has_nothing_to_explain(folder: Path, words: tuple[str, ...]) -> None:
+    trained("weather_nominal", "naive-bayes")
+    Path("none.csv").write_text(DAY.splitlines()[0] + "\n")
+    found = typed(words[0], "it.mlcli", "none.csv", *words[1:])
+    assert (found.exit_code, found.stderr) == (4, "Error: none.csv: has column names but no rows\n")

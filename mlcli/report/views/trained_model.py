@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import DataError, UsageError
 from mlcli.core.findings import Explanation, as_json
 from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
@@ -122,6 +122,8 @@ class ExplainedAnswer:
 
 def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
     """Those of the chosen rows, or of the first; a row is numbered from 1."""
+    if not len(rows):
+        raise DataError("has column names but no rows", where=rows.records.name)
     for number in chosen:
         if not 1 <= number <= len(rows):
             raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
