@@ -90,7 +90,9 @@ def _validation(request: CurveRequest) -> Sweep:
     if len(request.models) != 1 or len(swept) > 1:
         what = "a validation curve is of one model and one parameter with several values"
         raise UsageError(what, hint=NO_VALUES)
-    (model,) = models_from_text(request.models, fixed)
+    model, *others = models_from_text(request.models, fixed)
+    if others:
+        raise UsageError(f"{request.models[0]} is a grid of {1 + len(others)} models", hint=NO_VALUES)
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
@@ -147,10 +149,14 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
+    built = model.built()
     for declared in parameters(model.cls):
         search = declared.tune
-        if isinstance(search, Range) and search.unasked:
-            return declared.name, _spread(declared, search.low, search.high)
+        if not isinstance(search, Range) or not search.unasked or not built.uses(declared.name):
+            continue
+        if declared.name in model.params:
+            raise UsageError(f"{model.use}: one value of '{declared.name}' makes no curve", hint=NO_VALUES)
+        return declared.name, _spread(declared, search.low, search.high)
     raise UsageError(f"{model.use}: which parameter takes which values?", hint=NO_VALUES)
 
 
