@@ -14,7 +14,7 @@ from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text, parameter_of
+from mlcli.experiment.spec.model_text import models_from_text, parameter_of, unknown_in_step
 
 MOST_VALUES = 25
 """Of a range of whole numbers; a longer one is thinned out."""
@@ -136,6 +136,8 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
     declared = parameter_of(model, name)
     if declared is None:
+        if in_a_step := unknown_in_step(name, [model]):
+            raise UsageError(in_a_step)
         names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
