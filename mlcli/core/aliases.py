@@ -40,7 +40,7 @@ METHODS = {
     "one-class-svm": "ocsvm",
     "one-r": "1r 1rule oner onerule",
     "output-codes": "ecoc outputcode",
-    "pca": "principalcomponentanalysis principalcomponents",
+    "pca": "principalcomponentanalysis principalcomponents singularvaluedecomposition",
     "perceptron": "perceptronlearningalgorithm pla",
     "qda": "quadraticdiscriminantanalysis",
     "random-forest": "forest rf randomforests",
@@ -107,7 +107,7 @@ PARAMETERS = {
     "hidden": "hiddenlayers hiddenlayersizes",
     "intercept": "fitintercept",
     "k": "nneighbors nneighbours neighbors neighbours",
-    "k clusters components folds": "k",
+    "k clusters components folds neighbours": "k",
     "l2": "reglambda",
     "l2 l1": "lambda penalty",
     "l2 l1 strength": "alpha",
@@ -175,6 +175,11 @@ PROTOCOLS = {
     "train-validation-test": "trainvalidationtest validation",
     "whole": "resubstitution train",
 }
+CURVES = {
+    "learning": "learningcurve trainingsize",
+    "stages": "iteration iterations",
+    "validation": "complexity modelcomplexity",
+}
 VALUES = {
     "absolute": "lad mae",
     "cross-entropy": "deviance",
@@ -202,7 +207,7 @@ VALUES = {
 """Values of parameters."""
 BY_WORD: tuple[dict[str, list[str]], ...] = tuple(
     {word: names.split() for names, words in table.items() for word in words.split()}
-    for table in (METHODS, STEPS, METRICS, TASKS, PROTOCOLS, PARAMETERS, VALUES)
+    for table in (METHODS, STEPS, METRICS, TASKS, PROTOCOLS, PARAMETERS, CURVES, VALUES)
 )
 """The same by the words of other programs: the names that each may stand for, the likeliest first."""
 METHODS_OF_KINDS = {
