@@ -43,7 +43,7 @@ METHODS = {
     "one-class-svm": "ocsvm",
     "one-r": "1r 1rule oner onerule",
     "output-codes": "ecoc outputcode",
-    "pca": "principalcomponentanalysis principalcomponents",
+    "pca": "principalcomponentanalysis principalcomponents singularvaluedecomposition",
     "perceptron": "perceptronlearningalgorithm pla",
     "qda": "quadraticdiscriminantanalysis",
     "random-forest": "forest rf randomforests",
@@ -180,6 +180,11 @@ PROTOCOLS = {
     "train-validation-test": "trainvalidationtest validation",
     "whole": "resubstitution train",
 }
+CURVES = {
+    "learning": "learningcurve trainingsize",
+    "stages": "iteration iterations",
+    "validation": "complexity modelcomplexity",
+}
 VALUES = {
     "absolute": "lad mae",
     "cross-entropy": "deviance",
@@ -207,7 +212,7 @@ VALUES = {
 """Values of parameters."""
 BY_WORD: tuple[dict[str, list[str]], ...] = tuple(
     {word: names.split() for names, words in table.items() for word in words.split()}
-    for table in (METHODS, STEPS, METRICS, TASKS, PROTOCOLS, PARAMETERS, VALUES)
+    for table in (METHODS, STEPS, METRICS, TASKS, PROTOCOLS, PARAMETERS, CURVES, VALUES)
 )
 """The same by the words of other programs: the names that each may stand for, the likeliest first."""
 METHODS_OF_KINDS = {
