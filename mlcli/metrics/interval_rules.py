@@ -27,6 +27,7 @@ from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LONGER_ABOVE,
+    NO_SPREAD_OF_GROUPS,
     UPPER,
     Interval,
     ScoreEstimate,
@@ -244,7 +245,7 @@ def _rows_worth(judged: MetricOfSplits, units: OverUnits) -> float:
     """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
     alone = over_units(judged.metric, judged.parts, grouped=False)
     assert alone is not None
-    if alone.error <= 0 or units.error <= 0:
+    if units.error <= NO_SPREAD_OF_GROUPS * alone.error:
         return units.count
     return alone.count * (alone.error / units.error) ** 2
 

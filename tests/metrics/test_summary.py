@@ -250,6 +250,23 @@ def test_groups_are_the_units_of_an_interval() -> None:
     assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
 
 
+def test_groups_that_score_the_same_but_for_rounding_are_as_many_rows_as_groups() -> None:
+    """Wilson's formula with SciPy's quantile of t: 30 groups say no more than 30 rows, and are no certainty."""
+    answers = label_answers("aabbbb" * 30, "aabbaa" * 30, "ab")
+    answers = answers.with_header(group=np.repeat(np.arange(30, dtype=np.int32), 6))
+    t2 = stats.t.ppf(0.975, 29) ** 2
+    reach = np.sqrt(t2 * (2 / 9 / 30 + t2 / 3600)) / (1 + t2 / 30)
+    accuracy, f1 = summary_of("accuracy", [answers]), summary_of("f1-macro", [answers])
+    assert (accuracy.high or 0) - (accuracy.low or 0) == pytest.approx(2 * reach)
+    assert (f1.high or 0) - (f1.low or 0) > reach
+
+
+def test_errors_that_are_all_the_same_but_for_rounding_have_no_interval() -> None:
+    truth = np.random.default_rng(2).normal(size=50)
+    found = summary_of("mae", [value_answers(truth.tolist(), (truth + 0.1).tolist())])
+    assert (found.low, found.high) == (None, None)
+
+
 def test_large_groups_have_most_of_an_error() -> None:
     """Kish's number: of 40 groups, 4 of 20 rows and 36 of 1 are worth (4 · 20 + 36)² / (4 · 20² + 36) = 8.2."""
     sizes = np.array([20] * 4 + [1] * 36)
