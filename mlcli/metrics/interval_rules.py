@@ -213,11 +213,11 @@ def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
     assert metric.low is not None
     assert metric.high is not None
     width = metric.high - metric.low
-    if units.noun == "groups" and units.freedom <= 0:
-        return Interval(None, None, "none: one group has no spread")
+    shares_alone = units.noun == "rows" and metric.of_tallies is None
+    if units.freedom <= 0 and not shares_alone:
+        return Interval(None, None, f"none: one {units.noun[:-1]} has no spread")
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
     rows *= trust_in(judged) * _rows_of_a_share(judged, width)
-    shares_alone = units.noun == "rows" and metric.of_tallies is None
     quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
     how = f"Wilson over {_counted(units)}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)

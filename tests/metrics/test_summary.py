@@ -346,6 +346,15 @@ def test_no_interval_has_no_width() -> None:
     assert (exact.mean, exact.low, exact.high) == (0, None, None)
 
 
+@pytest.mark.parametrize("weight", [None, [1000.0, 1.0, 1.0, 1.0]])
+@pytest.mark.parametrize("name", ["f1-macro", "balanced-accuracy", "log-loss", "brier"])
+def test_one_row_or_one_that_outweighs_all_others_has_no_interval(name: str, weight: list[float] | None) -> None:
+    answers = drawn_labels(2, rows=4 if weight else 1, seed=3)
+    found = summary_of(name, [answers.with_header(weight=None if weight is None else np.array(weight))])
+    assert found.mean is not None
+    assert (found.low, found.high) == (None, None)
+
+
 def test_one_row_has_a_value_but_no_t_interval() -> None:
     found = summary_of("bias", [value_answers([1], [3])])
     assert (found.mean, found.low, found.high) == (2, None, None)
