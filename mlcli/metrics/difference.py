@@ -26,7 +26,7 @@ from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.interval_rules import FEWEST_GROUPS
-from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
+from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows
 
@@ -136,7 +136,8 @@ def _by_units(pair: PairedModels, mean: float) -> Difference:
         return _by_splits(pair, mean)
     shares = first.shares - second.shares
     differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
-    scale = max(abs(one.value) + one.error for one in (first, second))
+    bounds = (pair.first.metric.low or 0.0, pair.first.metric.high or 0.0)
+    scale = max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
     return _over_units(differing, _doubt(pair.first), scale)
 
 
@@ -159,7 +160,7 @@ def _over_units(units: OverUnits, doubt: float, scale: float) -> Difference:
         return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")
     if max(abs(units.value), units.error) <= SAME * scale:
         return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
-    if units.error > NO_SPREAD * abs(units.value):
+    if units.error > LITTLE_SPREAD * abs(units.value):
         estimate = ScoreEstimate(units.value, units.error * math.sqrt(doubt), units.freedom)
         return _difference(units.value, estimate.interval(test), estimate.p_of_zero(), test)
     p = fair_coin_two_sided(int(units.count), 0)

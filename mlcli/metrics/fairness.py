@@ -32,7 +32,7 @@ import numpy as np
 from mlcli.core.groups import Groups
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.intervals import NO_SPREAD_OF_GROUPS, UPPER, Interval, ScoreEstimate, scored_share, wilson
+from mlcli.metrics.intervals import LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, scored_share, wilson
 from mlcli.metrics.over_units import OverUnits, mean_over_units
 from mlcli.tasks.classification import LabelAnswers
 
@@ -145,7 +145,7 @@ def _over_groups(drawn: OverUnits) -> Interval:
     if drawn.freedom <= 0:
         return Interval(None, None, "none: one group has no spread")
     of_rows = drawn.value * (1 - drawn.value)
-    seen = drawn.error**2 > NO_SPREAD_OF_GROUPS**2 * of_rows
+    seen = drawn.error**2 > LITTLE_SPREAD**2 * of_rows
     worth = of_rows / drawn.error**2 if seen else drawn.count
     return scored_share(
         drawn.value, worth, student_t_quantile(UPPER, drawn.freedom), f"Wilson over {drawn.counted}"

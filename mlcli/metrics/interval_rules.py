@@ -26,8 +26,8 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
+    LITTLE_SPREAD,
     LONGER_ABOVE,
-    NO_SPREAD_OF_GROUPS,
     UPPER,
     Interval,
     ScoreEstimate,
@@ -238,14 +238,14 @@ def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:
     value, variance = variance_when_smoothed(metric, judged.one_round)
     share = (value - (metric.low or 0.0)) / width
     spread = share * (1 - share) * width**2
-    return spread / variance if spread > 0 and variance > 0 else 1.0
+    return spread / variance if variance > LITTLE_SPREAD**2 * spread > 0 else 1.0
 
 
 def _rows_worth(judged: MetricOfSplits, units: OverUnits) -> float:
     """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
     alone = over_units(judged.metric, judged.parts, grouped=False)
     assert alone is not None
-    if units.error <= NO_SPREAD_OF_GROUPS * alone.error:
+    if min(alone.error, units.error / (alone.error or 1.0)) <= LITTLE_SPREAD:
         return units.count
     return alone.count * (alone.error / units.error) ** 2
 

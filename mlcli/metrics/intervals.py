@@ -25,8 +25,8 @@ LONGER_ABOVE = 1.0
 once: above, by factors, their intervals are longer by this over √n."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
-NO_SPREAD_OF_GROUPS = 1e-6
-"""The same of groups beside rows; derivatives of rates err by more than sums do."""
+LITTLE_SPREAD = 1e-6
+"""The same of the influence of rows on rates, since derivatives err by more than sums do."""
 
 
 @dataclass(frozen=True)
