@@ -261,8 +261,8 @@ def test_groups_that_score_the_same_but_for_rounding_are_as_many_rows_as_groups(
     assert (f1.high or 0) - (f1.low or 0) > reach
 
 
-def test_two_groups_of_a_row_that_are_right_are_no_certainty() -> None:
-    answers = label_answers("ab", "ab", "abcd").with_header(group=np.array([0, 1], np.int32))
+def test_two_groups_of_a_class_that_are_right_are_no_certainty() -> None:
+    answers = label_answers("aa", "aa", "abcd").with_header(group=np.array([0, 1], np.int32))
     found = summary_of("precision", [answers])
     assert found.low is not None
     assert found.low < 0.2
