@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.limits import refuse_unanswerable
 from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
@@ -238,8 +239,4 @@ def _numbers_as_text(answers: Array) -> list[str]:
 
 
 def _refuse_gaps(answers: Array) -> None:
-    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
-    if not finite.all():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
-        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
-        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
+    refuse_unanswerable(~np.isfinite(answers).all(axis=tuple(range(1, answers.ndim))))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -98,7 +99,7 @@ def _outputs_of(importance: PermutationImportance, table: Table) -> Array:
 
 def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
-    table = importance.held_rows.table.take(np.arange(min(len(importance.held_rows), ASKED)))
+    table = importance.held_rows.table.take(evenly_spaced(len(importance.held_rows), ASKED))
     usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
     answers = [_outputs_of(importance, with_column(table, column, value)) for value in values]
@@ -126,7 +127,8 @@ def _answers_over_plane(
     table = importance.held_rows.table
     final: Any = importance.pipeline.final
     names: tuple[str, ...] = tuple(getattr(importance.held_rows, "classes", ()))
-    members = [np.flatnonzero(importance.held_rows.y == code)[:MOST_POINTS] for code in range(len(names))]
+    members = [np.flatnonzero(importance.held_rows.y == code) for code in range(len(names))]
+    members = [rows[evenly_spaced(len(rows), MOST_POINTS)] for rows in members]
     points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
 
     def answers_of(plane: Table) -> Array:
@@ -159,9 +161,9 @@ def cluster_planes(one: Scored, name: str, data: Dataset) -> list[findings.Findi
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
     places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
-    of_clusters = {
-        f"cluster {cluster}": places[answers.rows[answers.cluster == cluster][:MOST_POINTS]]
-        for cluster in np.unique(answers.cluster).tolist()
-    }
+    of_clusters = {}
+    for cluster in np.unique(answers.cluster).tolist():
+        rows = answers.rows[answers.cluster == cluster]
+        of_clusters[f"cluster {cluster}"] = places[rows[evenly_spaced(len(rows), MOST_POINTS)]]
     known = {part: rows[np.isfinite(rows).all(axis=1)] for part, rows in of_clusters.items()}
     return list(in_plane_and_space(f"{name}: clusters", columns, known))
