@@ -9,7 +9,7 @@ from mlcli.cli._declaring import argument
 from mlcli.cli._options import Format, model_and_step_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
-from mlcli.core.registry import IMPORT_PATH, MODELS, STEPS, Entry
+from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Entry
 
 EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise", "mlcli models gini")
 
@@ -27,7 +27,7 @@ def models_command(
         show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
     elif entries := _entries(name):
         show_as(format, catalogue.pages_of, catalogue.pages_as_json, entries)
-    elif found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries())):
+    elif name not in PROTOCOLS and (found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries()))):
         show_as(format, mentions.listing, mentions.as_json, name, found)
     else:
         similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)

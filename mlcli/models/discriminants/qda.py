@@ -208,10 +208,11 @@ class QuadraticDiscriminants(NormalClasses, Classifier):
         return [of_whitener(whitener, unit) for whitener in self.whiteners_]
 
     def explain(self) -> findings.Explanation:
-        """The priors, and the mean and deviation of each column by class."""
+        """The priors, and the mean, deviation and covariances of the columns by class."""
         left_out = len(self.columns_) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
-        return *super().explain(), self.by_class("Standard deviations", self.deviations_, note)
+        deviations = self.by_class("Standard deviations", self.deviations_, note)
+        return *super().explain(), deviations, *self.covariance_tables()
 
 
 def _named(labels: list[str]) -> str:
