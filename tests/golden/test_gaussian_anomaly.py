@@ -60,8 +60,9 @@ def test_weights_count_as_repeats() -> None:
 def test_it_tells_the_deviations_and_the_covariance_that_it_has_learned(covariance: str) -> None:
     told = {one.title: one for one in fitted(GaussianAnomaly(covariance=covariance), rows_of(X)).explain()}
     usual = told["Mean and standard deviation of each column"]
-    assert np.array([line[1:] for line in usual.rows], float).T == pytest.approx(
-        np.array([X.mean(0), X.std(0, ddof=1)]), rel=1e-9
+    assert (
+        pytest.approx(np.array([X.mean(0), X.std(0, ddof=1)]), rel=1e-9)
+        == np.array([line[1:] for line in usual.rows], float).T
     )
     assert ("Covariance" in told) == (covariance == "full")
     if covariance == "full":
@@ -89,4 +90,4 @@ def test_where_directions_are_left_out_the_covariance_is_not_told() -> None:
     with pytest.warns(MlcliWarning, match="1 of 4 directions"):
         model = fitted(GaussianAnomaly(covariance="full"), rows_of(wide))
     assert model.explain()[0].title == "Mean of each column"
-    assert [one.title for one in model.explain_answer(rows_of(wide).table)][0] == "Mahalanobis distance of the row"
+    assert model.explain_answer(rows_of(wide).table)[0].title == "Mahalanobis distance of the row"

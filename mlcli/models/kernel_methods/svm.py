@@ -245,7 +245,7 @@ class SupportVectorMachine(KernelModel, Classifier):
                 note="On the margin: 0 < α < C in every classifier that uses the row; inside: α = C in one.",
             ),
             self._promises(),
-            *self.weights_of_columns(names, self.coefficients_),
+            *self.weights(names, self.coefficients_, "αy"),
             *self._spread(),
         )
 
