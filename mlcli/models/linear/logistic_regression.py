@@ -93,6 +93,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     iterations_: tuple[int, ...] = learned()
     steepness_: tuple[float, ...] = learned()
+    losses_: tuple[float, ...] = learned()
+    """The mean cross-entropy of the training rows, of each subproblem."""
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
@@ -128,6 +130,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
         self.learn_coefficients(design, np.concatenate(found))
         self.iterations_ = tuple(minimum.iterations for minimum in minima)
         self.steepness_ = tuple(minimum.at.steepness for minimum in minima)
+        ends = zip(objectives, minima, strict=True)
+        self.losses_ = tuple(objective.loss.at(minimum.at.scores)[0] for objective, minimum in ends)
         errors = [self._errors(design, *both) for both in zip(objectives, minima, strict=True)]
         self.errors_ = np.concatenate(errors)
 
@@ -166,12 +170,13 @@ class LogisticRegression(LinearLikelihood, Classifier):
     def explain(self) -> findings.Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
         coefficients = self.coefficient_table(" ".join(self._notes()), self.intercept)
-        ends = zip(self.iterations_, self.steepness_, strict=True)
+        ends = zip(self.iterations_, self.steepness_, self.losses_, strict=True)
         solver = findings.Table(
             f"Solver {self.solver}",
-            header=("iterations", "largest entry of the gradient"),
+            header=("iterations", "largest entry of the gradient", "cross-entropy"),
             rows=tuple(ends),
-            note=f"The gradient is per row, in columns of unit variance; it may stop at {self.tolerance:g}.",
+            note="Per training row: the gradient in columns of unit variance, which may stop at "
+            f"{self.tolerance:g}, and the cross-entropy without the penalty.",
         )
         return (coefficients, self._odds(), solver) if self.link == "logistic" else (coefficients, solver)
 
