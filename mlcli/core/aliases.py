@@ -49,7 +49,7 @@ METHODS = {
     "stacking": "stackedgeneralisation",
     "svm": "smo supportvectormachine svc",
     "svm-regression": "linearsvr svr",
-    "t-sne": "tsne",
+    "t-sne": "tsne umap",
     "voting": "vote",
     "zero-r": "0r dummy majority zeror",
 }

@@ -3,7 +3,7 @@
 Formula:
     Centres m_1..m_k and clusters c(x) = argmin_j |x − m_j| that make Σ w |x − m_c(x)|² small (WCSS). Lloyd's
     algorithm moves rows and centres in turn, neither of which can raise the sum, and stops at a local minimum; the
-    best of some restarts is kept.
+    best of some restarts is kept. `mlcli curve validation` over `clusters` shows the elbow of that sum.
 
 Assumes:
     Round clusters of about the same width, in columns on one scale; far-off rows pull centres towards them.

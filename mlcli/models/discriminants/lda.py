@@ -7,8 +7,8 @@ Formula:
         Σ = Σ_k S_k / (N − K · ddof),    S_k = Σ_{i in k} w_i (x_i − μ_k)(x_i − μ_k)ᵀ.
 
 Assumes:
-    Numbers normally distributed within each class, spread and related alike in all of them. Borders between
-    classes are straight.
+    Numbers normally distributed within each class, spread and related alike in all of them. Decision
+    boundaries are linear.
 
 Cost:
     rows × columns² + columns³ to fit, columns × classes per row to predict.

@@ -9,8 +9,8 @@ Formula:
     With `shrinkage` s it is (1 − s) Σ_k + s Σ, Σ being the covariance that `lda` has; s = 1 is `lda`.
 
 Assumes:
-    Numbers normally distributed within each class, and far more rows than columns in each. Borders between
-    classes are quadratic.
+    Numbers normally distributed within each class, and far more rows than columns in each. Decision
+    boundaries are quadratic.
 
 Cost:
     rows × columns² + classes × columns³ to fit, classes × columns² per row to predict.

@@ -3,7 +3,7 @@
 Formula:
     Two classes: P(second class) = 1 / (1 + e^−(b + w·x)). More: P(k) = e^(b_k + w_k·x) / Σ_j e^(b_j + w_j·x)
     (softmax), or one such model of each class against the rest, with probabilities made to sum to 1.
-    Minimise Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
+    Minimise the cross-entropy and penalties, Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
     Other links take the place of 1 / (1 + e^−z): the normal distribution function (probit), ½ + arctan(z)/π
     (cauchit), and the generalised logistic function (1 + e^−z)^−power; more than two classes are then told apart
     one against the rest.
@@ -18,13 +18,13 @@ Cost:
     passes. ``auto`` is Newton where curvatures are cheap, else L-BFGS.
 
 Choices:
-    Softmax of +w·x; with the minus of the notes only the sign of the weights would change. Logarithms are natural.
-    l2 is 1/C of other programs: losses are summed, not averaged, and intercepts are not penalised. Softmax has a
-    weight vector for each class; they sum to 0, as do the intercepts. Two classes have one vector, so that softmax
-    and one against the rest are then the same. ``tolerance`` is compared with the gradient per row of training, in
-    columns of unit variance, so that it depends neither on the number of rows nor on units. Standard errors are
-    those of the curvature at the end, penalty included; there are none with an l1. The arctan link is not convex:
-    the nearest minimum is given.
+    The notes call the logistic function (sigmoid) logit, which is its inverse. Softmax of +w·x; with the minus of
+    the notes only the sign of the weights would change. Logarithms are natural. l2 is 1/C of other programs:
+    losses are summed, not averaged, and intercepts are not penalised. Softmax has a weight vector for each class;
+    they sum to 0, as do the intercepts. Two classes have one vector, so that softmax and one against the rest are
+    then the same. ``tolerance`` is compared with the gradient per row of training, in columns of unit variance, so
+    that it depends neither on the number of rows nor on units. Standard errors are those of the curvature at the
+    end, penalty included; there are none with an l1. The arctan link is not convex: the nearest minimum is given.
 """
 
 from __future__ import annotations
