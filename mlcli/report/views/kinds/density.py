@@ -25,9 +25,9 @@ OTHERS = "beside the highest there; all other columns as in a usual row"
 Plane = tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]
 
 
-def along(table: Table, column: str) -> tuple[Array, Table]:
+def along(table: Table, column: str, places: int = ALONG) -> tuple[Array, Table]:
     """The places along a column, and a row at each."""
-    x = _places(table.cells(column), ALONG)
+    x = _places(table.cells(column), places)
     return x, with_column(_typical_rows(table, len(x)), column, x)
 
 
