@@ -53,7 +53,7 @@ METHODS = {
     "svdd": "supportvectordatadescription",
     "svm": "smo supportvectormachine svc",
     "svm-regression": "linearsvr svr",
-    "t-sne": "tsne",
+    "t-sne": "tsne umap",
     "voting": "vote",
     "zero-r": "0r dummy majority zeror",
 }
