@@ -181,6 +181,7 @@ CURVES = {
     "validation": "complexity modelcomplexity",
 }
 VALUES = {
+    "alpha": "addone laplace",
     "absolute": "lad mae",
     "cross-entropy": "deviance",
     "entropy": "gain informationgain",
@@ -202,7 +203,7 @@ VALUES = {
     "sgd": "backpropagation",
     "sigmoid": "logistic",
     "squared": "squarederror",
-    "squared-error squared": "mse",
+    "squared-error squared": "mse rss sse ssr",
 }
 """Values of parameters."""
 BY_WORD: tuple[dict[str, list[str]], ...] = tuple(
