@@ -1,6 +1,6 @@
 """Tests of difference: whether two models, judged on the same rows, can be told apart at 5 %.
 
-    scores whose error rows tell          paired t over the rows, or over 30 groups or more
+    scores whose error rows tell          paired t over the rows, 30 groups or more, or users and items
     the same of fewer groups; all others  corrected resampled t over the differences of splits (Nadeau & Bengio)
     all others, one split or pooled       paired bootstrap over the rows, or groups
 
@@ -131,9 +131,7 @@ def _by_units(pair: PairedModels, mean: float) -> Difference:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
         return _by_splits(pair, mean)
-    shares = first.shares - second.shares
-    differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
-    return _over_units(differing, _doubt(pair.first))
+    return _over_units(first.beside(second, mean), _doubt(pair.first))
 
 
 def _doubt(judged: MetricOfSplits) -> float:

@@ -128,6 +128,16 @@ def test_noise_variance_is_the_residual_sum_over_the_rows() -> None:
     assert shown["variance, unbiased RSS / (N − p)"] == pytest.approx(residual_sum / 38)
 
 
+def test_the_log_likelihood_is_the_sum_of_those_of_the_rows() -> None:
+    # S0 (8), by SciPy's normal density, at the likeliest coefficients and variance.
+    data = line()
+    model = fitted(LinearRegression(), data)
+    answers = model.predict_values(data.table)
+    deviation = np.sqrt(np.mean((data.y - answers) ** 2))
+    expected = scipy.stats.norm.logpdf(data.y, answers, deviation).sum()
+    assert noise(model)["log-likelihood −N/2 · (ln 2πσ² + 1)"] == pytest.approx(expected, rel=1e-12)
+
+
 def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
     # worked-examples.md, section 8 (S0 3.1): largest residual below 1e-12.
     x = np.linspace(-1, 1, 10)

@@ -14,7 +14,7 @@ from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text, parameter_of
+from mlcli.experiment.spec.model_text import models_from_text, parameter_of, unknown_in_step
 
 MOST_VALUES = 25
 """Of a range of whole numbers; a longer one is thinned out."""
@@ -98,7 +98,9 @@ def _models_by_value(request: CurveRequest) -> tuple[Sequence[ModelSpec], str, t
     if len(request.models) != 1 or len(swept) > 1:
         what = f"a {request.kind} curve is of one model and one parameter with several values"
         raise UsageError(what, hint=NO_VALUES)
-    (model,) = models_from_text(request.models, fixed)
+    model, *others = models_from_text(request.models, fixed)
+    if others:
+        raise UsageError(f"{request.models[0]} is a grid of {1 + len(others)} models", hint=NO_VALUES)
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
@@ -142,6 +144,8 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
     declared = parameter_of(model, name)
     if declared is None:
+        if in_a_step := unknown_in_step(name, [model]):
+            raise UsageError(in_a_step)
         names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
@@ -155,10 +159,14 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
+    built = model.built()
     for declared in parameters(model.cls):
         search = declared.tune
-        if isinstance(search, Range) and search.unasked:
-            return declared.name, _spread(declared, search.low, search.high)
+        if not isinstance(search, Range) or not search.unasked or not built.uses(declared.name):
+            continue
+        if declared.name in model.params:
+            raise UsageError(f"{model.use}: one value of '{declared.name}' makes no curve", hint=NO_VALUES)
+        return declared.name, _spread(declared, search.low, search.high)
     raise UsageError(f"{model.use}: which parameter takes which values?", hint=NO_VALUES)
 
 

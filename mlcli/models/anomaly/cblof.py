@@ -14,9 +14,9 @@ Cost:
     rows × clusters × columns for each step of k-means; clusters × columns per row asked.
 
 Choices:
-    Decision 9: distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
+    Distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
     ``printed`` has the factor for large clusters only, as the notes do, which ranks an ordinary row above an
-    isolated cluster. Decision 10: α or β, as in He et al. (2003). Point-level filtering (``trim``): the share of
+    isolated cluster. α or β, as in He et al. (2003). Point-level filtering (``trim``): the share of
     rows that lie farthest from their centres, which add most to the sum of squares, are taken out and the centres
     moved, until the same rows are out (k-means--, Chawla & Gionis 2013). Cluster-level filtering (``far``): of the
     small clusters only those are anomalies whose centre lies so many spreads (root mean squared distances of its

@@ -15,7 +15,7 @@ Cost:
     One pass over a column for each outlier in it, and a column³ for distances.
 
 Choices:
-    Decision 58: the notes give no critical value. μ and σ are those of the values that passed, so that new rows
+    The notes give no critical value. μ and σ are those of the values that passed, so that new rows
     are measured without the outliers; Σ of the distances is that of all training rows. Each column is tested at α
     by itself. Nothing is taken out where only equal values would be left.
 """

@@ -14,10 +14,11 @@ Cost:
     trees × ψ log ψ to fit, however many rows there are; trees × log ψ per row asked.
 
 Choices:
-    Decision 24: fewer conditions are odder. Columns that are constant in a node are not drawn. H is exact where
-    the paper and scikit-learn have ln(i) + 0.5772. Trees end at ⌈log2 ψ⌉ questions, beyond which c estimates the
-    rest. The sample is drawn without replacement; a row of weight w is as likely as w rows. What a column adds is
-    the fall of the score when its cell is replaced by the mean of the training rows.
+    The notes score a row by its number of conditions, of which fewer are odder; here the larger score is. Columns
+    that are constant in a node are not drawn. H is exact where the paper and scikit-learn have ln(i) + 0.5772.
+    Trees end at ⌈log2 ψ⌉ questions, beyond which c estimates the rest. The sample is drawn without replacement; a
+    row of weight w is as likely as w rows. What a column adds is the fall of the score when its cell is replaced
+    by the mean of the training rows.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ Cost:
 Choices:
     Distances are Euclidean, or given: `distances: "*"` takes every column as the distances to a row of the file,
     in its order (centroid and ward then take them as Euclidean). Of equal distances the first pair merges (the
-    notes leave it open). It can only place the rows that it was fitted on, which it knows again by their cells.
-    Clusters are numbered from the largest to the smallest.
+    notes leave it open). It can only place the rows that it was fitted on, which it knows again by every digit of
+    their cells. Clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Support vector machine: the plane with the widest margin between classes, also in the space of a kernel.
 
 Formula:
-    For two classes y = ±1: minimise ½‖w‖² + C Σᵢ ξᵢ with yᵢ(w·Φ(xᵢ) + b) ≥ 1 − ξᵢ and ξᵢ ≥ 0, solved by its dual:
-    maximise Σ αᵢ − ½ ΣΣ αᵢαⱼyᵢyⱼ K(xᵢ, xⱼ) with 0 ≤ αᵢ ≤ C and Σ αᵢyᵢ = 0, by SMO. f(x) = Σ αᵢyᵢ K(xᵢ, x) + b, and
-    the class is its sign. b is the mean over the rows on the margin (0 < α < C). The margin is 1/‖w‖, f(x)/‖w‖ the
-    signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
+    For two classes y = ±1: minimise ½‖w‖² + C Σᵢ ξᵢ with yᵢ(w·Φ(xᵢ) + b) ≥ 1 − ξᵢ and slacks ξᵢ ≥ 0, solved by its
+    dual: maximise Σ αᵢ − ½ ΣΣ αᵢαⱼyᵢyⱼ K(xᵢ, xⱼ) with 0 ≤ αᵢ ≤ C and Σ αᵢyᵢ = 0, by SMO. f(x) = Σ αᵢyᵢ K(xᵢ, x) +
+    b, and the class is its sign. b is the mean over the rows on the margin (0 < α < C). The margin is 1/‖w‖,
+    f(x)/‖w‖ the signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
 
 Assumes:
     A C and a gamma that suit the data: `tuned` tries some, which share the kernel matrix.

@@ -3,7 +3,9 @@
 Formula:
     a⁰ = x, a^l = f^l(W^l a^(l−1) + b^l). With E the mean loss of a batch of rows and δ^L = ∂E/∂z^L:
     δ^l = (W^(l+1)ᵀ δ^(l+1)) f'(z^l), ∂E/∂W^l = δ^l a^(l−1)ᵀ, ∂E/∂b^l = δ^l.
-    An optimiser steps against these slopes, batch after batch; an epoch is every row once.
+    An optimiser steps against these slopes, batch after batch; an epoch is every row once. f is relu max(0, z),
+    sigmoid 1 / (1 + e^−z) (the logistic function), tanh (hyperbolic tangent), arctan, softplus ln(1 + e^z),
+    generalised-logistic (1 + e^−z)^−alpha, or the identity.
 
 Assumes:
     Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2, dropout
