@@ -100,9 +100,6 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
 def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
     declared = {one for model in models if not model.saved for one in by_name(model.cls)}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
-    if name in STEPS:
-        hint = f"it is a step, such as -m '{{use: {models[0].use}, steps: [{name}]}}'; steps: [] leaves all out"
-        return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=hint)
     return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
 
 
