@@ -61,7 +61,7 @@ NAMED = 12
 """Of more columns than this, a note names the first ones only."""
 
 
-@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=2)
+@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=3)
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 

@@ -80,7 +80,7 @@ def predictions_of(
         raise DataError(f"answers of {saved.kind} are no classes to be sure of", hint="leave out --confidence")
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
-        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps()) if evidence else 0.0
         absent = rows.absent_features
         request = PredictionRequest(prepared, probabilities, beside, absent, evidence, confidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
