@@ -66,6 +66,15 @@ def test_the_plan_says_it_and_what_is_more_than_the_budget(folder: Path) -> None
     assert "seconds" not in typed("plan", "asked.yaml", "--store", "none.db").stdout
 
 
+def test_what_is_stored_already_is_not_among_what_the_store_has_not_seen(folder: Path) -> None:
+    """A run that was interrupted has not described its datasets."""
+    with closing(sqlite3.connect(".mlcli/runs.db")) as other, other:
+        other.execute("DELETE FROM datasets")
+    shown = typed("plan", "seen.yaml").stdout
+    assert "0 cells to run; in the store already: 4" in shown
+    assert "has not seen the like" not in shown
+
+
 def test_hours_of_work_are_asked_about_where_somebody_sits(folder: Path) -> None:
     with closing(sqlite3.connect(".mlcli/runs.db")) as other, other:
         other.execute("UPDATE blocks SET seconds = 100 * seconds")
