@@ -184,6 +184,12 @@ def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
     assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_a_level_that_was_not_there_in_training_is_warned_of(folder: Path) -> None:
+    trained("weather_nominal", "naive-bayes")
+    said = typed("explain", "it.mlcli", "outlook=suny", *WORDS[1:]).stderr
+    assert said == "Warning: column 'outlook': 'suny' was not there in training; it counts as missing (cells: 1)\n"
+
+
 def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
     trained("iris", "knn")
     lines = shown("iris", "--row", "3", "--row", "150")
