@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mlcli.api.experiments import Entry, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import as_numbers
+from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
@@ -126,6 +128,8 @@ def _trained_model(cell: Cell) -> Kept:
 
 
 def _typed_cells(cells: list[str]) -> Any:
-    """Numbers where all cells are numbers."""
+    """Numbers where all cells are numbers, whole ones where all are; codes such as 007 stay text."""
     numbers = as_numbers(cells)
-    return cells if numbers is None else numbers
+    if numbers is None or code_among(cells, numbers):
+        return cells
+    return numbers.astype(np.int64) if all(cell.lstrip("-").isdigit() for cell in cells) else numbers

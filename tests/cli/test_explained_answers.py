@@ -184,6 +184,12 @@ def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
     assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_a_level_that_was_not_there_in_training_is_warned_of(folder: Path) -> None:
+    trained("weather_nominal", "naive-bayes")
+    said = typed("explain", "it.mlcli", "outlook=suny", *WORDS[1:]).stderr
+    assert said == "Warning: column 'outlook': 'suny' was not there in training; it counts as missing (cells: 1)\n"
+
+
 def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
     trained("iris", "knn")
     lines = shown("iris", "--row", "3", "--row", "150")
@@ -244,6 +250,16 @@ def test_what_no_number_holds_is_refused_with_its_likely_reason(folder: Path, op
     assert shown.exit_code == 7
     assert "inf" not in shown.stdout
     assert "numbers are too far from those of training, or it is damaged" in shown.stderr
+    assert "correct such rows, or leave them out" in shown.stderr
+    assert options or "for 1 of 2 rows, first for row 2 of them" in shown.stderr
+
+
+@pytest.mark.parametrize("words", [("explain",), ("predict", "--explain"), ("explain", "--row", "2")])
+def test_a_file_without_rows_has_nothing_to_explain(folder: Path, words: tuple[str, ...]) -> None:
+    trained("weather_nominal", "naive-bayes")
+    Path("none.csv").write_text(DAY.splitlines()[0] + "\n")
+    found = typed(words[0], "it.mlcli", "none.csv", *words[1:])
+    assert (found.exit_code, found.stderr) == (4, "Error: none.csv: has column names but no rows\n")
 
 
 def test_the_local_outlier_factor_of_a_training_row_follows_from_its_neighbours(folder: Path) -> None:

@@ -61,6 +61,16 @@ WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {
 }
 
 
+SCORED = {
+    "none": "score: the distance from the nearest large cluster",
+    "printed": "score: the distance from the nearest large cluster, times its training rows if the row lies in it",
+    "size": "score: the distance from the nearest large cluster, times the training rows of its own",
+}
+OWN, MEASURED = "has the row", "is measured from"
+MOST_CLUSTERS = 10
+"""So many clusters are shown beside a row."""
+
+
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
 class ClusterFactor(Detector):
     """The distance from large clusters."""
@@ -144,6 +154,26 @@ class ClusterFactor(Detector):
         enough = f"the first clusters that together hold the share {self.alpha:g} of the rows"
         note = f"large: {enough}, or up to one that is {self.beta:g} times as large as the next"
         return (findings.Table("Large and small clusters", header, rows, note=note),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How far the row lies from each centre, in which cluster it is, and from which it is measured."""
+        own, distances = (
+            int(self._placed(table.numbers).own[0]),
+            squared_lengths(self.centres_ - table.numbers) ** 0.5,
+        )
+        near = int(distances[: self.large_].argmin())
+        rows = tuple(
+            (
+                place + 1,
+                "large" if place < self.large_ else "small",
+                float(self.sizes_[place]),
+                float(distances[place]),
+                ", ".join([OWN] * (place == own) + [MEASURED] * (place == near)),
+            )
+            for place in np.argsort(distances, kind="stable")[:MOST_CLUSTERS].tolist()
+        )
+        header = ("cluster", "size", "training rows", "distance", "")
+        return (findings.Table("Clusters, the nearest first", header, rows, note=SCORED[self.weights]),)
 
     def check_learned(self) -> None:
         """No more large clusters than clusters."""

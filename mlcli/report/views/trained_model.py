@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import DataError, UsageError
 from mlcli.core.findings import Explanation, Lines, as_json
 from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
@@ -46,7 +46,7 @@ SCORE = "score"
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
     """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
     count = _adjustable_parameters(trained)
-    complexity = "" if count is None else f"; {short(count)} adjustable parameters"
+    complexity = "" if count is None else f"; {short(count)} adjustable parameter{'s' * (count != 1)}"
     settings = settings_of(cell.model, MODELS) or "default parameters"
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
@@ -125,6 +125,8 @@ class ExplainedAnswer:
 
 def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
     """Those of the chosen rows, or of the first; a row is numbered from 1."""
+    if not len(rows):
+        raise DataError("has column names but no rows", where=rows.records.name)
     for number in chosen:
         if not 1 <= number <= len(rows):
             raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
