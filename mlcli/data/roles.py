@@ -126,9 +126,16 @@ def _why_an_id(name: str, column: TypedColumn) -> str:
     if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
         return ""
     if coded:
-        return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
+        few = rows < ROWS_FOR_AN_ID and not _is_count(column.column.levels)
+        return "" if few else "every cell is different"
     whole = bool((column.cells == np.floor(column.cells)).all())
     return "by its name, and every number is different" if whole else ""
+
+
+def _is_count(levels: Sequence[str]) -> bool:
+    """Whether they are one word with the numbers from 1 on, such as D1, D2, D3."""
+    word = levels[0].rstrip("0123456789")
+    return len(levels) > 2 and set(levels) == {f"{word}{place}" for place in range(1, len(levels) + 1)}
 
 
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]
