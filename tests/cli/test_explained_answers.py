@@ -310,3 +310,12 @@ def test_the_score_of_an_isolation_forest_follows_from_the_path(folder: Path) ->
     score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
     (_, path), (_, usual), (_, found) = findings_of("iris", "--row", "42")["Isolation of the row"]
     assert found == pytest.approx(score) == pytest.approx(2 ** (-path / usual))
+
+
+@pytest.mark.parametrize("method", ["one-class-svm", "svdd"])
+def test_support_vectors_add_up_to_the_score_of_a_detector(folder: Path, method: str) -> None:
+    trained("iris", method)
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    terms = findings_of("iris", "--row", "42")["Contribution of each training row"]
+    assert sum(line[2] for line in terms[:-1]) == pytest.approx(score, abs=1e-9)
+    assert terms[-1][2] == pytest.approx(score, abs=1e-9)
