@@ -269,7 +269,7 @@ def test_the_local_outlier_factor_of_a_training_row_follows_from_its_neighbours(
     (one,) = document(typed("explain", "it.mlcli", "five.csv", "--row", "5", "--json"))
     assert one["answer"] == "score = 5"
     near = next(finding for finding in one["findings"] if finding["title"] == "Nearest neighbours")
-    assert near["header"] == ["training row", "distance", "k-distance", "reachability", "density"]
+    assert near["header"] == ["training row", "distance", "kth distance", "reachability", "density"]
     assert near["rows"] == [[4, 7, 2, 7, pytest.approx(2 / 3)], [3, 8, 1, 8, pytest.approx(2 / 3)]]
     assert near["note"].startswith("Without training row 5, which equals it.")
     mean = sum(line[4] for line in near["rows"]) / 2
@@ -291,6 +291,7 @@ def test_the_place_of_a_row_along_components_is_a_sum_over_its_cells(folder: Pat
     cells = Path(__file__).parent.parent.joinpath("golden", "haematology.csv").read_text().splitlines()
     Path("blood.csv").write_text("\n".join(line.partition(",")[2] for line in cells) + "\n")
     trained("blood.csv", "{use: pca, params: {components: 2}, steps: []}")
+    assert shown("blood.csv", "--row", "1")[0] == "Row 1: component_1 = -6.316, component_2 = -0.9102".split()
     found = findings_of("blood.csv", "--row", "1")
     places = found["Contributions to the components"]
     assert places[-1][2] == pytest.approx(-6.3155, abs=5e-5)
