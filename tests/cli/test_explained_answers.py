@@ -291,7 +291,8 @@ def test_the_place_of_a_row_along_components_is_a_sum_over_its_cells(folder: Pat
     cells = Path(__file__).parent.parent.joinpath("golden", "haematology.csv").read_text().splitlines()
     Path("blood.csv").write_text("\n".join(line.partition(",")[2] for line in cells) + "\n")
     trained("blood.csv", "{use: pca, params: {components: 2}, steps: []}")
-    assert shown("blood.csv", "--row", "1")[0] == "Row 1: component_1 = -6.316, component_2 = -0.9102".split()
+    (head, *_) = shown("blood.csv", "--row", "1")
+    assert " ".join(head) == "Row 1: component_1 = -6.316, component_2 = -0.9102"
     found = findings_of("blood.csv", "--row", "1")
     places = found["Contributions to the components"]
     assert places[-1][2] == pytest.approx(-6.3155, abs=5e-5)
