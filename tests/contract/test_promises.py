@@ -172,7 +172,9 @@ def test_a_level_that_was_not_there_in_training_is_answered(subject: Subject) ->
     assert np.isfinite(said_by(usual_answers(subject, asked))).all()
 
 
-FULL_ONLY = [one for one in EVERY if not one.params and not one.accepts().missing and not one.accepts().levels_only]
+FULL_ONLY = [
+    one for one in EVERY if not one.params and not one.accepts().missing and not one.accepts().levels_only
+]
 
 
 @owing("gaps_refused", FULL_ONLY)

@@ -41,7 +41,7 @@ LAST = 10
 """Merges that are listed."""
 
 
-@register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
+@register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011", revision=2)
 class Agglomerative(TransductiveClusterer, Clusterer):
     """A tree of merges, and its cut."""
 
