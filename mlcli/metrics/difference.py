@@ -1,6 +1,6 @@
 """Tests of difference: whether two models, judged on the same rows, can be told apart at 5 %.
 
-    scores whose error rows tell          paired t over the rows, or over 30 groups or more
+    scores whose error rows tell          paired t over the rows, 30 groups or more, or users and items
     the same of fewer groups; all others  corrected resampled t over the differences of splits (Nadeau & Bengio)
     all others, one split or pooled       paired bootstrap over the rows, or groups
 
@@ -134,11 +134,9 @@ def _by_units(pair: PairedModels, mean: float) -> Difference:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
         return _by_splits(pair, mean)
-    shares = first.shares - second.shares
-    differing = OverUnits(mean, shares, first.count, first.noun, float((shares**2).sum()))
     bounds = (pair.first.metric.low or 0.0, pair.first.metric.high or 0.0)
     scale = max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
-    return _over_units(differing, _doubt(pair.first), scale)
+    return _over_units(first.beside(second, mean), _doubt(pair.first), scale)
 
 
 def _doubt(judged: MetricOfSplits) -> float:

@@ -5,6 +5,7 @@
     areas under the ROC curve                  DeLong's t over rows, on the scale of log odds
     other means of rows, R²                    t over rows (R² by the delta method)
     the same of 30 groups or more              t over the groups
+    the same of ratings                        t over the users and the items
     the same of fewer groups; all others       corrected resampled t over the splits
     all others, one split or pooled            bootstrap over rows, or groups
 
