@@ -7,9 +7,10 @@ from itertools import chain
 from mlcli.cli._console import show_as
 from mlcli.cli._declaring import argument
 from mlcli.cli._options import Format, model_and_step_names
+from mlcli.core.aliases import other_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
-from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Entry
+from mlcli.core.registry import ALL, IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 
 EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise", "mlcli models gini")
 
@@ -27,10 +28,12 @@ def models_command(
         show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
     elif entries := _entries(name):
         show_as(format, catalogue.pages_of, catalogue.pages_as_json, entries)
-    elif name not in PROTOCOLS and (found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries()))):
+    elif known := _called_otherwise(name):
+        known.entry(name)
+    elif found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries())):
         show_as(format, mentions.listing, mentions.as_json, name, found)
     else:
-        similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)
+        similar = next((known for known in ALL if nearest(name, known.names())), MODELS)
         similar.entry(name)
 
 
@@ -50,3 +53,20 @@ def _imported(path: str) -> Entry:
             return STEPS.entry(path)
         except UsageError:
             raise no_model from None
+
+
+def _called_otherwise(name: str) -> Catalogue | None:
+    """What refuses a name that stands for something with what that is called here; a metric is refused at once."""
+    if name in PROTOCOLS:
+        return MODELS
+    spellings = (name.lower().replace(" ", "-"), *other_names(name))
+    if metric := next((one for one in spellings if one in _metrics()), ""):
+        raise UsageError(f"there is no model '{name}'", hint=f"it is a metric: --metric {metric}")
+    return next((known for known in ALL if any(one in known for one in spellings)), None)
+
+
+def _metrics() -> set[str]:
+    from mlcli.metrics.registry import names_for
+    from mlcli.tasks.table import KINDS
+
+    return {name for kind in KINDS for name in names_for(kind.answers)}

@@ -94,6 +94,17 @@ def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
     return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
 
 
+def reconstruction(table: Table, restored: Array) -> findings.Table:
+    """What is restored of one row, cell by cell, and the squared errors, which add up to its own."""
+    names = [column.name for column in table.number_columns]
+    errors = (table.numbers[0] - restored[0]) ** 2
+    cells = zip(names, table.numbers[0].tolist(), restored[0].tolist(), errors.tolist(), strict=True)
+    header = ("column", "cell", "reconstructed", "squared error")
+    return findings.Table(
+        "Reconstruction", header, (*cells, ("sum", None, None, float(errors.sum()))), note=STEPPED
+    )
+
+
 def in_words(column: Column, cell: float) -> str:
     """A cell as a person writes it."""
     if column.coded:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
@@ -89,7 +90,7 @@ def _importance_boxplots(importance: PermutationImportance, name: str, order: Se
 
 def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
-    table = importance.held_rows.table.take(np.arange(min(len(importance.held_rows), ASKED)))
+    table = importance.held_rows.table.take(evenly_spaced(len(importance.held_rows), ASKED))
     usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
     ask = outputs_of(importance.pipeline, importance.held_rows)
@@ -139,9 +140,9 @@ def cluster_planes(one: Scored, name: str, data: Dataset) -> list[findings.Findi
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
     places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
-    of_clusters = {
-        f"cluster {cluster}": places[answers.rows[answers.cluster == cluster][:MOST_POINTS]]
-        for cluster in np.unique(answers.cluster).tolist()
-    }
+    of_clusters = {}
+    for cluster in np.unique(answers.cluster).tolist():
+        rows = answers.rows[answers.cluster == cluster]
+        of_clusters[f"cluster {cluster}"] = places[rows[evenly_spaced(len(rows), MOST_POINTS)]]
     known = {part: rows[np.isfinite(rows).all(axis=1)] for part, rows in of_clusters.items()}
     return list(in_plane_and_space(f"{name}: clusters", columns, known))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.engines.column_effects import with_column
 from mlcli.experiment.run.learner import Trained
@@ -70,7 +71,7 @@ def _density_findings(trained: Trained) -> Iterator[findings.Finding]:
 
 def _density_regions(trained: Trained, across: str, upwards: str) -> findings.Regions:
     table = trained.rows.table
-    some = slice(None, None, max(1, len(table) // MOST_POINTS))
+    some = evenly_spaced(len(table), MOST_POINTS)
     points = (("rows", pairs(table.cells(across)[some], table.cells(upwards)[some])),)
     plane = over_plane(table, across, upwards, partial(_relative_density, trained))
     return findings.Regions(f"Density by {across} and {upwards}", across, upwards, *plane, (), points, note=OTHERS)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.pipeline import Pipeline
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.views.distributions import pairs
@@ -27,7 +28,8 @@ def regions(pipeline: Pipeline, rows: Any, across: str, upwards: str) -> finding
     """What is answered over the plane of two columns; rows that have classes are points in it."""
     final: Any = pipeline.final
     names: tuple[str, ...] = tuple(getattr(rows, "classes", ()))
-    members = [np.flatnonzero(rows.y == code)[:MOST_POINTS] for code in range(len(names))]
+    members = [np.flatnonzero(rows.y == code) for code in range(len(names))]
+    members = [ones[evenly_spaced(len(ones), MOST_POINTS)] for ones in members]
     cells = rows.table.cells(across), rows.table.cells(upwards)
     groups = tuple((name, pairs(*(one[of] for one in cells))) for name, of in zip(names, members, strict=True))
     ask = outputs_of(pipeline, rows)
