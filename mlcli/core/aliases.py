@@ -7,7 +7,7 @@ from collections.abc import Iterator
 METHODS = {
     "adaboost": "ada",
     "agglomerative": "hierarchical hierarchicalclustering singlelink singlelinkage",
-    "bagging": "bootstrapaggregating",
+    "bagging": "bootstrapaggregation bootstrapaggregating",
     "bayes-net": "bayesiannetwork bayesnet",
     "cblof": "cbof",
     "crf": "conditionalrandomfield",
@@ -22,7 +22,7 @@ METHODS = {
     "hmm": "baumwelch hiddenmarkov hiddenmarkovmodel",
     "isolation-forest": "iforest",
     "k-means": "kmeans",
-    "knn": "ibk kneighbors kneighbours nearestneighbor nearestneighbors nearestneighbour nearestneighbours",
+    "knn": "ibk knearestneighbor knearestneighbour kneighbors kneighbours nearestneighbor nearestneighbour",
     "knn-distance": "inversedistance",
     "lda": "fisher lineardiscriminantanalysis",
     "least-absolute": "lad leastabsolutedeviations",
@@ -48,8 +48,8 @@ METHODS = {
     "perceptron": "perceptronlearningalgorithm pla",
     "qda": "quadraticdiscriminantanalysis",
     "random-forest": "forest randomforests randomtree rf",
-    "rbf-network": "radialbasisfunction rbf",
-    "similarity": "kernelregression nadarayawatson",
+    "rbf-network": "radialbasisfunction radialbasisfunctionnetwork rbf",
+    "similarity": "kernelregression nadarayawatson similaritybasedmodel",
     "stacking": "stackedgeneralisation",
     "svdd": "supportvectordatadescription",
     "svm": "smo supportvectormachine svc",
@@ -255,7 +255,7 @@ METHODS_OF_KINDS = {
     "anomaly": {"one-class-svm": "svm"},
 }
 """By kind of task, what does it in the way of a method that does another."""
-ENDINGS = ("classifier", "regressor", "clusterer", "cv")
+ENDINGS = ("classifier", "regressor", "clusterer", "cv", "s")
 
 
 def other_names(name: str) -> Iterator[str]:
@@ -276,5 +276,5 @@ def _plain(name: str) -> str:
 
 
 def without_ending(name: str) -> str:
-    """The name without what scikit-learn puts behind it to say the kind of task."""
+    """The name without what scikit-learn puts behind it to say the kind of task, or in the singular."""
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)
