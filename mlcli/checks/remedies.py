@@ -71,11 +71,9 @@ def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remed
             start = _place_in_range(search, value, 1.0 - float(search.simpler == "high"))
             other = search.drawn(start + share * (end - start), int in declared.types)
             params = {**model.params, declared.name: other}
-            if (
-                other != value
-                and declared.problem_with(other) is None
-                and _matters(model.use, params, declared.name)
-            ):
+            if other == value or declared.problem_with(other) is not None:
+                continue
+            if _matters(model.use, params, declared.name):
                 yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
 
 

@@ -33,6 +33,8 @@ def init_command(
     from mlcli.data.load import load
     from mlcli.experiment.spec.templates import first_experiment
 
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder", hint=f"name a file in it: -o {output / 'experiment.yaml'}")
     if output.exists():
         raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
     text = first_experiment(_reference_from(output, reference), load(reference, target=target, task=task))

@@ -54,7 +54,7 @@ METHODS = {
     "svdd": "supportvectordatadescription",
     "svm": "smo supportvectormachine svc",
     "svm-regression": "linearsvr svr",
-    "t-sne": "tsne",
+    "t-sne": "tsne umap",
     "voting": "majorityvote majorityvoting vote",
     "zero-r": "0r dummy majority zeror",
 }

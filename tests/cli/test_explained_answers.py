@@ -184,6 +184,12 @@ def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
     assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_a_level_that_was_not_there_in_training_is_warned_of(folder: Path) -> None:
+    trained("weather_nominal", "naive-bayes")
+    said = typed("explain", "it.mlcli", "outlook=suny", *WORDS[1:]).stderr
+    assert said == "Warning: column 'outlook': 'suny' was not there in training; it counts as missing (cells: 1)\n"
+
+
 def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
     trained("iris", "knn")
     lines = shown("iris", "--row", "3", "--row", "150")
@@ -278,3 +284,29 @@ def test_a_row_of_a_sequence_is_explained_with_the_score_that_it_is_given(folder
     given = float(typed("predict", "it.mlcli", "walk.csv").stdout.splitlines()[20].split(",")[1])
     (one,) = document(typed("explain", "it.mlcli", "walk.csv", "--row", "20", "--json"))
     assert float(one["answer"].removeprefix("score = ")) == pytest.approx(given, rel=1e-3)
+
+
+def test_the_place_of_a_row_along_components_is_a_sum_over_its_cells(folder: Path) -> None:
+    # Worked examples, section 7: the haematology table, centred; component 1 of A1 is −6.3155.
+    cells = Path(__file__).parent.parent.joinpath("golden", "haematology.csv").read_text().splitlines()
+    Path("blood.csv").write_text("\n".join(line.partition(",")[2] for line in cells) + "\n")
+    trained("blood.csv", "{use: pca, params: {components: 2}, steps: []}")
+    found = findings_of("blood.csv", "--row", "1")
+    places = found["Contributions to the components"]
+    assert places[-1][2] == pytest.approx(-6.3155, abs=5e-5)
+    assert sum(line[2] for line in places[:-1]) == pytest.approx(places[-1][2])
+    restored = found["Reconstruction"]
+    assert sum((line[1] - line[2]) ** 2 for line in restored[:-1]) == pytest.approx(restored[-1][3])
+
+
+def test_the_score_of_an_autoencoder_is_its_error_of_reconstruction(folder: Path) -> None:
+    trained("iris", "{use: autoencoder, params: {epochs: 5}}")
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    assert findings_of("iris", "--row", "42")["Reconstruction"][-1][3] == pytest.approx(score)
+
+
+def test_the_score_of_an_isolation_forest_follows_from_the_path(folder: Path) -> None:
+    trained("iris", "isolation-forest")
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    (_, path), (_, usual), (_, found) = findings_of("iris", "--row", "42")["Isolation of the row"]
+    assert found == pytest.approx(score) == pytest.approx(2 ** (-path / usual))

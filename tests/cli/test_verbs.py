@@ -108,6 +108,12 @@ def test_a_plan_shows_cells_steps_and_what_is_skipped(folder: Path) -> None:
     assert not (folder / ".mlcli").exists()
 
 
+def test_views_of_classes_say_where_there_is_none(folder: Path) -> None:
+    shown = typed("eval", "ruspini", "-m", "k-means", "-p", "clusters=4", "--classes", "--curves").stdout
+    assert "--classes: no model here answers with classes" in shown
+    assert "--curves: no model here gives the probabilities of classes" in shown
+
+
 def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
     first, second = typed("run", "first.yaml"), typed("run", "first.yaml")
     assert first.exit_code == 0, first.output

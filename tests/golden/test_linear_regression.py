@@ -145,6 +145,16 @@ def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
     assert np.abs(answered(LinearRegression(), data).predicted - data.y).max() < 1e-12
 
 
+def test_more_powers_of_a_year_fit_no_worse() -> None:
+    # S0 5.2.1, "use higher powers": NumPy's own fit of degree 5, in years scaled to −1 to 1, bounds the error above.
+    year = np.linspace(1900, 2020, 100)
+    y = np.sin((year - 1900) / 20) + np.random.default_rng(0).normal(0, 0.3, 100)
+    reached = np.sum((y - np.polynomial.Polynomial.fit(year, y, 5)(year)) ** 2)
+    for degree in (8, 9, 10):
+        data = valued(numeric(np.column_stack([year**power for power in range(1, degree + 1)])), list(y))
+        assert np.sum((y - answered(LinearRegression(), data).predicted) ** 2) < reached
+
+
 def test_an_offset_of_ten_million_loses_no_digits() -> None:
     # Offsets that are whole numbers keep cells exact where these have few binary digits.
     rng = np.random.default_rng(3)

@@ -12,9 +12,9 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
-from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.model_text import models_from_text, parameter_of, unknown_in_step
+from mlcli.experiment.spec.suitability import no_stages
 
 MOST_VALUES = 25
 """Of a range of whole numbers; a longer one is thinned out."""
@@ -71,8 +71,7 @@ def _stages(request: CurveRequest) -> Sweep:
     for model in models:
         cls: Any = model.cls if model.saved is None else None
         if cls is None or not cls.stage_name:
-            able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
-            raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
+            raise no_stages(f"{model.name} has no stages")
     return Sweep("stages", replace(_experiment(models, _splits(request)), stages=True))
 
 

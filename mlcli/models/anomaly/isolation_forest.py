@@ -109,6 +109,16 @@ class IsolationForest(Detector):
     def _score(self, X: Array) -> Array:
         return np.asarray(2.0 ** (-self.path_lengths(X) / mean_path(np.array([self.sample_]))))
 
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """After how many conditions the row is isolated, and the score that this makes."""
+        path, usual = float(self.path_lengths(table.numbers)[0]), float(mean_path(np.array([self.sample_]))[0])
+        rows = (
+            ("mean path length E h(x)", path),
+            ("c: average path length until a row is isolated", usual),
+            ("score 2^(−E h(x) / c)", 2 ** (-path / usual)),
+        )
+        return (findings.Table("Isolation of the row", ("what", "value"), rows),)
+
     def deviations(self, table: Table) -> Array:
         """How much of the score goes when a cell is replaced by the mean of the training rows."""
         return occlusion(self._score, table.numbers, self.usual_)

@@ -117,4 +117,4 @@ class OneClassSvm(OneClassKernel, Detector):
 
     def explain(self) -> Explanation:
         """Where the training rows lie, and the weights of columns where the kernel is linear."""
-        return *super().explain(), *self.weights_of_columns(["weight"], self.coefficients_[:, None])
+        return *super().explain(), *self.weights(["weight"], self.coefficients_[:, None])

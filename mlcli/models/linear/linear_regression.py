@@ -1,10 +1,10 @@
 """Linear regression: the weighted sum of the columns with the least squared error.
 
 Formula:
-    ŷ = b + w·x with w = X⁺(y − ȳ), X the centred columns and X⁺ their pseudo-inverse: (XᵀX)⁻¹Xᵀ at full rank.
-    Noise variance σ² = RSS / N (maximum likelihood). Standard errors use RSS / (N − p), p counting the intercept:
-    se(w_j) = √(RSS / (N − p) · (XᵀX)⁻¹_jj), t = w_j / se, intervals from Student's t with N − p degrees of
-    freedom.
+    ŷ = b + w·x with w = X⁺(y − ȳ), X the centred columns and X⁺ their pseudo-inverse: (XᵀX)⁻¹Xᵀ at full rank
+    (one-step learning). Noise variance σ² = RSS / N (maximum likelihood). Standard errors use RSS / (N − p), p
+    counting the intercept: se(w_j) = √(RSS / (N − p) · (XᵀX)⁻¹_jj), t = w_j / se, intervals from Student's t with
+    N − p degrees of freedom.
 
 Assumes:
     The target is linear in the columns, with independent noise of one variance; the intervals also want the noise
@@ -61,7 +61,7 @@ NAMED = 12
 """Of more columns than this, a note names the first ones only."""
 
 
-@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=2)
+@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=3)
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.information import entropy
+from mlcli.core.limits import refuse_unanswerable
 from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
@@ -79,7 +80,7 @@ def predictions_of(
         raise DataError(f"answers of {saved.kind} are no classes to be sure of", hint="leave out --confidence")
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
-        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps()) if evidence else 0.0
         absent = rows.absent_features
         request = PredictionRequest(prepared, probabilities, beside, absent, evidence, confidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
@@ -258,8 +259,4 @@ def _numbers_as_text(answers: Array) -> list[str]:
 
 
 def _refuse_gaps(answers: Array) -> None:
-    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
-    if not finite.all():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
-        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
-        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
+    refuse_unanswerable(~np.isfinite(answers).all(axis=tuple(range(1, answers.ndim))))

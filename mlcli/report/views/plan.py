@@ -43,7 +43,7 @@ def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstima
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
-    unknown = sum(one.seconds is None for one in known)
+    unknown = sum(one.seconds is None and not _is_stored(one) for one in known)
     peaks = [one.memory for one in known if one.memory is not None and one.stored < one.splits]
     work = sum(one.seconds or 0.0 for one in known)
     most = f", at most {size(max(peaks))} of memory at a time beside program and tables" if peaks else ""

@@ -46,7 +46,7 @@ SCORE = "score"
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
     """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
     count = _adjustable_parameters(trained)
-    complexity = "" if count is None else f"; {short(count)} adjustable parameters"
+    complexity = "" if count is None else f"; {short(count)} adjustable parameter{'s' * (count != 1)}"
     settings = settings_of(cell.model, MODELS) or "default parameters"
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
