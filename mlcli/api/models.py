@@ -21,7 +21,7 @@ from mlcli.data.source import source_of_frame
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import TUNED, UNSPLIT, WHOLE, Cell, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
@@ -114,7 +114,7 @@ def train(
         what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"
         raise UsageError(f"{model} {what}", hint="see mlcli.eval")
     asked = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
-    cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
+    cells = plan(Experiment((asked,), tuple(specs), UNSPLIT, seed=seed, tune=settings))
     return _trained_model(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
 
 

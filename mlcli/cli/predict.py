@@ -11,7 +11,7 @@ from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
 
 ROW = "row"
-WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
+WITHOUT_CSV = "leave out --output, --probabilities, --log-density and --confidence, or --explain"
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -27,6 +27,11 @@ def predict_command(
     log_density: bool = flag(
         "--log-density", "Add log p(x): how probable a generative model finds the row itself."
     ),
+    confidence: bool = flag(
+        "--confidence",
+        "Add how sure it is of a class: P(y1), the margin P(y1) - P(y2), the entropy in bits; the least sure rows "
+        "are worth a label.",
+    ),
     explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
     force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
     format: RowFormat = "csv",
@@ -41,7 +46,7 @@ def predict_command(
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.columns.predictions import predictions_of
 
-    if explain and (output is not None or probabilities or log_density):
+    if explain and (output is not None or probabilities or log_density or confidence):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
         refuse_to_overwrite(output, data, file)
@@ -58,7 +63,9 @@ def predict_command(
             show_explained(saved, rows, ())
         return
     with asking(file):
-        answers = predictions_of(saved, rows, probabilities=probabilities, evidence=log_density)
+        answers = predictions_of(
+            saved, rows, probabilities=probabilities, evidence=log_density, confidence=confidence
+        )
     if reading := saved.pipeline.final.reading():
         remark(reading)
     for name in rows.extra:

@@ -114,9 +114,24 @@ def test_bias_and_variance_of_numbers_and_classes() -> None:
     assert "Bias and variance, 0-1 loss" in shown
 
 
+def test_bias_falls_and_variance_rises_with_the_flexibility_of_a_model() -> None:
+    """The picture of the notes: a tree of depth 1 is biased, a deep one varies."""
+    words = ("curve", "bias-variance", "diabetes_progression", "-m", "decision-tree", "-p", "max_depth=1,3,9")
+    found = document(typed(*words, "--repeats", "20", "--json"))["models"][1:]
+    terms = [one["terms"]["Geman"] for one in found]
+    assert [one["model"] for one in found] == [f"decision-tree max_depth={depth}" for depth in (1, 3, 9)]
+    assert terms[0]["bias²"] > terms[1]["bias²"]
+    assert max(terms[0]["variance"], terms[1]["variance"]) < terms[2]["variance"] / 3
+    shown = typed(*words, "--repeats", "5").stdout.splitlines()
+    lines = shown[[line.startswith("max_depth ") for line in shown].index(True) + 2 :]
+    assert [line.split()[0] for line in lines if line] == ["error", "bias²", "variance"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("iterations", "iris", "-m", "mlp"), "did you mean 'stages'"),
+        (("bias-variance", "iris", "-m", "knn", "-m", "lda", "-p", "k=1..3"), "of one model and one parameter"),
         (("lerning", "iris", "-m", "knn"), "did you mean 'learning'"),
         (("validation", "iris", "-m", "knn", "-p", "kk=1..3"), "no parameter 'kk'"),
         (("validation", "iris", "-m", "knn", "-p", "k=9..1"), "no range of numbers"),

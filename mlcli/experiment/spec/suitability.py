@@ -106,6 +106,8 @@ def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
     """The task alone where the target can serve it, or else a column that could be its target."""
     target = dataset.schema.the("target")
+    if kind.target == "needed" and kind.roles and dataset.schema.the(kind.roles[0]) is None:
+        yield f"in the sidecar, {dataset.name}.yaml, roles: {{{kind.roles[0]}: COLUMN}}"
     if kind.roles or kind.marked_by:
         return
     if kind.target != "needed" or (target is not None and _serves(target, kind, dataset)):
