@@ -52,8 +52,8 @@ UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a",
 
 def differ_in_case(audited: Audited) -> Iterator[Issue]:
     """Levels that differ in capitals only, classes among them."""
-    target = audited.schema.the("target")
-    for column in (*audited.coded(), *([target] if target is not None and target.coded else [])):
+    classes = [audited.target] if audited.target is not None and audited.target.coded else []
+    for column in (*audited.coded(), *classes):
         for levels in _same_in_form(column, str.casefold):
             what = f"column '{column.name}': the levels {', '.join(levels)} differ in capitals only"
             yield _spelling_issue(audited, column, levels, what)
