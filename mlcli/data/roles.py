@@ -107,8 +107,7 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
         return AssignedRole(declaration)
     numeric_gaps = column.column.missing and not column.column.coded and not column.declared
     if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
-        why = "every cell is empty"
-        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}")
+        return AssignedRole("ignore", "so it is left out", f"column '{name}' is left out: every cell is empty")
     if not column.declared and looks_like_parts(column.column, column.cells):
         why = "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
