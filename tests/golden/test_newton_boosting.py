@@ -128,7 +128,7 @@ def test_leaves_of_one_tree_by_the_formula() -> None:
     model = fitted(NewtonBoosting(rounds=1, learning_rate=0.5, min_leaf=1, max_leaves=2), rows)
     assert model.predict_values(rows.table) == pytest.approx(5 + 0.5 * np.array([-1, -1, 1, 1]) * 10 / 3)
     gain = (10**2 / 3 + 10**2 / 3 - 0) / 2
-    assert model.trees_["gain"][0] == pytest.approx(gain)
+    assert model.trees_.gain[0] == pytest.approx(gain)
 
 
 def test_no_grouping_of_levels_gains_more_than_the_one_found() -> None:
@@ -141,7 +141,7 @@ def test_no_grouping_of_levels_gains_more_than_the_one_found() -> None:
     g = y.mean() - y
     groups = [np.isin(levels, group) for size in (1, 2, 3) for group in itertools.combinations(range(6), size)]
     gains = [(g[one].sum() ** 2 / one.sum() + g[~one].sum() ** 2 / (~one).sum()) / 2 for one in groups]
-    assert model.trees_["gain"][0] == pytest.approx(max(gains))
+    assert model.trees_.gain[0] == pytest.approx(max(gains))
 
 
 def test_rare_levels_share_a_bin_when_there_are_too_many() -> None:
@@ -161,7 +161,7 @@ def test_the_rounds_with_the_smallest_loss_of_rows_held_aside_are_kept() -> None
     model = fitted(NewtonBoosting(rounds=200, stop_after=10, validation=0.3, learning_rate=0.3), rows)
     best = int(np.argmin(model.aside_loss_))
     assert 0 < best < 100
-    assert len(model.trees_["roots"]) == best
+    assert len(model.trees_) == best
     assert len(model.aside_loss_) == best + 11
     assert model.training_loss_[-1] < model.training_loss_[best]
 
@@ -211,7 +211,7 @@ def test_trees_that_could_lead_a_row_astray_are_refused(name: str) -> None:
     rows = valued(numeric(X), list(values_of(X)))
     model = fitted(NewtonBoosting(rounds=2), rows)
     check_loaded(model)
-    model.trees_ = model.trees_ | {name: CORRUPTIONS[name](model.trees_[name])}
+    model.trees_ = replace(model.trees_, **{name: CORRUPTIONS[name](getattr(model.trees_, name))})
     with pytest.raises(ValueError, match="saved trees"):
         check_loaded(model)
 

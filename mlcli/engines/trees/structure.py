@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -146,17 +146,6 @@ class Trees:
         nodes["threshold"] = np.where(self.leaves, np.inf, self.threshold)
         nodes["feature"], nodes["left"] = np.maximum(self.feature, 0), np.where(self.leaves, own, self.left)
         return nodes, np.where(self.missing == STOPS, own, self.missing)
-
-    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Every array by name: what is saved."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @staticmethod
-    def restored(arrays: Mapping[str, Any]) -> Trees:
-        """The trees of saved arrays; ValueError if they are not those of trees."""
-        if set(arrays) != {field.name for field in fields(Trees)}:
-            raise ValueError(f"the saved trees do not have {sorted(arrays)}")
-        return Trees(**arrays)
 
     def check(self, levels: Rows, width: int, outputs: int = 1) -> None:
         """Refuse (ValueError) what could lead a row astray, given ``levels`` as ``level_counts`` has them."""

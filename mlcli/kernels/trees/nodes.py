@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.tables import Rows
 from mlcli.kernels.trees.branches import choose_column, partition_by_level
-from mlcli.kernels.trees.random_splits import bin_of, random_below, random_level, random_threshold
+from mlcli.kernels.trees.random_splits import bin_of, random_below, random_split
 from mlcli.kernels.trees.records import (
     AMOUNT,
     LEAF,
@@ -43,22 +43,25 @@ SMALLEST = (8 * 2.0**-52) ** 2
 @compiled
 def grow(
     columns: Binned, targets: PackedTargets, limits: Limits, grown: Grown, space: Workspace,
-    room: Bins | None, kept: KeptSums | None, branching: Branching | None,
+    sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``room`` for the bins of rows a cut of each column is drawn, otherwise the best is searched for; with
-    ``branching`` a column may part its levels.
+    What is given of the last four says how nodes are split: by the best cut, with room for the ``sums`` of words ×
+    bins; by a cut drawn of each column, with ``room`` for the bins of rows; by sums that are ``kept``; or with a
+    branch for each level. What is None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0]["begin"], nodes[0]["end"], nodes[0]["depth"] = 0, len(space.rows), 0
     if kept is not None:
         sum_up_root(columns, targets, grown, space, kept)
-    made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    made, leaves, seen, open_nodes = int(np.int64(1)), int(np.int64(1)), int(np.int64(0)), 0  # no constants
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += find_split(columns, targets, limits, seen, leaves, grown, space, room, kept, branching)
+            open_nodes += find_split(
+                columns, targets, limits, seen, leaves, grown, space, sums, room, kept, branching
+            )
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
@@ -93,7 +96,7 @@ def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> 
 @inlined
 def find_split(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, leaves: int, grown: Grown,
-    space: Workspace, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
+    space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     one, totals, scale = grown.nodes[node], grown.totals[node], targets.scale
@@ -105,7 +108,7 @@ def find_split(
         one["value"], before = score_of_node(totals, scale, limits.l2, low, high)
         one["weight"], one["impurity"] = totals[WEIGHT] >> scale.shift, 0.0
     else:
-        gather(targets, here, grown.totals, node)
+        gather(targets, here, totals)
         if scale.bits:
             weight, before, largest = score_of_words(totals, scale.bits, limits.criterion)
             most, noise = weight - before if limits.criterion == SQUARES else -before, 1e-15 * weight
@@ -130,7 +133,7 @@ def find_split(
     if branching is not None:
         choose_column(columns, one, here, parent, before, space, branching)
     else:
-        search(columns, node, one, here, parent, before, floor, perfect, space, room, kept)
+        search(columns, node, one, here, parent, before, floor, perfect, space, sums, room, kept)
     return bool(one["feature"] != LEAF)
 
 
@@ -163,7 +166,7 @@ def note_mean(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) 
 @inlined
 def search(
     columns: Binned, node: int, one: Nodes, here: NodeRows, parent: ParentNode, before: float, floor: float,
-    perfect: float, space: Workspace, room: Bins | None, kept: KeptSums | None,
+    perfect: float, space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -179,15 +182,13 @@ def search(
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, cut = space.drawn[k], np.nan
         score, low, high, side = -np.inf, 0, 0, 0
-        if room is not None and columns.ordered[feature]:
-            score, low, high, side, cut = random_threshold(columns, feature, here, parent, space, room)
-        elif room is not None:
-            score, low, high, side = random_level(columns, feature, here, parent, space)
+        if room is not None:
+            score, low, high, side, cut = random_split(columns, feature, here, parent, space, room)
         elif kept is not None:
-            sums, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
-            score, low, high, side = kept_split(columns, feature, sums, direction, parent, space)
-        else:
-            score, low, high, side = best_split(columns, feature, here, parent, space)
+            own, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
+            score, low, high, side = kept_split(columns, feature, own, direction, parent, space)
+        elif sums is not None:
+            score, low, high, side = best_split(columns, feature, here, parent, sums, space)
         if score > best + (0.0 if first else parent.tolerance):
             best, first = score, False
             if room is not None and low < high < columns.known[feature]:
@@ -230,7 +231,7 @@ def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Wo
     """Sum up the root, of all rows, in the first slot."""
     kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
     here = NodeRows(space.rows, space.parts)
-    gather(targets, here, grown.totals, 0)
+    gather(targets, here, grown.totals[0])
     for k in range(len(space.drawn)):
         add_up(columns, space.drawn[k], here, kept.sums[0, space.drawn[k]])
 
@@ -248,7 +249,7 @@ def sum_up_children(
     is_left = 2 * nodes[first]["end"] <= nodes[node]["begin"] + nodes[node]["end"]
     smaller, larger = (first, first + 1) if is_left else (first + 1, first)
     here = NodeRows(space.rows[nodes[smaller]["begin"] : nodes[smaller]["end"]], space.parts)
-    gather(targets, here, totals, smaller)
+    gather(targets, here, totals[smaller])
     for w in range(len(targets.parts)):
         totals[larger, w] = totals[node, w] - totals[smaller, w]
     low, high, direction = bounds[node, 0], bounds[node, 1], kept.directions[nodes[node]["feature"]]

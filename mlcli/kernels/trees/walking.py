@@ -97,7 +97,7 @@ def add_answers(
     for begin in range(0, len(rows), BLOCK):
         end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(trees, int(roots[tree]), cells, rows[begin:end], reached)
+            walk_tree(trees, int(np.int64(roots[tree])), cells, rows[begin:end], reached)
             first = (tree % turns) * width
             for i in range(end - begin):
                 for k in range(width):

@@ -131,8 +131,8 @@ def test_the_order_of_rows_changes_no_bit() -> None:
     bins = np.ascontiguousarray(made.bins[:, order])
     shuffled = tree_of(Toy(bins, made.gradient[order], made.hessian[order]))
     assert all(
-        np.array_equal(array, shuffled.arrays()[name], equal_nan=array.dtype.kind == "f")
-        for name, array in straight.arrays().items()
+        np.array_equal(array, vars(shuffled)[name], equal_nan=array.dtype.kind == "f")
+        for name, array in vars(straight).items()
     )
 
 
