@@ -20,8 +20,8 @@ PER_NODE = ("feature", "threshold", "left", "missing", "offset")
 NOTES = ("weight", "impurity", "gain")
 """What is noted of nodes, where a method keeps it."""
 CELLS_AT_ONCE, LEAST_ROWS = 1 << 17, 32
-"""How many cells go through one tree before they go to the next: more do not stay in the near memory of a core, and
-with fewer a large tree is fetched too often."""
+"""How many cells go through one tree before they go to the next: more do not stay in the near memory of a core,
+and with fewer a large tree is fetched too often."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,8 +79,6 @@ CRITERIA = {
 """What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
 ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
 """How a tree is grown, with a criterion of its own."""
-GATES = ("mean-gain", "none")
-"""What a split must gain to compete by ratio."""
 STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
@@ -95,7 +93,7 @@ class DecisionTree(Classifier, Regressor):
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
-    gate: str = param("mean-gain", "which columns may compete under c45", choices=GATES)
+    gate: str = param("mean-gain", "which columns may compete under c45", choices=("mean-gain", "none"))
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1, tune=Range(1, 20, simpler="low"))
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
     min_split: int = param(2, "how many rows a node needs to be split", ge=2)
