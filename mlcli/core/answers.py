@@ -93,6 +93,11 @@ class Answers:
         """Which rows hang together, as one thing; None where each row stands alone."""
         return None
 
+    @property
+    def crossed(self) -> Mapping[str, Codes]:
+        """By name, ways in which rows hang together that cross each other: the users and the items of ratings."""
+        return {}
+
     def with_header(self, **changes: Any) -> Self:
         """The same answers with something else in their header, such as other weights."""
         return replace(self, header=replace(self.header, **changes))

@@ -13,11 +13,12 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.limits import refuse_unanswerable
 from mlcli.core.params import learned, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Flags, Rows, Table
 
 T = TypeVar("T")
 ROUNDING = 1e-6
@@ -93,7 +94,9 @@ class Model:
         return data
 
     def prepared(self, table: Table) -> Table:
-        """A table as the model that answers sees it."""
+        """A table as the model that answers sees it; of empty cells only some models make anything."""
+        if not self.accepts.missing:
+            refuse_unanswerable(np.isnan(table.numbers).any(axis=1))
         return table
 
     def explain(self) -> Explanation:
@@ -273,9 +276,8 @@ def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
         what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
         raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
-        bad = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).sum())
-        what = "something that is not a number"
-        raise ImpossibleAnswerError(f"{model.name} answered {what} for {bad} of {len(values)} rows")
+        bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        raise _impossible(model, "something that is not a number", bad)
 
 
 def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
@@ -283,5 +285,9 @@ def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> 
     refuse_impossible(model, values, shape)
     bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
     if bad.any():
-        what = "probabilities that are negative or do not sum to 1"
-        raise ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(values)} rows")
+        raise _impossible(model, "probabilities that are negative or do not sum to 1", bad)
+
+
+def _impossible(model: Any, what: str, bad: Flags) -> ImpossibleAnswerError:
+    first = f", first for row {int(bad.argmax()) + 1} of them" * (len(bad) > 1)
+    return ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(bad)} rows{first}")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from mlcli.core.errors import DataError, Problem, raise_all
+from mlcli.core.limits import NUMBERS
 from mlcli.core.schema import Column
 from mlcli.data.alignment import NOTHING, AlignedRows, Ranges, UnseenLevel, Words, aligned
+from mlcli.data.columns import SHOWN_VALUES
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_records import read_records
@@ -55,6 +60,21 @@ def new_rows(
         hint_where_none=_hint_of_form(long_form) if long_form else "",
     )
     return replace(rows, unseen=(*unseen, *rows.unseen))
+
+
+def refuse_overflow(rows: AlignedRows) -> None:
+    """Refuse rows with cells that no model could multiply, and name these."""
+    raise_all(DataError, _overflowing(rows))
+
+
+def _overflowing(rows: AlignedRows) -> Iterator[Problem]:
+    """The cells that no model could multiply."""
+    most = NUMBERS[1]
+    for column, cells in rows.table.parts():
+        for row in [] if column.coded else np.flatnonzero(np.abs(cells) > most)[:SHOWN_VALUES].tolist():
+            what = f"{cells[row]:g} is too large to be multiplied: models take numbers up to {most:g}"
+            hint = "correct the cell, or leave the row out"
+            yield Problem(what, where=rows.records.place(row, column.name), hint=hint)
 
 
 def _hint_of_form(long_form: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.classical_scaling import ClassicalScaling
-from mlcli.engines.random_by_content import draws, places_of
+from mlcli.engines.random_by_content import marks_of, places_of
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
@@ -60,13 +60,13 @@ class TransductiveClusterer(DistanceClusterer):
     transductive: ClassVar[bool] = True
 
     cluster_: Codes = learned("rows")
-    marks_: Array = learned("rows")
-    """A number for each row, which follows from its cells."""
+    marks_: Array = learned("rows", 2)
+    """By what each row is known again."""
 
     def keep(self, data: ClusteredRows, X: Array, cluster: Codes) -> None:
         """Number the clusters from the largest to the smallest, and mark the rows."""
         order = largest_first(X, cluster, int(cluster.max()) + 1, data.weights)
-        self.cluster_, self.marks_ = np.argsort(order).astype(np.int32)[cluster], draws(data.table, 0)
+        self.cluster_, self.marks_ = np.argsort(order).astype(np.int32)[cluster], marks_of(data.table)
 
     def cluster_of(self, table: Table) -> Codes:
         """The cluster of each row, which must be one of those that it was fitted on."""

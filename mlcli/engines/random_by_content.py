@@ -33,27 +33,44 @@ def _by_block(table: Table, draw: Callable[[Table], Array]) -> Array:
     return np.concatenate([draw(table.take(some)) for some in blocks])
 
 
-def _drawn(table: Table, seed: int) -> Array:
+def _drawn(table: Table, seed: int, rounded: bool = True) -> Array:
     numbers = np.add(table.numbers.T, 0.0, order="C")  # the two zeros count as one value, and all empty cells do
     numbers[np.isnan(numbers)] = np.nan
     mixed = np.full(len(table), seed, np.uint64)
-    for cells in (*_rounded(numbers), *table.codes.T.astype(np.uint64)):
+    words = _rounded(numbers) if rounded else numbers.view(np.uint64)
+    for cells in (*words, *table.codes.T.astype(np.uint64)):
         mixed = _scrambled(np.bitwise_xor(mixed, cells, out=mixed))
     return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
 
 
+def marks_of(table: Table) -> Array:
+    """Two numbers for each row, by which it is known again: by all digits of its cells, and by nine."""
+    by_all_digits = _by_block(table, lambda some: _drawn(some, 0, rounded=False))
+    return np.column_stack([by_all_digits, draws(table, 0)])
+
+
 def places_of(table: Table, marks: Array, method: str, hint: str) -> Rows:
-    """Where each row stands among those of which ``draws`` has made the marks with seed 0; others are refused."""
-    wanted = draws(table, 0)
+    """Where each row stands among those that have these marks; others are refused.
+
+    Nine digits count where no row has all: steps in front may round otherwise when they see other rows.
+    """
+    wanted = marks_of(table)
     if np.array_equal(wanted, marks):
         return np.arange(len(marks))
+    same, alike = (_first_of(*pair) for pair in zip(wanted.T, marks.T, strict=True))
+    places = np.where(same < 0, alike, same)
+    if (places < 0).any():
+        row = int((places < 0).argmax()) + 1
+        what = f"{method} can only place the rows that it was fitted on; row {row} is none of them"
+        raise FitError(what, hint=hint)
+    return places
+
+
+def _first_of(wanted: Array, marks: Array) -> Rows:
+    """The first place at which each wanted mark stands; -1 where it does not."""
     order = np.argsort(marks, kind="stable")
     places = order[np.minimum(np.searchsorted(marks[order], wanted), len(order) - 1)]
-    new = np.flatnonzero(marks[places] != wanted)
-    if len(new):
-        what = f"{method} can only place the rows that it was fitted on; row {new[0] + 1} is none of them"
-        raise FitError(what, hint=hint)
-    return np.asarray(places)
+    return np.where(marks[places] == wanted, places, -1)
 
 
 def steady_draws(table: Table, seed: int) -> Array:

@@ -9,8 +9,8 @@ one row still.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +23,12 @@ from mlcli.metrics.influence import influence
 from mlcli.metrics.intervals import counted, effective_rows
 from mlcli.metrics.pooling import Rounds, by_others, distinct, first_rows, joined, rounds_of_rows, units_of
 
+Crossed = Mapping[str, Rows]
+"""By name, ways in which units hang together that cross each other."""
 WHOLE = 0.05
 """Units that are worth less than all of them by no more than this weigh the same."""
+FEWEST = 1.75
+"""Units that are worth fewer are one that outweighs all others, and nothing tells how such vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,8 @@ class OverUnits:
 
     Of groups of uneven sizes a few have most of the error, and its degrees of freedom are theirs.
     ``spread`` is the sum of the squared shares as if every unit had been judged once: repeats make answers
-    steadier, but teach nothing of other training rows.
+    steadier, but teach nothing of other training rows. Of ``crossed`` units, such as ratings of a user and of an
+    item, it is that of Cameron, Gelbach & Miller.
     """
 
     value: float
@@ -41,10 +46,13 @@ class OverUnits:
     count: float
     noun: str
     spread: float
+    crossed: Crossed = field(default_factory=dict)
 
     @property
     def counted(self) -> str:
         """How many units there are, in words; beside heavy rows or large groups others count for little."""
+        if self.crossed:
+            return " and ".join(f"{len(np.unique(codes)):,} {name}" for name, codes in self.crossed.items())
         if len(self.shares) - self.count < WHOLE:
             return f"{self.count:.0f} {self.noun}"
         groups = f"{len(self.shares)} groups, worth {self.count:.1f} of one size"
@@ -52,19 +60,38 @@ class OverUnits:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the error."""
-        return self.count - 1
+        """The degrees of freedom of the error; none of one unit, or of one beside which others weigh little."""
+        return self.count - 1 if self.count >= FEWEST else 0.0
 
     @property
     def error(self) -> float:
         """The standard error, if units are drawn independently; 0 where no spread is seen."""
         return math.sqrt(self.spread * self.count / self.freedom) if self.freedom > 0 else 0.0
 
+    def beside(self, other: OverUnits, difference: float) -> OverUnits:
+        """The difference of two scores of the same units."""
+        shares = self.shares - other.shares
+        return replace(self, value=difference, shares=shares, spread=spread_of(shares, self.crossed))
+
     def with_more(self, rows: float, score: float) -> OverUnits:
         """The same with so many rows more that have this score, where the score is a mean of rows."""
         count, far = self.count + rows, score - self.value
         spread = (self.spread * self.count**2 + rows * far**2 * self.count / count) / count**2
         return replace(self, value=self.value + rows * far / count, count=count, spread=spread)
+
+
+def spread_of(shares: Array, crossed: Crossed) -> float:
+    """The variance of a sum of shares that are independent, but for those that some of the crossed ways join.
+
+    Of two ways V₁ + V₂ − V₁₂ (Cameron, Gelbach & Miller 2011, Journal of Business & Economic Statistics 29), or
+    what one way alone says where that is more.
+    """
+    if not crossed:
+        return float((shares**2).sum())
+    ways = [np.unique(codes, return_inverse=True)[1] for codes in crossed.values()]
+    both = np.unique(np.ravel_multi_index(ways, [1 + way.max() for way in ways]), return_inverse=True)[1]
+    *alone, of_both = (float((np.bincount(way, shares) ** 2).sum()) for way in (*ways, both))
+    return max(sum(alone) - of_both, *alone)
 
 
 def scores_of(metric: Metric, parts: Sequence[Answers]) -> list[Score]:
@@ -136,27 +163,35 @@ class _Shares:
     shares: Array
     weights: Array
     noun: str
+    crossed: Crossed = field(default_factory=dict)
 
     def summed(self) -> _Shares:
         """Each unit once."""
-        units, place = np.unique(self.units, return_inverse=True)
+        units, first, place = np.unique(self.units, return_index=True, return_inverse=True)
         weights = np.zeros(len(units))
         weights[place] = self.weights
         summed: Array = np.bincount(place, self.shares, len(units)).astype(np.float64)
-        return _Shares(units, summed, weights, self.noun)
+        crossed = {name: codes[first] for name, codes in self.crossed.items()}
+        return _Shares(units, summed, weights, self.noun, crossed)
+
+    def count(self) -> float:
+        """As many units as they weigh; where ways cross each other, as many as the way with the fewest has."""
+        ways = (np.unique(way, return_inverse=True)[1] for way in self.crossed.values() or (self.units,))
+        return min(effective_rows(np.bincount(way, self.weights).astype(np.float64)) for way in ways)
 
 
 def _together(value: float, rounds: Sequence[_Shares]) -> OverUnits:
     """The rounds as one: each unit with its mean share, and with the spread that one round has."""
     every = _joined(rounds, 1 / len(rounds)).summed()
-    spreads = [(one.shares**2).sum() * len(one.units) / len(every.units) for one in rounds]
-    return OverUnits(value, every.shares, effective_rows(every.weights), every.noun, float(np.mean(spreads)))
+    spreads = [spread_of(one.shares, one.crossed) * len(one.units) / len(every.units) for one in rounds]
+    return OverUnits(value, every.shares, every.count(), every.noun, float(np.mean(spreads)), every.crossed)
 
 
 def _joined(several: Sequence[_Shares], factor: float) -> _Shares:
     units = np.concatenate([one.units for one in several])
     shares = np.concatenate([one.shares for one in several]) * factor
-    return _Shares(units, shares, np.concatenate([one.weights for one in several]), several[0].noun)
+    crossed = {name: np.concatenate([one.crossed[name] for one in several]) for name in several[0].crossed}
+    return _Shares(units, shares, np.concatenate([one.weights for one in several]), several[0].noun, crossed)
 
 
 def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) -> _Shares | None:
@@ -188,10 +223,19 @@ def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped
     shares = weights * influences / weights.sum()
     units = units_of(answers) if grouped else None
     if units is None:
-        return _Shares(answers.rows[counted], shares, weights, "rows")
+        return _Shares(answers.rows[counted], shares, weights, "rows", _crossed_of(answers, counted))
     groups, place = np.unique(units[counted], return_inverse=True)
     of_groups, weigh = (np.bincount(place, of_rows).astype(np.float64) for of_rows in (shares, weights))
     return _Shares(groups, of_groups, weigh, "groups")
+
+
+def _crossed_of(answers: Answers, counted: Flags) -> Crossed:
+    """How the rows that count hang together; of users or items that are not known each row has its own."""
+    own = -1 - answers.rows[counted]
+    return {
+        name: np.where(codes[counted] < 0, own, codes[counted]).astype(np.intp)
+        for name, codes in answers.crossed.items()
+    }
 
 
 def _shares_of_values(values: Array, part: Any, deviation: float) -> _Shares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,11 @@ class RatingAnswers(ValueAnswers):
     """The items (n × 10), best first, that the user has not rated in training; -1 where there are no more."""
     users: tuple[str, ...]
     items: tuple[str, ...]
+
+    @property
+    def crossed(self) -> Mapping[str, Codes]:
+        """Errors of one user go together, and so do those of one item."""
+        return {"users": self.user, "items": self.item}
 
 
 @dataclass(kw_only=True, eq=False)

@@ -89,3 +89,30 @@ def test_a_model_that_breaks_when_it_is_asked_is_the_fault_of_its_file(folder: P
     for words in (["eval", "new.csv", "-m", "tree.mlcli", "-m", "one-r"], ["predict", "tree.mlcli", "new.csv"]):
         done = typed(*words)
         assert (done.exit_code, "tree.mlcli" in done.stderr) == (7, True)
+
+
+def test_cells_that_no_model_could_multiply_are_named_each(folder: Path) -> None:
+    Path("far.csv").write_text("size,noise\n1,1\n1e200,1\n2,-1e300\n")
+    done = typed("predict", "near.mlcli", "far.csv")
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "far.csv:3, column 'size': 1e+200 is too large to be multiplied" in done.stderr
+    assert "far.csv:4, column 'noise': -1e+300 is too large" in done.stderr
+    assert "correct the cell, or leave the row out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("mds", ""), ("t-sne", ""), ("agglomerative", "clusters: 12"), ("divisive", "clusters: 12")],
+)
+def test_fitted_rows_are_known_again_by_every_digit(folder: Path, method: str, params: str) -> None:
+    """Neighbours near 1e9 agree in nine digits; a file with 17 digits gives the cells as they were."""
+    some = [7, 3, 11]
+    for name, rows in (("near", range(12)), ("some", some)):
+        Path(f"{name}.csv").write_text("x,y\n" + "".join(f"{1e9 + place / 3:.17g},1\n" for place in rows))
+    typed("train", "near.csv", "-m", f"{{use: {method}, params: {{{params}}}, steps: []}}", "-o", "placed.mlcli")
+    every, found = (
+        [line.partition(",")[2] for line in typed("predict", "placed.mlcli", f"{name}.csv").stdout.splitlines()]
+        for name in ("near", "some")
+    )
+    assert len(set(every)) > 1
+    assert found[1:] == [every[place + 1] for place in some]

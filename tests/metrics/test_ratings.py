@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 
 from mlcli.core.errors import UsageError
 from mlcli.metrics.base import Undefined
+from mlcli.metrics.difference import compare
+from mlcli.metrics.over_units import over_units
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.ratings import COLD, precision_under, recall_under
+from mlcli.metrics.summary import summarise
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import RatingAnswers
 from tests.golden.asking import asked, fitted
@@ -64,6 +68,14 @@ def test_a_user_judged_in_two_splits_has_two_lists() -> None:
     assert score("recall-at-10", apart) == 1.0
 
 
+def test_equal_lists_of_two_splits_are_two_of_which_neither_holds_what_is_liked() -> None:
+    """By hand: three splits, of which one list in three has what its user likes."""
+    answers = answers_with([0, 0, 0], [1, 2, 3], [True, True, True], [[1], [9], [9]])
+    found = answers.judged_in(np.array([0, 1, 2], np.int32))
+    assert score("recall-at-10", found) == pytest.approx(1 / 3)
+    assert score("precision-at-10", found) == pytest.approx(1 / 30)
+
+
 def test_where_nothing_is_liked_there_is_nothing_to_find() -> None:
     answers = replace(by_hand(), liked=np.zeros(7, bool))
     for name in ("precision-at-10", "recall-at-10"):
@@ -98,3 +110,50 @@ def test_errors_that_cold_rows_share_in_are_marked() -> None:
         assert metric.marks(cold) == (COLD,)
         assert metric.marks(warm) == ()
         assert metric.marks(cold.with_header(weight=np.array([0.0, 1, 1, 1, 1, 1, 1]))) == ()
+
+
+def with_errors(rng: np.random.Generator, users: int = 60, items: int = 50, apart: float = 0.5) -> RatingAnswers:
+    """A quarter of all pairs, whose errors are of the user, of the item and of the row."""
+    user, item = np.nonzero(np.random.default_rng(1).random((users, items)) < 0.25)
+    of_user, of_item = rng.normal(0, apart, users)[user], rng.normal(0, apart, items)[item]
+    plain = answers_with(user.tolist(), item.tolist(), [False] * len(user), [])
+    return replace(plain, predicted=plain.truth + of_user + of_item + rng.normal(0, 1, len(user)))
+
+
+def test_their_error_is_clustered_by_user_and_by_item_as_statsmodels_has_it() -> None:
+    answers = with_errors(np.random.default_rng(3))
+    found = over_units(metric_named("mae", RatingAnswers), [answers])
+    values = np.abs(answers.predicted - answers.truth)
+    clusters = {"groups": np.column_stack([answers.user, answers.item]), "use_correction": False}
+    fit = sm.OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds=clusters)
+    assert found is not None
+    assert found.spread == pytest.approx(fit.cov_params()[0, 0])
+    assert found.spread > 1.5 * np.var(values) / len(values)
+    assert found.counted == "60 users and 50 items"
+
+
+def test_where_nobody_is_known_rows_stand_alone() -> None:
+    answers = with_errors(np.random.default_rng(3))
+    nobody = np.full(len(answers), -1, np.int32)
+    found = over_units(metric_named("mae", RatingAnswers), [replace(answers, user=nobody, item=nobody)])
+    values = np.abs(answers.predicted - answers.truth)
+    assert found is not None
+    assert found.spread == pytest.approx(np.var(values) / len(values))
+    assert found.count == pytest.approx(len(answers))
+
+
+def test_intervals_hold_the_truth_of_other_users_and_items_and_equal_models_are_equal() -> None:
+    """An error of variance 1.5 has these means; over rows alone 79 % of the intervals hold them."""
+    truth = {"mae": np.sqrt(1.5 * 2 / np.pi), "rmse": np.sqrt(1.5)}
+    rng, times = np.random.default_rng(1), 100
+    held, apart = dict.fromkeys(truth, 0), 0
+    for _ in range(times):
+        one, other = with_errors(rng), with_errors(rng)
+        for name, value in truth.items():
+            found = summarise(metric_named(name, RatingAnswers), [one], [0])
+            assert found.low is not None
+            assert found.high is not None
+            held[name] += found.low <= value <= found.high
+        apart += compare(metric_named("mae", RatingAnswers), [one], [other], [0]).distinguishable
+    assert min(held.values()) >= 0.9 * times
+    assert apart <= 0.1 * times

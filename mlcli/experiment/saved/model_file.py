@@ -78,9 +78,8 @@ def asking(path: Path) -> Iterator[None]:
     try:
         yield
     except ImpossibleAnswerError as problem:
-        raise _refusal(
-            path, f"{problem}: numbers are too far from those of training, or it is damaged"
-        ) from problem
+        what = f"{problem}: numbers are too far from those of training, or it is damaged"
+        raise _refusal(path, what, "correct such rows, or leave them out; else train the model again") from problem
     except (MlcliError, OSError):
         raise
     except Exception as problem:

@@ -17,7 +17,7 @@ from mlcli.core.tables import Table, is_missing
 from mlcli.data.alignment import AlignedRows, aligned, records_of_dataset
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
-from mlcli.data.new_rows import Reference, new_rows
+from mlcli.data.new_rows import Reference, new_rows, refuse_overflow
 from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
@@ -133,7 +133,7 @@ class SavedModel:
         """Rows whose truth is not known."""
         kind = kind_named(self.kind)
         unasked = {name for name, role in self.roles.items() if role in kind.optional_roles}
-        return new_rows(
+        rows = new_rows(
             reference,
             self.features,
             ranges=self.ranges,
@@ -143,6 +143,8 @@ class SavedModel:
             long_form={role: self.long_form.get(role, "") for role in kind.long_form},
             letters=self._reads_letters,
         )
+        refuse_overflow(rows)
+        return rows
 
     @property
     def _reads_letters(self) -> bool:

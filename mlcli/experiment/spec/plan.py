@@ -35,7 +35,7 @@ from mlcli.experiment.spec.shorthands import (
     tuned_if_tunable,
     tuned_in_order,
 )
-from mlcli.experiment.spec.suitability import why_too_slow
+from mlcli.experiment.spec.suitability import no_stages, why_too_slow
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -74,6 +74,9 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
                     found = _cells(experiment, planned, protocol, models, faults)
                     cells += [cell for cell in found if not before or cell.model.saved is None]
                 before.append(protocol)
+    with faults.collected():
+        if experiment.stages and cells and not any(cell.stages or cell.model.stages is not None for cell in cells):
+            raise no_stages("none of the models has stages")
     return cells, faults
 
 

@@ -33,6 +33,12 @@ def why_too_slow(planned: PlannedDataset, use: str) -> str:
     return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
 
 
+def no_stages(what: str) -> UsageError:
+    """That no model that is asked for has stages at which its fits could be judged."""
+    able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
+    return UsageError(what, hint=f"methods that have some: {', '.join(able)}")
+
+
 def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
     """About how long a method with its defaults takes to learn from the whole dataset, on one core."""
     target = dataset.schema.the("target")
@@ -100,6 +106,8 @@ def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
     """The task alone where the target can serve it, or else a column that could be its target."""
     target = dataset.schema.the("target")
+    if kind.target == "needed" and kind.roles and dataset.schema.the(kind.roles[0]) is None:
+        yield f"in the sidecar, {dataset.name}.yaml, roles: {{{kind.roles[0]}: COLUMN}}"
     if kind.roles or kind.marked_by:
         return
     if kind.target != "needed" or (target is not None and _serves(target, kind, dataset)):

@@ -13,7 +13,7 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.random_by_content import draws, places_of
+from mlcli.engines.random_by_content import marks_of, places_of
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -37,8 +37,8 @@ class TransductiveProjector(Projector):
     places_: Array = learned("rows", "dimensions")
     rows_: Array = learned("rows", "numbers")
     """The training rows, in an order that follows from their cells."""
-    marks_: Array = learned("rows")
-    """A number for each row, which follows from its cells."""
+    marks_: Array = learned("rows", 2)
+    """By what each row is known again."""
     goodness_of_fit_: str = learned()
     """How well it went."""
 
@@ -49,7 +49,7 @@ class TransductiveProjector(Projector):
         X = data.table.numbers
         alike = in_decimals(X)
         order = np.lexsort(alike.T) if X.shape[1] else np.arange(len(X))
-        self.marks_, self.rows_ = draws(data.table, 0)[order], X[order]
+        self.marks_, self.rows_ = marks_of(data.table)[order], X[order]
         self.places_, self.goodness_of_fit_ = self.placed(self.rows_)
 
     def placed(self, X: Array) -> tuple[Array, str]:
