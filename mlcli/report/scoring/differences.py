@@ -65,11 +65,13 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
 
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
-    baseline, standard = differences.baseline, LARGEST_CLASS
-    if baseline and not is_largest_class_standard(baseline):
-        standard = names[baseline]
-    beside = ((names[differences.best], differences.to_best), (standard, differences.to_baseline))
-    return [pair_as_json(names[one], other, test) for other, tests in beside for one, test in tests.items()]
+
+    def compared(one: Scored) -> str:
+        return LARGEST_CLASS if is_largest_class_standard(one) else names[one]
+
+    beside = ((differences.best, differences.to_best), (differences.baseline, differences.to_baseline))
+    pairs = ((compared(one), other, test) for other, tests in beside if other for one, test in tests.items())
+    return [pair_as_json(one, compared(other), test) for one, other, test in pairs]
 
 
 def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any]:
