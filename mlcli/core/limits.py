@@ -64,7 +64,8 @@ def refuse_unanswerable(missing: Flags) -> None:
     if missing.any():
         places = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
         rows = ", ".join(str(row + 1) for row in places[:NAMED])
-        what = f"the model has no answer for {len(places)} of {len(missing)} rows, the first of them: {rows}"
+        which = f"{len(places)} of {len(missing)} rows, the first of them: {rows}"
+        what = f"the model has no answer for {which if len(missing) > 1 else 'the row'}"
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 

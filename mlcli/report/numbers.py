@@ -20,8 +20,6 @@ LARGE = 1e7
 MOST_DECIMALS = 6
 MOST_DIGITS = 6
 """Of the largest score; a column whose others are small shows fewer of theirs."""
-MOST_UNLIKE = 1e-5
-"""A score this much smaller than the largest would look like 0 beside it."""
 NOISE = 1e-12
 """What is this much smaller than the largest of its column is rounding, and looks like 0."""
 
@@ -123,13 +121,11 @@ def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     means = [abs(one.mean) for one in summaries if one.mean is not None and math.isfinite(one.mean)]
     largest = max(means, default=0.0)
     smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
-    unlike = metric.better != "zero" and smallest < MOST_UNLIKE * largest
-    if largest >= LARGE or unlike:
-        return None
     decimals = decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
-    if largest < 1:
-        return decimals
-    return min(decimals, max(0, MOST_DIGITS - 1 - math.floor(math.log10(largest))))
+    if largest >= 1:
+        decimals = min(decimals, max(0, MOST_DIGITS - 1 - math.floor(math.log10(largest))))
+    looks_like_zero = metric.better != "zero" and smallest > 0 == round(smallest, decimals)
+    return None if largest >= LARGE or looks_like_zero else decimals
 
 
 def reach_of(summary: Summary) -> float | None:

@@ -73,7 +73,9 @@ def test_leave_one_out_on_the_weather_is_as_worked_out() -> None:
 def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
     """Of 50 + 50 + 50 rows, the class of the row left out has 49 and is never the most frequent."""
     remark = "judge gains by the share of the largest class, 0.333"
-    assert remark in typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
+    shown = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
+    assert remark in shown
+    assert "-0.580 (<.001) of the largest class" in shown, "0.333 less 0.913, beside the 0 of zero-r"
     one_by_one = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out", "--json")
     (pair, *_) = document(one_by_one)["comparisons"][0]["pairs"]
     assert pair["models"] == ["the largest class", "one-r"], "0.333 less 0.953, not the 0 of zero-r"

@@ -196,6 +196,15 @@ def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
     assert [line[1] for line in lines if line[:1] == ["Row"]] == ["3:", "150:"]
 
 
+def test_a_row_that_cannot_be_answered_is_named_by_its_place_in_the_file(folder: Path) -> None:
+    trained("iris", "knn")
+    names = "sepal_length,sepal_width,petal_length,petal_width"
+    (folder / "gap.csv").write_text(f"{names}\n5,3,1,1\n5,,1,1\n")
+    refused = typed("explain", "it.mlcli", "gap.csv", "--row", "2")
+    assert refused.exit_code == 4
+    assert "gap.csv, row 2: the model has no answer for the row" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

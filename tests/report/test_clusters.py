@@ -166,3 +166,9 @@ def test_a_large_score_has_no_more_than_six_digits_beside_small_ones() -> None:
     bcss = metric_named("bcss", ClusterAnswers)
     assert decimals_of(bcss, [Summary("bcss", mean) for mean in (1.0, 7.188, 22666.731)]) == 1
     assert decimals_of(bcss, [Summary("bcss", mean) for mean in (1.0, 7.188, 66.731)]) == 3
+
+
+def test_a_small_score_does_not_look_like_0_beside_large_ones() -> None:
+    ratio = metric_named("calinski-harabasz", ClusterAnswers)
+    assert decimals_of(ratio, [Summary("calinski-harabasz", mean) for mean in (0.039, 1165.0, 1103.0)]) is None
+    assert decimals_of(ratio, [Summary("calinski-harabasz", mean) for mean in (0.0, 1165.0, 1103.0)]) == 0

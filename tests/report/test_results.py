@@ -364,6 +364,14 @@ def test_the_verdict_says_when_nothing_beats_the_baseline() -> None:
     )
 
 
+def test_where_the_baseline_is_best_the_matrix_is_of_the_best_of_the_others() -> None:
+    truth = (0,) * 6 + (1,) * 4
+    guesses = {"zero-r": (0,) * 10, "one-r": (1,) * 10, "knn": (1, *(0,) * 9)}
+    found = [scored(result(cell(name), labels(codes, truth)), ("accuracy",)) for name, codes in guesses.items()]
+    shown = text_of(results_of(found, Details(verbose=False)), Page(None)).splitlines()
+    assert shown[next(place for place, line in enumerate(shown) if line.startswith("true")) - 1] == "knn"
+
+
 def test_the_verdict_names_what_cannot_be_told_apart() -> None:
     truth = (0, 1) * 50
     near = (1, 1, *truth[2:])

@@ -104,8 +104,9 @@ def _conclusions(curve: ScoreCurve) -> Iterator[str]:
         yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
     gain = curve.per_doubling() if curve.over == "training rows" else None
     if gain is not None:
-        turn = "better" if gain >= 0 else "worse"
-        yield f"over the last doubling of the rows the score gets {turn} by {fixed(abs(gain), decimals)}"
+        size = fixed(abs(gain), decimals)
+        turn = f"gets {'better' if gain > 0 else 'worse'} by {size}" if float(size) else "does not change"
+        yield f"over the last doubling of the rows the score {turn}"
 
 
 def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:

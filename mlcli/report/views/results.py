@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
-from mlcli.report.scoring.differences import differences_of
+from mlcli.report.scoring.differences import best_of, differences_of
 from mlcli.report.scoring.gates import Gate
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
 from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
@@ -67,7 +67,7 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
         yield from spread_of(group, metric)
     yield from scores_by_series(group, metric)
     yield from choices_in(group)
-    yield from _answers_elements(group, details, found.best if found else None)
+    yield from _answers_elements(group, details)
     if details.curves:
         yield from list(probability_pictures(models_to_draw(group))) or [notes(NO_CURVES)]
     if details.fair:
@@ -77,9 +77,9 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     yield from verdict_on(group, found)
 
 
-def _answers_elements(group: Group, details: Details, best: Scored | None) -> Iterator[Element]:
+def _answers_elements(group: Group, details: Details) -> Iterator[Element]:
     models = models_to_draw(group)
-    shown = best if best in models else next(iter(models), None)
+    shown = best_of(models, metrics_in(group)[0]) or next(iter(models), None)
     drawn = models if details.verbose or details.classes or shown is None else subgroup(models, [shown])
     yield from _confusion_elements(drawn, details)
     yield from _kind_pictures(models, drawn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
@@ -15,6 +16,7 @@ from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import decimals_of, fixed, reach_of, short_p
 from mlcli.report.scoring.differences import TableDifferences
+from mlcli.report.scoring.largest_class import LARGEST_CLASS, is_largest_class_standard
 from mlcli.report.scoring.scored import (
     Group,
     Scored,
@@ -241,7 +243,10 @@ def distances_to_best(differences: TableDifferences | None) -> dict[Scored, Grid
     known = [one.summaries[differences.metric.name] for one in (differences.best, *differences.to_best)]
     decimals = decimals_of(differences.metric, known)
     fields = {one: _distance_to_best(difference, decimals) for one, difference in differences.to_best.items()}
-    return {differences.best: GridCell("best", "weak"), **fields}
+    cells = {differences.best: GridCell("best", "weak"), **fields}
+    for one in filter(is_largest_class_standard, cells):  # its own score stands beside
+        cells[one] = replace(cells[one], text=f"{cells[one].text} of {LARGEST_CLASS}")
+    return cells
 
 
 def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import DataError, UsageError
+from mlcli.core.errors import DataError, UsageError, placed
 from mlcli.core.findings import Explanation, Lines, as_json
 from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
@@ -177,7 +177,12 @@ def _explained_answer(
     saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
 ) -> ExplainedAnswer:
     model, table = saved.pipeline.final, rows.table.take(places)
-    own = model.explain_answer(saved.pipeline.prepared(table))
+    try:
+        prepared = saved.pipeline.prepared(table)
+    except DataError as error:
+        where = f"{rows.records.name}, {what[0].lower()}{what[1:]}"
+        raise DataError(*placed(error.problems, where)) from None
+    own = model.explain_answer(prepared)
     base: Any = kind_named(saved.kind).base
     names = base.output_names(model)
     if not names:
