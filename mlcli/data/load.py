@@ -60,6 +60,9 @@ def load(
     typed = typed_columns(records, sidecar)
     requested = RequestedRoles(target, tuple(sensitive), tuple(drop))
     roles, wanted = _roles_and_task(typed, sidecar, records, requested, task)
+    if positive is not None and _target_name(roles) is None:
+        what = f"there is no target that '{positive}', the positive class, could be a level of"
+        raise DataError(what, where=records.name, hint="leave it out, or choose a target with --target COLUMN")
     typed = {name: _marked(column, roles[name], sidecar) for name, column in typed.items()}
     dataset = _counted_out(_dataset(records, sidecar, typed, roles, wanted))
     if in_long_form(dataset):

@@ -43,6 +43,13 @@ def test_a_model_that_meets_new_rows_is_compared_with_the_baseline(folder: Path)
     assert "the baseline zero-r" in last
 
 
+def test_a_model_that_keeps_its_positive_class_says_so(folder: Path) -> None:
+    assert typed("train", "weather_nominal", "-m", "one-r", "-o", "w.mlcli").exit_code == 0
+    asked = ("eval", "weather_nominal", "-m", "w.mlcli", "--positive")
+    assert "the positive class stays 'no', as in training; for 'yes' train it again" in typed(*asked, "yes").stdout
+    assert "the positive class stays" not in typed(*asked, "no").stdout
+
+
 def test_scripts_learn_how_many_rows_the_model_knew(folder: Path) -> None:
     zero_r, near = document(typed("eval", "learned.csv", "-m", "near.mlcli", "--json"))["cells"]
     assert (near["saved"], near["rows_learned_from"]) == ("near.mlcli", 40)

@@ -196,7 +196,16 @@ class SavedModel:
     def notes_on(self, dataset: Dataset) -> tuple[str, ...]:
         """What to keep in mind about answers to these rows: those that it has learned, and cells unlike any."""
         rows = self._aligned(dataset, self.features)
-        return (*self._notes_on_known_rows(dataset), *rows.warnings(), *self._notes_on_columns(dataset, rows))
+        columns = self._notes_on_columns(dataset, rows)
+        return (*self._notes_on_known_rows(dataset), *self._notes_on_classes(dataset), *rows.warnings(), *columns)
+
+    def _notes_on_classes(self, dataset: Dataset) -> Iterator[str]:
+        """That the class that is looked for is another one than in training, whose order of classes stays."""
+        wanted = dataset.sidecar.positive
+        for target in self.targets:
+            if wanted is not None and target.levels and target.levels[-1] != wanted:
+                kept = f"the positive class stays '{target.levels[-1]}', as in training"
+                yield f"{kept}; for '{wanted}' train it again with --positive {wanted}"
 
     def _notes_on_columns(self, dataset: Dataset, rows: AlignedRows) -> Iterator[str]:
         """The columns that new rows may lack and do, and where they came in long form, things never met."""
