@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlcli.cli._completion import metric_names
 from mlcli.cli._declaring import argument, option
-from mlcli.cli._options import ColumnOptions, Data, Format, Jobs, Params, Seed
+from mlcli.cli._options import ColumnOptions, Data, Format, Jobs, Params, ProtocolName, Seed
 from mlcli.core.registry import MODELS
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
@@ -24,6 +24,7 @@ def curve_command(
     models: list[str] = option("--model -m", "MODEL", "An id or mapping; repeatable.", MODELS.names, default=...),
     columns: ColumnOptions,
     params: Params = None,
+    protocol: ProtocolName = None,
     sizes: str | None = option("--sizes", "LIST", "Shares of the training rows, or numbers of them: 0.1,0.5,1."),
     folds: int | None = option(
         "--folds", "N", "Folds, each judged once. [default: 5 of learning curves, else by the task]"
@@ -53,7 +54,7 @@ def curve_command(
 
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
-    asked = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, given)
+    asked = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, given, protocol)
     sweep = experiment_of(asked, columns.of(data), metric, seed)
     cells = plan(sweep.experiment)
     with watched(cells) as progress:

@@ -49,6 +49,18 @@ def test_a_validation_curve_marks_the_best_value() -> None:
     assert same["metrics"]["accuracy"]["mean"] == means[9]
 
 
+def test_few_rows_are_left_out_one_by_one() -> None:
+    words = ("weather_nominal", "-m", "knn", "-p", "k=3", "--protocol", "leave-one-out", "--json")
+    alone = document(typed("eval", *words))["cells"][1]
+    (curve,) = document(typed("curve", "validation", *(word.replace("k=3", "k=1..3") for word in words)))["curves"]
+    assert curve["points"][-1]["metrics"]["accuracy"]["mean"] == alone["metrics"]["accuracy"]["mean"]
+
+
+def test_a_score_that_stays_as_it_is_does_not_change() -> None:
+    shown = typed("curve", "learning", "wdbc", "-m", "zero-r", "--sizes", "0.5,1", "--folds", "2").stdout
+    assert "over the last doubling of the rows the score does not change" in shown
+
+
 @pytest.mark.parametrize(("kernel", "swept"), [("gaussian", "C"), ("polynomial", "degree")])
 def test_a_parameter_that_the_model_does_not_use_is_not_swept(kernel: str, swept: str) -> None:
     """The power of a polynomial is none of a Gaussian kernel."""

@@ -13,7 +13,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text, parameter_of, unknown_in_step
+from mlcli.experiment.spec.model_text import models_from_text, parameter_of, protocol_from_text, unknown_in_step
 from mlcli.experiment.spec.suitability import no_stages
 
 MOST_VALUES = 25
@@ -24,6 +24,8 @@ GEOMETRIC_FROM = 100
 """A range whose end is so many times its beginning has values at equal ratios."""
 BOOTSTRAPS = 50
 """Training sets that a bias-variance decomposition draws."""
+OWN_PROTOCOLS = {"learning": "training-size", "bias-variance": "bootstrap"}
+"""Curves that are made by one way to split rows."""
 RANGE = ".."
 NO_VALUES = "such as -p k=1..25, -p C=0.1,1,10 or -p C=0.01..100"
 
@@ -37,6 +39,7 @@ class CurveRequest:
     params: Sequence[str] = ()
     sizes: str | None = None
     split: Mapping[str, int] = field(default_factory=dict)
+    protocol: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ def experiment_of(request: CurveRequest, data: DataSpec, metric: str | None, see
         raise UsageError(f"there is no curve '{request.kind}'", hint=did_you_mean(request.kind, SWEEPS, "curves"))
     if request.sizes is not None and request.kind != "learning":
         raise UsageError(f"--sizes are of learning curves, not of {request.kind}", hint="leave them out")
+    if request.protocol is not None and request.kind in OWN_PROTOCOLS:
+        what = f"a {request.kind} curve splits rows by the protocol {OWN_PROTOCOLS[request.kind]}"
+        raise UsageError(what, hint="leave --protocol out; curves of validation and stages take it")
     sweep = SWEEPS[request.kind](request)
     metrics = (metric,) if metric else ()
     return replace(sweep, experiment=replace(sweep.experiment, data=(data,), metrics=metrics, seed=seed))
@@ -62,7 +68,7 @@ def experiment_of(request: CurveRequest, data: DataSpec, metric: str | None, see
 
 def _learning(request: CurveRequest) -> Sweep:
     sizes = {} if request.sizes is None else {"sizes": _sizes(request.sizes)}
-    protocol = ProtocolSpec("training-size", {**sizes, **request.split})
+    protocol = ProtocolSpec(OWN_PROTOCOLS["learning"], {**sizes, **request.split})
     return Sweep("learning", _experiment(models_from_text(request.models, request.params), protocol))
 
 
@@ -78,7 +84,7 @@ def _stages(request: CurveRequest) -> Sweep:
 def _bias_variance(request: CurveRequest) -> Sweep:
     if "folds" in request.split:
         raise UsageError("a bias-variance decomposition draws bootstraps", hint="say how many with --repeats")
-    protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **request.split})
+    protocol = ProtocolSpec(OWN_PROTOCOLS["bias-variance"], {"repeats": BOOTSTRAPS, **request.split})
     if not any(map(_has_several, request.params)):
         return Sweep("bias-variance", _experiment(models_from_text(request.models, request.params), protocol))
     models, name, values = _models_by_value(request)
@@ -122,8 +128,8 @@ def _experiment(models: Sequence[ModelSpec], protocol: ProtocolSpec | None) -> E
 
 
 def _splits(request: CurveRequest) -> ProtocolSpec | None:
-    """The default protocol of the kind of task, as it is judged by elsewhere, or with other folds."""
-    return ProtocolSpec("", dict(request.split)) if request.split else None
+    """The protocol that is asked for, or the default of the kind of task, as it is judged by elsewhere."""
+    return protocol_from_text(request.protocol, **request.split)
 
 
 def _has_several(text: str) -> bool:
