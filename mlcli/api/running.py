@@ -29,6 +29,12 @@ class RunOptions:
     backend: str | None = None
     address: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.backend is not None:
+            from mlcli.experiment.run.clusters import refuse_unknown_backend
+
+            refuse_unknown_backend(self.backend)
+
 
 def planned(experiment: Experiment) -> list[Cell]:
     """The cells of an experiment, what is serious in their data noted, unless that is long work on a guess."""

@@ -21,12 +21,14 @@ def new_command(
     The file works as it stands: change what it learns and answers.
     """
     from mlcli.cli._console import remark, show_line
+    from mlcli.cli._outputs import in_a_folder
     from mlcli.core.errors import UsageError
     from mlcli.core.names import did_you_mean
     from mlcli.experiment.spec.templates import write_model
 
     if what not in NOUNS:
         raise UsageError(f"there is no '{what}' to write", hint=did_you_mean(what, NOUNS, "what can be written"))
+    in_a_folder(output / name)
     for path in (written := write_model(name, output)):
         show_line(str(path))
     remark(f"next: mlcli eval iris -m {name} --plugin {written[0]}; pytest {written[1]}")

@@ -14,7 +14,7 @@ EXAMPLES = ("mlcli sample bayes.mlcli -n 5", "mlcli sample mixture.mlcli -n 1000
 def sample_command(
     file: Path = argument("FILE", "A model that mlcli train -o has saved."),
     rows: int = option("--rows -n", None, "How many rows; of a tagger, how many sequences.", default=10, min=1),
-    seed: int = option("--seed", None, "The random seed.", default=0),
+    seed: int = option("--seed", "N", "The random seed.", default=0, min=0),
     output: Output = None,
     force: Force = False,
     format: RowFormat = "csv",

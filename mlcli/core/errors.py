@@ -109,8 +109,8 @@ class MlcliWarning(UserWarning):
 
 
 def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
-    """Raise one error with every problem, or nothing when there are none."""
-    found = tuple(problems)
+    """Raise one error with every problem, each once, or nothing when there are none."""
+    found = tuple(dict.fromkeys(problems))
     if found:
         raise error(*found)
 

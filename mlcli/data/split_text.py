@@ -154,6 +154,9 @@ def _check_names(header: list[str], name: str, line: int, declared: bool | None)
         hint = "put a line of column names above it; if these are names, say 'header: true' in the sidecar"
         what = f"the first line looks like a row, not like names: {', '.join(header)}"
         raise DataError(what, where=where, hint=hint)
+    if len(header) > 2 and header[0] and not any(header[1:]):
+        what = f"of {len(header)} columns the first line names one: {header[0]}"
+        raise DataError(what, where=where, hint=ABOVE_THE_NAMES)
     nameless = partial(Problem, where=where, hint="name it in the first line, or remove the column")
     empty = [nameless(f"column {place} has no name") for place, heading in enumerate(header, 1) if not heading]
     doubled = [

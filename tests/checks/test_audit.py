@@ -178,6 +178,14 @@ def test_a_column_that_follows_from_times_says_how(tmp_path: Path) -> None:
     assert found.sentence == "columns 'seconds' and 'twice' say the same: twice = 2 x seconds"
 
 
+def test_infinities_of_either_sign_are_no_spellings_of_one_word(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    lines = [f"{('inf', '-inf', 'Bonn', '-Bonn')[row % 4]},{'xy'[row % 2]}" for row in range(40)]
+    path.write_text("\n".join(["a,class", *lines]) + "\n")
+    found = [issue.sentence for issue in issues_of_data(load(str(path))) if issue.code == "near-spellings"]
+    assert found == ["column 'a': -Bonn and Bonn may be one word in several spellings"]
+
+
 def test_rows_without_a_target_contradict_none(tmp_path: Path) -> None:
     """By hand: y follows from a wherever it is known, so that a model can be right about every row."""
     rows = [f"{'pq'[row % 2]},{'xy'[row % 2] if row < 40 else ''}" for row in range(60)]

@@ -121,6 +121,7 @@ def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
     assert second.stdout == first.stdout
     assert "8 of 8 cells were in" in second.stderr
     assert "0 cells to run; in the store already: 8; 2 cannot be run" in typed("plan", "first.yaml").stdout
+    assert "did you mean 'dask'?" in typed("run", "first.yaml", "--backend", "dusk").stderr
     store = ".mlcli/runs.db"
     assert typed("runs", "1", "--store", store).stdout == first.stdout
     listed = document(typed("runs", "--json"))["runs"]

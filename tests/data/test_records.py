@@ -78,6 +78,12 @@ def test_a_short_row_is_named_with_its_line_and_column() -> None:
     ]
 
 
+def test_a_title_above_the_names_is_told_apart_from_a_column_without_a_name() -> None:
+    """A spreadsheet fills the line of its title with empty cells."""
+    assert refusal("Sales,,\na,b,c\n1,2,3\n") == ["my.csv:1: of 3 columns the first line names one: Sales"]
+    assert refusal("a,,c\n1,2,3\n") == ["my.csv:1: column 2 has no name"]
+
+
 def test_a_long_row_is_named_with_the_cell_that_is_too_much() -> None:
     assert refusal("a,b\n1,2\n3,4,five\n") == [
         "my.csv:3: the row has 3 cells, the header has 2 names: cell 3 ('five') belongs to no column"

@@ -37,6 +37,10 @@ def test_a_grid_in_a_shell_makes_several_models() -> None:
     assert [model.params for model in made] == [{"k": 1}, {"k": 3}]
 
 
+def test_what_is_wrong_in_every_model_of_a_grid_is_said_once() -> None:
+    assert refusal("{use: knn, grid: {k: [1, 3]}}", params=("weights=foo",)).count("was given 'foo'") == 1
+
+
 def test_a_grid_has_values_for_steps_by_their_paths() -> None:
     grid = "{polynomial.degree: [1, 2], l2: [3]}"
     made = models_from_text([f"{{use: ridge, steps: [impute, polynomial], grid: {grid}}}"])

@@ -47,6 +47,7 @@ ORDERS = (
 )
 """Words that have an order, each list from the lowest."""
 RANGE = re.compile(r"(<=?|>=?|under |over )?\s*([0-9]+(?:\.[0-9]+)?)\s*(?:(-|to|–)\s*([0-9]+(?:\.[0-9]+)?)|\+)?")
+INFINITIES = ("inf", "infinity")
 UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a", "ø": "o"})
 
 
@@ -165,7 +166,7 @@ def _plain_form(level: str) -> str:
     """A word without accents, umlauts, signs and blanks; numbers keep their signs."""
     text = level.casefold().translate(UMLAUTS)
     text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
-    if any(letter.isdigit() for letter in text):
+    if any(letter.isdigit() for letter in text) or text.strip("+-") in INFINITIES:
         return text
     for pair, single in (("ae", "a"), ("oe", "o"), ("ue", "u")):
         text = text.replace(pair, single)

@@ -51,10 +51,14 @@ class Cluster(Protocol):
         """Let go of it; what belongs to this process ends."""
 
 
-def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
-    """A cluster at an address, or one of ``jobs`` workers on this machine where none is said."""
+def refuse_unknown_backend(backend: str) -> None:
+    """Refuse a name that is none of a cluster."""
     if backend not in BACKENDS:
         raise UsageError(f"there is no backend '{backend}'", hint=did_you_mean(backend, BACKENDS, "backends"))
+
+
+def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
+    """A cluster at an address, or one of ``jobs`` workers on this machine where none is said."""
     module, _, name = BACKENDS[backend].partition(":")
     try:
         cluster: Cluster = getattr(import_module(module), name)(address, jobs)
