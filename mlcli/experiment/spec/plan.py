@@ -35,7 +35,7 @@ from mlcli.experiment.spec.shorthands import (
     tuned_if_tunable,
     tuned_in_order,
 )
-from mlcli.experiment.spec.suitability import why_too_slow
+from mlcli.experiment.spec.suitability import is_quick, why_too_slow
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -173,7 +173,7 @@ def _all_models(
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
     inner = protocol.built().choosing(planned.strata)
-    every = _baselines_first(planned, models)
+    every = _baselines_first(planned, [*_yardsticks(experiment, planned, protocol), *models])
     if inner:
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:
@@ -215,6 +215,16 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
         asked = [model for model in models if model.use == use and model.saved is None]
         first += asked or [_resolved(ModelSpec(use))]
     return [*first, *(model for model in models if model not in first)]
+
+
+def _yardsticks(experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec) -> list[ModelSpec]:
+    """The further baselines that nobody asked for, beside models that learn more, where they are quick."""
+    models = experiment.models or ()
+    if not experiment.yardsticks or all(model.use in planned.kind.baselines for model in models):
+        return []
+    taken = {name for model in models for name in (model.use, model.name)}
+    quick = (one for one in planned.kind.yardsticks if one not in taken and is_quick(planned, protocol, one))
+    return [_resolved(ModelSpec(use, asked=False)) for use in quick]
 
 
 def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpec) -> str:
