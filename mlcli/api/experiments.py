@@ -123,9 +123,6 @@ def one_dataset(
     asked = target, task, names_in(sensitive), names_in(drop), positive
     if isinstance(data, str | Path):
         return DataSpec(str(data), *asked)
-    if not hasattr(data, "to_csv"):
-        what = f"data are a data frame, a path, or the name of a shipped dataset; this is {type(data).__name__}"
-        raise UsageError(what, hint="make a frame of it with pandas.DataFrame(...)")
     source = source_of_frame(data, declared=sidecar)
     return DataSpec(source.name, *asked, source=source)
 

@@ -8,18 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mlcli.api.experiments import Entry, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import as_numbers
+from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
-from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, WHOLE, Cell, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import TUNED, UNSPLIT, WHOLE, Cell, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
@@ -112,7 +114,7 @@ def train(
         what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"
         raise UsageError(f"{model} {what}", hint="see mlcli.eval")
     asked = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
-    cells = plan(Experiment((asked,), tuple(specs), FEW_ROWS, seed=seed, tune=settings))
+    cells = plan(Experiment((asked,), tuple(specs), UNSPLIT, seed=seed, tune=settings))
     return _trained_model(next(cell for cell in cells if cell.model.use in (specs[0].use, TUNED)))
 
 
@@ -126,6 +128,8 @@ def _trained_model(cell: Cell) -> Kept:
 
 
 def _typed_cells(cells: list[str]) -> Any:
-    """Numbers where all cells are numbers."""
+    """Numbers where all cells are numbers, whole ones where all are; codes such as 007 stay text."""
     numbers = as_numbers(cells)
-    return cells if numbers is None else numbers
+    if numbers is None or code_among(cells, numbers):
+        return cells
+    return numbers.astype(np.int64) if all(cell.lstrip("-").isdigit() for cell in cells) else numbers

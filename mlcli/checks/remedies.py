@@ -71,7 +71,9 @@ def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remed
             start = _place_in_range(search, value, 1.0 - float(search.simpler == "high"))
             other = search.drawn(start + share * (end - start), int in declared.types)
             params = {**model.params, declared.name: other}
-            if other != value and declared.problem_with(other) is None and _is_legal(model.use, params):
+            if other == value or declared.problem_with(other) is not None:
+                continue
+            if _matters(model.use, params, declared.name):
                 yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
 
 
@@ -85,12 +87,12 @@ def _place_in_range(search: Range, value: Any, free: float) -> float:
     return (scale(inside) - low) / (high - low)
 
 
-def _is_legal(use: str, params: Mapping[str, Any]) -> bool:
+def _matters(use: str, params: Mapping[str, Any], name: str) -> bool:
+    """Whether a model can have these parameters, and uses one of them."""
     try:
-        build(MODELS.load(use), params)
+        return bool(build(MODELS.load(use), params).uses(name))
     except UsageError:
         return False
-    return True
 
 
 def _behind_one_more_step(cell: Cell, step: str) -> Iterator[Remedy]:

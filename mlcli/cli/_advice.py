@@ -137,7 +137,8 @@ def on_missing(verb: str, what: str, words: Sequence[str], examples: Sequence[st
     if "--model" in what and model:
         others = shlex.join([word for word in words if word != model])
         return f"did you mean: mlcli {verb} {others} -m {model}"
-    return f"such as: {examples[0]}" if examples else ""
+    example = next((one for one in examples if one.startswith(f"mlcli {verb} ")), "")
+    return f"such as: {example}" if example else f"mlcli {verb} --help says what stands there"
 
 
 def single_dashes(words: Sequence[str], own: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -131,7 +131,7 @@ def advised(command: Verb, ctx: Any, words: list[str]) -> Iterator[None]:
     from mlcli.cli import _advice as advice
     from mlcli.cli._verbs import examples_of, verbs_with
 
-    verb, typed = str(ctx.info_name), list(words)
+    verb, typed = _verb(ctx), list(words)
     own = [option for parameter in command.params for option in getattr(parameter, "opts", ())]
     if not ctx.resilient_parsing:
         for wrong, right in advice.single_dashes(typed, own):
@@ -149,8 +149,14 @@ def advised(command: Verb, ctx: Any, words: list[str]) -> Iterator[None]:
             ctx.fail(f"there is no option '{option}'\n  {advice.on_option(option, typed, verb, own, verbs_with)}")
         elif type(error).__name__ == "MissingParameter":
             asked = error.format_message().removesuffix(".")
-            ctx.fail(f"{asked}\n  {advice.on_missing(verb, asked, typed, examples_of(verb))}")
+            ctx.fail(f"{asked}\n  {advice.on_missing(verb, asked, typed, examples_of(verb.split()[0]))}")
         raise
+
+
+def _verb(ctx: Any) -> str:
+    """What stands behind mlcli: one word, or two of a verb of parts."""
+    above = ctx.parent.info_name if ctx.parent and ctx.parent.parent else ""
+    return f"{above} {ctx.info_name}".strip()
 
 
 def read_plainly(parameters: list[Any]) -> list[Any]:

@@ -58,7 +58,9 @@ NoShortcut = Annotated[
     bool, shared("--no-shortcut", None, "Fit each split in turn, also where a shortcut gives the same answers.")
 ]
 Store = Annotated[Path | None, shared("--store", "FILE", "Keep answers here; what it holds is not run again.")]
-StoreToRead = Annotated[Path | None, shared("--store", "FILE", "The store. [default: .mlcli/runs.db, here]")]
+StoreToRead = Annotated[
+    Path | None, shared("--store", "FILE", "The store. [default: .mlcli/runs.db, beside the file or here]")
+]
 
 
 def _format(help: str) -> Any:

@@ -164,6 +164,9 @@ class PageOptions:
         if self.picture_format not in PICTURE_FORMATS:
             what = f"there is no format '{self.picture_format}' of pictures"
             raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
+        if self.picture_format != PICTURE_FORMATS[0] and self.pictures is None:
+            what = f"--picture-format {self.picture_format}: no pictures are asked for"
+            raise UsageError(what, hint="say where they go, with --pictures DIR")
         if not self.wanted:
             return
         from mlcli.report.formats.html import refuse_without_extra

@@ -41,7 +41,8 @@ def curve_command(
     validation: one parameter takes several values (k=1..25, C=0.1,1,10,
     or polynomial.degree=1..9 of a step).
     stages: rounds, trees or epochs of one fit. bias-variance: how far the
-    answers of many training sets are off, and how much they differ.
+    answers of many training sets are off, and how much they differ, also
+    over the values of one parameter.
     """
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched

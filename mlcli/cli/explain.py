@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mlcli.cli._declaring import argument, option
 from mlcli.cli._options import Format
 from mlcli.core.errors import UsageError
+from mlcli.core.names import listed
 
 if TYPE_CHECKING:
     from mlcli.data.alignment import AlignedRows
@@ -36,8 +37,19 @@ def explain_command(
 
     saved = load_model(file)
     rows = saved.new_rows(_reference(data))
+    warn_of_unlike(saved, rows)
     with asking(file):
         show_explained(saved, rows, tuple(row or ()), format)
+
+
+def warn_of_unlike(saved: SavedModel, rows: AlignedRows) -> None:
+    """Say on stderr which rows are unlike those of training, and which columns the file lacks."""
+    from mlcli.cli._console import remark
+
+    for warning in rows.warnings():
+        remark(f"Warning: {warning}")
+    if absent := [name for name in rows.absent_features if name in saved.optional - saved.hidden]:
+        remark(f"Warning: columns that the file lacks count as not there: {listed(absent)}")
 
 
 def show_explained(saved: SavedModel, rows: AlignedRows, chosen: tuple[int, ...], format: str = "text") -> None:

@@ -29,14 +29,16 @@ def init_command(
     """
     from mlcli.cli._console import show_line
     from mlcli.core.errors import UsageError
+    from mlcli.core.files import write
     from mlcli.data.load import load
     from mlcli.experiment.spec.templates import first_experiment
 
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder", hint=f"name a file in it: -o {output / 'experiment.yaml'}")
     if output.exists():
         raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
     text = first_experiment(_reference_from(output, reference), load(reference, target=target, task=task))
-    with output.open("x", encoding="utf-8") as file:
-        file.write(f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
+    write(output, f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
     show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
 
 
@@ -44,10 +46,11 @@ def _schema_beside(output: Path) -> str:
     """The schema of this version, written where editors of the experiment find it."""
     import json
 
+    from mlcli.core.files import write
     from mlcli.experiment.spec.json_schema import experiment_schema
 
     (output.parent / SCHEMA).parent.mkdir(exist_ok=True)
-    (output.parent / SCHEMA).write_text(json.dumps(experiment_schema()), encoding="utf-8")
+    write(output.parent / SCHEMA, json.dumps(experiment_schema()))
     return SCHEMA.as_posix()
 
 

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from mlcli.cli._console import show_as
 from mlcli.cli._declaring import argument
 from mlcli.cli._options import Format, model_and_step_names
+from mlcli.core.aliases import other_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
-from mlcli.core.registry import IMPORT_PATH, MODELS, STEPS, Entry
+from mlcli.core.registry import ALL, IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 
-EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise")
+EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise", "mlcli models gini")
 
 
 def models_command(
     name: str | None = argument(
-        "ID", "A method or step, such as knn or impute.", model_and_step_names, default=None
+        "ID", "A method or step, such as knn or impute, or a word to look for.", model_and_step_names, default=None
     ),
     format: Format = "text",
 ) -> None:
-    """List the methods and steps, or show all that is known of one."""
-    from mlcli.report.views import catalogue
+    """List the methods and steps, show all that is known of one, or those that speak of a word."""
+    from mlcli.report.views import catalogue, mentions
 
     if name is None:
         show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
+    elif entries := _entries(name):
+        show_as(format, catalogue.pages_of, catalogue.pages_as_json, entries)
+    elif known := _called_otherwise(name):
+        known.entry(name)
+    elif found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries())):
+        show_as(format, mentions.listing, mentions.as_json, name, found)
     else:
-        show_as(format, catalogue.pages_of, catalogue.pages_as_json, _entries(name))
+        similar = next((known for known in ALL if nearest(name, known.names())), MODELS)
+        similar.entry(name)
 
 
 def _entries(name: str) -> list[Entry]:
+    """The method and the step of an id, also in capitals or with spaces."""
     if IMPORT_PATH.fullmatch(name):
         return [_imported(name)]
-    found = [known.entry(name) for known in (MODELS, STEPS) if name in known]
-    if found:
-        return found
-    similar = next((known for known in (MODELS, STEPS) if nearest(name, known.names())), MODELS)
-    return [similar.entry(name)]
+    spellings = (name, name.lower().replace(" ", "-"))
+    return [known.entry(one) for known in (MODELS, STEPS) for one in known.names() if one in spellings]
 
 
 def _imported(path: str) -> Entry:
@@ -45,3 +53,20 @@ def _imported(path: str) -> Entry:
             return STEPS.entry(path)
         except UsageError:
             raise no_model from None
+
+
+def _called_otherwise(name: str) -> Catalogue | None:
+    """What refuses a name that stands for something with what that is called here; a metric is refused at once."""
+    if name in PROTOCOLS:
+        return MODELS
+    spellings = (name.lower().replace(" ", "-"), *other_names(name))
+    if metric := next((one for one in spellings if one in _metrics()), ""):
+        raise UsageError(f"there is no model '{name}'", hint=f"it is a metric: --metric {metric}")
+    return next((known for known in ALL if any(one in known for one in spellings)), None)
+
+
+def _metrics() -> set[str]:
+    from mlcli.metrics.registry import names_for
+    from mlcli.tasks.table import KINDS
+
+    return {name for kind in KINDS for name in names_for(kind.answers)}

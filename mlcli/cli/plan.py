@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlcli.cli._options import Format, Specs, Store
+from mlcli.cli._options import Format, Specs, StoreToRead
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EXAMPLES = ("mlcli plan experiments/weather.yaml",)
 
 
-def plan_command(specs: Specs, store: Store = None, format: Format = "text") -> None:
+def plan_command(specs: Specs, store: StoreToRead = None, format: Format = "text") -> None:
     """Show the cells that experiment files would run, and run nothing.
 
     Steps that a model needs (impute, one-hot, standardise) are inserted and

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mlcli.cli._console import remark
 from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
-from mlcli.core.names import listed
-
-if TYPE_CHECKING:
-    from mlcli.data.alignment import AlignedRows
 
 ROW = "row"
-WITHOUT_CSV = "leave out --output, --probabilities and --log-density, or --explain"
+WITHOUT_CSV = "leave out --output, --probabilities, --log-density and --confidence, or --explain"
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
@@ -33,6 +27,11 @@ def predict_command(
     log_density: bool = flag(
         "--log-density", "Add log p(x): how probable a generative model finds the row itself."
     ),
+    confidence: bool = flag(
+        "--confidence",
+        "Add how sure it is of a class: P(y1), the margin P(y1) - P(y2), the entropy in bits; the least sure rows "
+        "are worth a label.",
+    ),
     explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
     force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
     format: RowFormat = "csv",
@@ -43,11 +42,11 @@ def predict_command(
     among them. Values unlike those of training are reported on stderr.
     """
     from mlcli.cli._outputs import write_rows
-    from mlcli.cli.explain import show_explained
+    from mlcli.cli.explain import show_explained, warn_of_unlike
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.columns.predictions import predictions_of
 
-    if explain and (output is not None or probabilities or log_density):
+    if explain and (output is not None or probabilities or log_density or confidence):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
     if output is not None and not force:
         refuse_to_overwrite(output, data, file)
@@ -58,14 +57,15 @@ def predict_command(
         raise UsageError(f"{data} is a model, and stands first", hint=hint)
     saved = load_model(file)
     rows = saved.new_rows(data)
-    for warning in _unlike_training(rows, saved.optional - saved.hidden):
-        remark(f"Warning: {warning}")
+    warn_of_unlike(saved, rows)
     if explain:
         with asking(file):
             show_explained(saved, rows, ())
         return
     with asking(file):
-        answers = predictions_of(saved, rows, probabilities=probabilities, evidence=log_density)
+        answers = predictions_of(
+            saved, rows, probabilities=probabilities, evidence=log_density, confidence=confidence
+        )
     if reading := saved.pipeline.final.reading():
         remark(reading)
     for name in rows.extra:
@@ -73,9 +73,3 @@ def predict_command(
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
     write_rows({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
-
-
-def _unlike_training(rows: AlignedRows, optional: Set[str]) -> Iterator[str]:
-    yield from rows.warnings()
-    if absent := [name for name in rows.absent_features if name in optional]:
-        yield f"columns that the file lacks count as not there: {listed(absent)}"

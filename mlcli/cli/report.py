@@ -24,7 +24,7 @@ EXAMPLES = (
 
 def report_command(
     source: str = argument("RUN|FILE", "A run by number, its experiment file, or a model that was saved."),
-    output: Path = option("--output -o", "FILE", "Where the page is written.", default=Path("report.html")),
+    output: Path | None = option("--output -o", "FILE", "Where the page is written. [default: report.html]"),
     pictures: Pictures = None,
     picture_format: PictureFormat = "svg",
     store: StoreToRead = None,
@@ -43,9 +43,13 @@ def report_command(
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.store import SUFFIXES
 
-    pages = PageOptions(output if format == HTML else None, pictures, picture_format, force)
+    if output is not None and format != HTML:
+        hint = f"leave out -o, and end the command with > {output}"
+        raise UsageError(f"-o is where a page is written; --format {format} is printed", hint=hint)
+    page = output or Path("report.html")
+    pages = PageOptions(page if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
-        raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {output}")
+        raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {page}")
     is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
     if not is_run and not Path(source).suffix and not Path(source).exists():
         hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"

@@ -90,7 +90,7 @@ def _refuse(output: Path, data: str) -> None:
 def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[str, str | int] | None) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
-    from mlcli.experiment.spec.cells import FEW_ROWS, TUNED, Experiment
+    from mlcli.experiment.spec.cells import TUNED, UNSPLIT, Experiment
     from mlcli.experiment.spec.model_text import models_from_text
     from mlcli.experiment.spec.plan import plan
 
@@ -100,7 +100,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     if models[0].saved is not None:
         what = f"{model} has learned already"
         raise UsageError(what, hint="ask it with mlcli predict, or judge it with mlcli eval")
-    cells = plan(Experiment((data,), models, FEW_ROWS, seed=seed, tune=tune))
+    cells = plan(Experiment((data,), models, UNSPLIT, seed=seed, tune=tune))
     meant = (models[0].use,) if tune is None else (models[0].use, TUNED)
     cell = next(cell for cell in cells if cell.model.use in meant)
     if cell.skipped:

@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mlcli.core.errors import StoreError
@@ -31,7 +31,8 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # what is read-only refuses this, too
+            beside.unlink(missing_ok=True)
 
 
 def write(path: Path, content: str | bytes, hint: str = "") -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import DataError, FitError
 from mlcli.core.moments import extent
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, blocks_of, memory
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Flags, Table
 
 NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
@@ -25,6 +25,8 @@ INSTEAD = (
     "naive-bayes, lda, linear-regression, ridge, linear-classifier, logistic-regression, perceptron, mlp, forests "
     "and boosting go through rows some at a time; the step sample-rows takes a share of them"
 )
+NAMED = 10
+"""How many rows are named that have no answer."""
 LOOKED_AT = 8
 """One of so many rows mostly has a number that is large enough in each column."""
 
@@ -55,6 +57,15 @@ def refuse_extremes(table: Table, weights: Array) -> None:
     low, high = extent(table.numbers, weights)
     for column, largest in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
         _refuse(f"column '{column.name}'", largest, NUMBERS)
+
+
+def refuse_unanswerable(missing: Flags) -> None:
+    """Refuse rows to which a model has no answer, for the empty cells of some."""
+    places = np.flatnonzero(missing)
+    if len(places):
+        rows = ", ".join(str(row + 1) for row in places[:NAMED])
+        what = f"the model has no answer for {len(places)} of {len(missing)} rows, the first of them: {rows}"
+        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
 
 def _plainly_moderate(numbers: Array, weights: Array) -> bool:

@@ -13,6 +13,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, ImpossibleAnswerError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.limits import refuse_unanswerable
 from mlcli.core.params import learned, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.schema import Column
@@ -93,7 +94,9 @@ class Model:
         return data
 
     def prepared(self, table: Table) -> Table:
-        """A table as the model that answers sees it."""
+        """A table as the model that answers sees it; of empty cells only some models make anything."""
+        if not self.accepts.missing:
+            refuse_unanswerable(np.isnan(table.numbers).any(axis=1))
         return table
 
     def explain(self) -> Explanation:

@@ -7,7 +7,7 @@ steps were named), of which it fits copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -77,7 +77,8 @@ class ModelParameter(Parameter):
             return [] if self.optional else [Configuration(MODELS, value, inside, partial(place, self.name))]
         if not self.many:
             at = _below(place, f"{self.name}.")
-            return [Configuration(MODELS, value, inside, partial(place, self.name), at)]
+            one = _giving_way(value, inside) if value is self.default else value
+            return [Configuration(MODELS, one, inside, partial(place, self.name), at)]
         entries = []
         for index, one in enumerate(value):
             start = f"{Configuration(MODELS, one).use}."
@@ -149,6 +150,14 @@ def can_do(model: Model, base: type[Model]) -> bool:
 def noun_of(base: type[Model]) -> str:
     """What messages call the models of a base."""
     return base.__name__.lower()
+
+
+def _giving_way(default: Any, inside: Inside) -> Any:
+    """A model by default, less its parameters that are given."""
+    if not isinstance(default, Mapping):
+        return default
+    params = {name: value for name, value in default.get("params", {}).items() if name not in inside}
+    return {**default, "params": params}
 
 
 def _either(bases: Sequence[type[Model]]) -> str:

@@ -179,6 +179,8 @@ class Catalogue:
 
     def _advice(self, name: str) -> str:
         """What may be meant by an unknown id: one with more behind it, a thing of another sort, or a near one."""
+        if (spelt := "-".join(name.lower().split())) in self:
+            return f"did you mean '{spelt}'?"
         parts = [part for part in re.split(r"[\s,;:({=]+", name.strip(" ,;:=")) if part]
         begins = parts[0] if parts and self.noun == "model" else ""
         if begins != name and begins in self:

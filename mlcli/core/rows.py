@@ -202,6 +202,11 @@ def parts_of(column: Column, cells: NDArray[Any]) -> dict[str, Any]:
     return {"part": codes.astype(np.int32), "parts": tuple(f"{number:.10g}" for number in numbers)}
 
 
+def evenly_spaced(count: int, most: int) -> Rows:
+    """The places of all of so many rows, or of some at even steps."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp))
+
+
 def domains_of(table: Table, schema: Schema) -> dict[str, Any]:
     """Where each row comes from, and what these domains are called; nothing where no column says it."""
     column = schema.the("domain")

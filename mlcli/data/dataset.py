@@ -95,7 +95,8 @@ def shows_nothing(dataset: Dataset) -> bool:
 
 def share_missing(dataset: Dataset, column: Column) -> float:
     """The share of the cells that are empty."""
-    return 1 - len(_cells(dataset, column)) / len(dataset) if column.missing and len(dataset) else 0.0
+    rows = len(dataset)
+    return (rows - len(_cells(dataset, column))) / rows if column.missing and rows else 0.0
 
 
 def is_constant(dataset: Dataset, column: Column) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import DataError
+from mlcli.core.errors import DataError, UsageError
 from mlcli.core.names import listed
 from mlcli.core.strict_yaml import Document, parse
 from mlcli.data.shipped import find
@@ -127,6 +127,9 @@ def source_of_file(reference: str, base: Path | None = None) -> Source:
 
 def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = None) -> Source:
     """The rows of a data frame; its index is left out. ``declared`` is what a sidecar would say of it."""
+    if not (hasattr(frame, "to_csv") and hasattr(frame, "columns")):
+        what = f"data are a data frame, a path, or the name of a shipped dataset; this is {type(frame).__name__}"
+        raise UsageError(what, hint="make a frame of it with pandas.DataFrame(...)")
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     numbers = frame.select_dtypes("number").items()
     infinite = [

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Codes
 from mlcli.engines.posteriors import log_sum
@@ -170,6 +171,11 @@ class Normal:
     log_spread: float
 
     @property
+    def covariance(self) -> Array:
+        """The matrix itself."""
+        return self.root.T @ self.root
+
+    @property
     def log_height(self) -> float:
         """The logarithm of the density at the mean."""
         return -self.log_spread - 0.5 * len(self.root) * LOG_TAU
@@ -197,13 +203,37 @@ def of_whitener(whitener: Array, unit: Array) -> Normal:
     return Normal(root, whitener, float(np.log(unit[varies]).sum() - np.log(values[kept]).sum()))
 
 
-def log_density(X: Array, log_shares: Array, means: Array, normals: Sequence[Normal]) -> Array:
-    """The logarithm of Σ_k π_k N(x; μ_k, Σ_k) of each row; shares of 0 count nothing."""
+def log_joint(X: Array, log_shares: Array, means: Array, normals: Sequence[Normal]) -> Array:
+    """The logarithms of π_k N(x; μ_k, Σ_k) (k × rows); shares of 0 make it that of 0."""
     joint = np.full((len(means), len(X)), -np.inf)
     for k in np.flatnonzero(np.isfinite(log_shares)).tolist():
         away = (X - means[k]) @ normals[k].whitener
         joint[k] = log_shares[k] + normals[k].log_height - 0.5 * np.einsum("ij,ij->i", away, away)
-    return log_sum(joint)
+    return joint
+
+
+def log_density(X: Array, log_shares: Array, means: Array, normals: Sequence[Normal]) -> Array:
+    """The logarithm of Σ_k π_k N(x; μ_k, Σ_k) of each row."""
+    return log_sum(log_joint(X, log_shares, means, normals))
+
+
+WIDEST_SHOWN = 8
+"""A covariance of more columns is no table to read."""
+
+
+def covariance_table(
+    title: str, names: Sequence[str], covariances: dict[str, Array], of: str = "", note: str = ""
+) -> findings.Explanation:
+    """The matrices one below the other, each line with what it is of; none where columns are many."""
+    keys = (of,) if of else ()
+    lines = tuple(
+        (*(label,) * len(keys), name, *line)
+        for label, covariance in covariances.items()
+        for name, line in zip(names, covariance.tolist(), strict=True)
+    )
+    if not 0 < len(names) <= WIDEST_SHOWN:
+        return ()
+    return (findings.Table(title, (*keys, "column", *names), lines, note=note),)
 
 
 def drawn(

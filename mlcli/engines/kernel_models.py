@@ -12,12 +12,13 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
+from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix
-from mlcli.engines.linear_scores import Term, sum_of_terms
+from mlcli.engines.linear_scores import terms_of_points
 from mlcli.engines.random_by_content import order_of_content, targets_of
 from mlcli.tasks.classification import LabelledRows
 
@@ -26,6 +27,8 @@ REACH = 30.0
 """How many times a gamma worth trying is less, or more, than what the spread of the columns suggests."""
 USED_BY = {"gamma": ("gaussian",), "degree": ("polynomial",)}
 """The kernels for which a parameter is worth tuning."""
+MOST_ROWS, MOST_OUTPUTS = 10, 6
+"""Of more coefficients the largest are shown, and of more outputs none."""
 R = TypeVar("R", bound=RowsOfTable)
 
 
@@ -126,19 +129,25 @@ class KernelModel(Model):
     ) -> findings.Table:
         """What each point adds to the outputs about one row, those that add most first."""
         alike = self.function(self.seen(table), self.points_)[0]
-        shares = np.reshape(coefficients, (len(self.points_), -1)) * alike[:, None]
-        order = np.argsort(-np.abs(shares).max(axis=1, initial=0.0), kind="stable").tolist()
-        terms = [(f"training row {self.rows_[k] + 1}", float(alike[k]), shares[k]) for k in order]
-        constant: Term = ("constant", None, np.atleast_1d(levels))
-        return sum_of_terms([constant, *terms], outputs, "Contribution of each training row", times="kernel")
+        added = np.reshape(coefficients, (len(self.points_), -1)) * alike[:, None]
+        names = [f"training row {row + 1}" for row in self.rows_.tolist()]
+        return terms_of_points(names, alike, added, levels, outputs, "Contribution of each training row")
 
-    def weights_of_columns(self, names: Sequence[str], coefficients: Array) -> tuple[findings.Table, ...]:
-        """What each column counts in each output, where the kernel is linear."""
-        if self.kernel != "linear" or not len(names):
-            return ()
-        weights = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
-        lines = tuple((column.name, *of) for column, of in zip(self.columns_, weights, strict=True))
-        return (findings.Table("Weights", ("column", *names), lines),)
+    def weights(self, outputs: Sequence[str], coefficients: Array, symbol: str = "α") -> findings.Explanation:
+        """The coefficients of the rows that count most, and of the columns where the kernel is linear."""
+        rows = (self._weights_of_rows(outputs, coefficients, symbol),) if 0 < len(outputs) <= MOST_OUTPUTS else ()
+        if self.kernel != "linear" or not len(outputs):
+            return rows
+        slopes = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
+        columns = tuple((column.name, *of) for column, of in zip(self.columns_, slopes, strict=True))
+        return *rows, findings.Table("Weights", ("column", *outputs), columns)
+
+    def _weights_of_rows(self, outputs: Sequence[str], coefficients: Array, symbol: str) -> findings.Table:
+        order = np.argsort(-np.abs(coefficients).max(axis=1), kind="stable")[:MOST_ROWS].tolist()
+        lines = tuple((str(self.rows_[k] + 1), *coefficients[k].tolist()) for k in order)
+        most = ", of which these count most" if len(coefficients) > MOST_ROWS else ""
+        note = f"Σ {symbol} K(xᵢ, x) runs over {counted(len(coefficients), 'training row')}{most}."
+        return findings.Table(f"Coefficients {symbol}", ("training row", *outputs), lines, note=note)
 
     def check_points(self, coefficients: Array) -> None:
         """Refuse learned points that do not fit columns, and coefficients that do not fit, or are no numbers."""

@@ -23,6 +23,8 @@ ROUNDED = 1e-14
 """So small a variance, as a share of the square of its column's size, may be rounding."""
 INVOLVED = 1e-6
 """The part a column plays in a direction of collinearity from which it is named."""
+AS_GOOD = 1e-16
+"""So much more squared error, as a share of the target's squares, is rounding."""
 CELLS = 2**17
 
 
@@ -129,7 +131,10 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
         rounded = max(X.shape) * EPSILON * singular.max(initial=0.0) / gap
         undetermined = np.where(np.abs(right[~kept]) > rounded, right[~kept], 0.0)
         undetermined = np.linalg.qr(undetermined.T / norms[:, None])[0]
-        slopes = slopes - undetermined @ (undetermined.T @ slopes)
+        least = slopes - undetermined @ (undetermined.T @ slopes)
+        # Of sizes such as those of x and x¹⁰ their last digits are more than all of the fit, which must not suffer.
+        worse = np.sum((y - X @ least) ** 2) - np.sum((y - X @ slopes) ** 2)
+        slopes = least if worse <= AS_GOOD * (y @ y) else slopes
     residuals = y - X @ slopes
     by_rounding = root_weighted(residuals, design.weight).sum() / design.total if intercept else 0.0
     return LeastSquares(

@@ -72,11 +72,37 @@ def sum_of_terms(
     return findings.Table(title, ("term", times, *outputs), tuple(lines), note=note)
 
 
+def terms_of_points(
+    names: Sequence[str],
+    alike: Array,
+    added: Array,
+    level: Array | float | None,
+    outputs: Sequence[str],
+    title: str,
+) -> findings.Table:
+    """What points add (points × outputs) to the answer to a row so like each, those that add most first."""
+    order = np.argsort(-np.abs(added).max(axis=1, initial=0.0), kind="stable").tolist()
+    constant: list[Term] = [] if level is None else [("constant", None, np.atleast_1d(level))]
+    points: list[Term] = [(names[k], float(alike[k]), added[k]) for k in order]
+    return sum_of_terms([*constant, *points], outputs, title, times="kernel")
+
+
 def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
     """The terms that add most to some output, in their order, and the others."""
     size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
     kept = set(sorted(range(len(terms)), key=lambda place: -size[place])[:MOST_TERMS])
     return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
+
+
+def reconstruction(table: Table, restored: Array) -> findings.Table:
+    """What is restored of one row, cell by cell, and the squared errors, which add up to its own."""
+    names = [column.name for column in table.number_columns]
+    errors = (table.numbers[0] - restored[0]) ** 2
+    cells = zip(names, table.numbers[0].tolist(), restored[0].tolist(), errors.tolist(), strict=True)
+    header = ("column", "cell", "reconstructed", "squared error")
+    return findings.Table(
+        "Reconstruction", header, (*cells, ("sum", None, None, float(errors.sum()))), note=STEPPED
+    )
 
 
 def in_words(column: Column, cell: float) -> str:

@@ -1,7 +1,8 @@
 """Whether the rows of one file are like those of another: column by column, and by a model that tells them apart.
 
 Of numbers the Kolmogorov-Smirnov distance D = max |F_A − F_B|, with the asymptotic p; of levels Cramér's V of the
-table of levels by file, with the p of χ². Empty cells, and levels that only B has, are levels of their own. The
+table of levels by file, with the p of χ². Empty cells are a level of their own, and each level that only B has is
+one: taken together they would tell any files apart that have many levels. The
 PSI is Σ (b − a) ln (b / a) over levels, or over tenths of A. The p of all columns are corrected by Holm. What no
 single column shows, a model may see: a random forest learns from which file a row is, and its AUC on rows that it
 has not seen is 0.5 where nothing can be told.
@@ -9,6 +10,7 @@ has not seen is 0.5 where nothing can be told.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +27,6 @@ from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.threads import one_blas_thread
-from mlcli.data.alignment import AlignedRows
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
@@ -87,8 +88,8 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
     names = frozenset(column.name for column in columns)
     rows = new_rows(reference, columns, optional=names, letters=True)
-    shared = [column for column in columns if column.name not in rows.absent_features]
-    a, b = _side(dataset.table, shared), _of_new_rows(rows, shared)
+    shared = [column for column in rows.table.columns if column.name not in rows.absent_features]
+    a, b = _side(dataset.table, shared), _side(rows.table, shared)
     if not len(a) or not len(b):
         raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
     found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
@@ -108,31 +109,20 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
 
 
 def _side(table: Table, columns: Sequence[Column]) -> Table:
-    """Some columns of A with a level for what only B has."""
-    parts = ((_with_new(column), table.cells(column.name)) for column in columns)
+    """The columns of one file, with the levels of both."""
+    parts = ((_as_levels_or_numbers(column), table.cells(column.name)) for column in columns)
     return Table.of(parts, len(table))
 
 
-def _of_new_rows(rows: AlignedRows, columns: Sequence[Column]) -> Table:
-    """The same columns of B; levels that A does not have are the last."""
-    parts = []
-    for column in columns:
-        cells = rows.table.cells(column.name)
-        if column.coded:
-            cells = np.minimum(cells, len(column.levels))  # those that A does not have stand behind the others
-        parts.append((_with_new(column), cells))
-    return Table.of(parts, len(rows))
-
-
-def _with_new(column: Column) -> Column:
-    levels = (*column.levels, NEW) if column.coded else ()
-    return Column(column.name, "nominal" if column.coded else "numeric", levels, missing=True)
+def _as_levels_or_numbers(column: Column) -> Column:
+    return Column(column.name, "nominal" if column.coded else "numeric", column.levels, missing=True)
 
 
 def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnLikeness:
     if column.coded:
-        names = (EMPTY, *column.levels)
-        counts = np.array([np.bincount(side.astype(np.intp) + 1, minlength=len(names)) for side in (a, b)])
+        places = len(column.levels) + 1
+        counts = np.array([np.bincount(side.astype(np.intp) + 1, minlength=places) for side in (a, b)])
+        names = (EMPTY, *np.where(counts[0, 1:] > 0, column.levels, NEW))
         v, p = cramers_v(counts)
         shown = [_most_frequent(names, line) for line in counts]
         return ColumnLikeness(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
@@ -156,8 +146,10 @@ def _spread(cells: Array) -> str:
 
 
 def _most_frequent(names: Sequence[str], counts: Codes) -> str:
-    order = np.argsort(-counts, kind="stable")[:2]
-    return ", ".join(f"{names[at]} {100 * counts[at] / counts.sum():.1f} %" for at in order if counts[at])
+    rows = Counter[str]()
+    for name, count in zip(names, counts.tolist(), strict=True):
+        rows[name] += count
+    return ", ".join(f"{name} {100 * count / rows.total():.1f} %" for name, count in rows.most_common(2) if count)
 
 
 def kolmogorov_smirnov(a: Array, b: Array) -> tuple[float, float]:

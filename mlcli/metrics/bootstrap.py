@@ -21,7 +21,7 @@ from mlcli.core.names import counted
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Undefined
-from mlcli.metrics.intervals import LEVEL, Interval
+from mlcli.metrics.intervals import LEVEL, NO_SPREAD, Interval
 
 RESAMPLES = 1_000
 FEWEST = 200
@@ -57,7 +57,7 @@ def percentile_interval(values: Array, how: str) -> Interval:
     if 2 * len(defined) < len(values):
         return Interval(None, None, f"none: undefined in {len(values) - len(defined)} of {len(values)} resamples")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    if low == high:
+    if high - low <= NO_SPREAD * max(abs(low), abs(high)):
         return Interval(None, None, f"none: no spread was seen, which is not certainty ({how})")
     made = f"{how}, {len(defined)} resamples"
     if len(defined) < len(values):

@@ -21,11 +21,12 @@ from typing import TypeGuard, TypeVar
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.interval_rules import FEWEST_GROUPS
-from mlcli.metrics.intervals import LEVEL, NO_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
+from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows
 
@@ -38,6 +39,8 @@ DOUBT_OF_UNSTEADY = 2.0
 """The same, repeated or not, where a few other training rows change one of the methods a lot."""
 DOUBT_OF_ONE_SPLIT = 1.25
 """The same where one split has taught both models; saved models are what they are."""
+SAME = 1e-9
+"""Scores that differ by less than this share of them are of one model, computed in two ways."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,9 @@ def _by_units(pair: PairedModels, mean: float) -> Difference:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
         return _by_splits(pair, mean)
-    return _over_units(first.beside(second, mean), _doubt(pair.first))
+    bounds = (pair.first.metric.low or 0.0, pair.first.metric.high or 0.0)
+    scale = max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
+    return _over_units(first.beside(second, mean), _doubt(pair.first), scale)
 
 
 def _doubt(judged: MetricOfSplits) -> float:
@@ -143,17 +148,19 @@ def _doubt(judged: MetricOfSplits) -> float:
     return DOUBT_OF_REPEATS if judged.repeated else DOUBT
 
 
-def _over_units(units: OverUnits, doubt: float) -> Difference:
-    """Student's t over differences of units; where all differ by the same amount, a coin is thrown for each."""
+def _over_units(units: OverUnits, doubt: float, scale: float) -> Difference:
+    """Student's t over differences of units; where all differ by the same amount, a coin is thrown for each.
+
+    ``scale`` is the size of the scores.
+    """
     test = f"paired t over {units.counted}" + f", variance × {doubt}" * (doubt != 1)
-    scale = float(np.abs(units.shares).max(initial=0.0)) + abs(units.value)
     if units.freedom <= 0:
         return Difference(units.value, test=test, why=f"none: one value has no spread ({test})")
-    if units.error > NO_SPREAD * scale:
+    if max(abs(units.value), units.error) <= SAME * scale:
+        return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
+    if units.error > LITTLE_SPREAD * abs(units.value):
         estimate = ScoreEstimate(units.value, units.error * math.sqrt(doubt), units.freedom)
         return _difference(units.value, estimate.interval(test), estimate.p_of_zero(), test)
-    if abs(units.value) <= NO_SPREAD * scale:
-        return Difference(0.0, p=1.0, test=test, why=f"both have the same value for all {units.noun}")
     p = fair_coin_two_sided(int(units.count), 0)
     return Difference(units.value, p=p, test="exact sign test", why=f"all {units.noun} differ by the same amount")
 
@@ -164,13 +171,13 @@ def _by_splits(pair: PairedModels, mean: float) -> Difference:
         return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
     values, one = np.array(scores, dtype=np.float64), pair.first
     scale = float(np.abs(values).max())
-    differences = by_round(values[0] - values[1], one.rounds)
+    differences = by_round(_but_for_rounding(*values, scale), one.rounds)
     found = over_splits(differences, one.train_rows, [len(answers) for answers in one.splits], scale)
     test = f"corrected resampled t over {counted_rounds(differences, one.rounds)}"
     estimate = ScoreEstimate(mean, found.error, found.freedom)
     if estimate.error > 0:
         return _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
-    if abs(mean) <= NO_SPREAD * scale:
+    if abs(mean) <= SAME * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
     at_once = PairedModels(*pair.each(MetricOfSplits.at_once))
     return replace(
@@ -198,12 +205,19 @@ def _difference(mean: float, interval: Interval, p: float | None, test: str) -> 
 
 def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> tuple[Interval, float | None]:
     """How often resampled rows turn the difference round; no p where it is mostly undefined."""
-    differences = replicates(metric, a) - replicates(metric, b)
+    one, other = replicates(metric, a), replicates(metric, b)
+    differences = _but_for_rounding(one, other, np.fmax(np.abs(one), np.abs(other)))
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
     enough = 2 * len(known) >= len(differences)
     return interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None
+
+
+def _but_for_rounding(one: Array, other: Array, scale: float | Array) -> Array:
+    """The first less the second, 0 where they are the same."""
+    differences = one - other
+    return np.where(np.abs(differences) <= SAME * scale, 0.0, differences)
 
 
 def mcnemar(pair: PairedModels, mean: float) -> Difference:

@@ -32,7 +32,7 @@ import numpy as np
 from mlcli.core.groups import Groups
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.intervals import UPPER, Interval, ScoreEstimate, scored_share, wilson
+from mlcli.metrics.intervals import LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, scored_share, wilson
 from mlcli.metrics.over_units import OverUnits, mean_over_units
 from mlcli.tasks.classification import LabelAnswers
 
@@ -144,7 +144,9 @@ def _over_groups(drawn: OverUnits) -> Interval:
     """Wilson's over as many rows as would give a share this error; as many as groups where none is seen."""
     if drawn.freedom <= 0:
         return Interval(None, None, "none: one group has no spread")
-    worth = drawn.value * (1 - drawn.value) / drawn.error**2 if drawn.error > 0 else drawn.count
+    of_rows = drawn.value * (1 - drawn.value)
+    seen = drawn.error**2 > LITTLE_SPREAD**2 * of_rows
+    worth = of_rows / drawn.error**2 if seen else drawn.count
     return scored_share(
         drawn.value, worth, student_t_quantile(UPPER, drawn.freedom), f"Wilson over {drawn.counted}"
     )

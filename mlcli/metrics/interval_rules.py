@@ -27,6 +27,7 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import normal_quantile, student_t_quantile
 from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
+    LITTLE_SPREAD,
     LONGER_ABOVE,
     UPPER,
     Interval,
@@ -213,11 +214,11 @@ def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
     assert metric.low is not None
     assert metric.high is not None
     width = metric.high - metric.low
-    if units.noun == "groups" and units.freedom <= 0:
-        return Interval(None, None, "none: one group has no spread")
+    shares_alone = units.noun == "rows" and metric.of_tallies is None
+    if units.freedom <= 0 and not shares_alone:
+        return Interval(None, None, f"none: one {units.noun[:-1]} has no spread")
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
     rows *= trust_in(judged) * _rows_of_a_share(judged, width)
-    shares_alone = units.noun == "rows" and metric.of_tallies is None
     quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
     how = f"Wilson over {_counted(units)}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)
@@ -238,14 +239,14 @@ def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:
     value, variance = variance_when_smoothed(metric, judged.one_round)
     share = (value - (metric.low or 0.0)) / width
     spread = share * (1 - share) * width**2
-    return spread / variance if spread > 0 and variance > 0 else 1.0
+    return spread / variance if variance > LITTLE_SPREAD**2 * spread > 0 else 1.0
 
 
 def _rows_worth(judged: MetricOfSplits, units: OverUnits) -> float:
     """How many independent rows the groups are worth; as many as there are groups where no error was seen."""
     alone = over_units(judged.metric, judged.parts, grouped=False)
     assert alone is not None
-    if alone.error <= 0 or units.error <= 0:
+    if min(alone.error, units.error / (alone.error or 1.0)) <= LITTLE_SPREAD:
         return units.count
     return alone.count * (alone.error / units.error) ** 2
 

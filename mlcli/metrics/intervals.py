@@ -25,6 +25,8 @@ LONGER_ABOVE = 1.0
 once: above, by factors, their intervals are longer by this over √n."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
+LITTLE_SPREAD = 1e-6
+"""The same of the influence of rows on rates, since derivatives err by more than sums do."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class ScoreEstimate:
     def _reaching(self, how: str, ends: Callable[[float], tuple[float, float]]) -> Interval:
         if self.freedom <= 0:
             return Interval(None, None, f"none: one value has no spread ({how})")
-        if self.error == 0:
+        if self.error <= NO_SPREAD * abs(self.mean):
             return Interval(None, None, f"none: no spread was seen, which is not certainty ({how})")
         return Interval(*ends(student_t_quantile(UPPER, self.freedom) * self.error), how)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -62,16 +63,20 @@ def overfitting(metric: Metric, apparent: float, outside: float, none: float) ->
 
 
 def no_information(metric: Metric, answers: Answers, most: int = MOST_SHIFTS) -> float | None:
-    """The score of predictions beside the truths of other rows."""
+    """The score of predictions beside the truths of other rows; a pair weighs the product of the two."""
     rows = len(answers)
-    order = np.random.default_rng(0).permutation(rows)
-    truth, shuffled = np.asarray(getattr(answers, "truth", np.empty(0))), answers.take(order)
-    if len(truth) != rows:
+    if len(getattr(answers, "truth", ())) != rows:
         return None
+    shuffled: Any = answers.take(np.random.default_rng(0).permutation(rows))
     shifts = range(rows) if rows <= most else np.linspace(0, rows, most, endpoint=False).astype(int)
-    truth = truth[order]
-    known = defined(metric.compute(replace(shuffled, truth=np.roll(truth, shift))) for shift in shifts)  # type: ignore[call-arg]
-    return float(np.mean(known)) if known else None
+    scores, weights = [], []
+    for shift in shifts:
+        of_pairs = shuffled.weights * np.roll(shuffled.weights, shift)
+        beside = replace(shuffled.with_header(weight=of_pairs), truth=np.roll(shuffled.truth, shift))
+        if isinstance(score := metric.compute(beside), float):
+            scores.append(score)
+            weights.append(of_pairs.sum())
+    return float(np.average(scores, weights=weights)) if scores else None
 
 
 def _around(summary: Summary, metric: Metric, mean: float, estimate: str | float) -> Summary:

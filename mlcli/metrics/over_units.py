@@ -27,6 +27,8 @@ Crossed = Mapping[str, Rows]
 """By name, ways in which units hang together that cross each other."""
 WHOLE = 0.05
 """Units that are worth less than all of them by no more than this weigh the same."""
+FEWEST = 1.75
+"""Units that are worth fewer are one that outweighs all others, and nothing tells how such vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +60,8 @@ class OverUnits:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the error."""
-        return self.count - 1
+        """The degrees of freedom of the error; none of one unit, or of one beside which others weigh little."""
+        return self.count - 1 if self.count >= FEWEST else 0.0
 
     @property
     def error(self) -> float:

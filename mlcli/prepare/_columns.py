@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
+from mlcli.core.errors import FitError
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
@@ -117,6 +118,11 @@ class Projection(Step):
 
     def _named(self, count: int) -> tuple[Column, ...]:
         return tuple(Column(f"{self.noun}_{place}") for place in range(1, count + 1))
+
+    def log_stretch(self) -> float:
+        """There is no such number: the new columns have volumes of their own."""
+        what = f"{self.id} replaces the columns, and a density of what it makes is none of theirs"
+        raise FitError(what, hint="leave the step out")
 
     def places(self, table: Table) -> Array:
         """The place of each row (rows × new columns)."""

@@ -99,9 +99,12 @@ class LevelFilter(Filter):
 
     def scores(self, data: SupervisedRows) -> Array:
         """The dependence of each column and the target."""
+        return np.array([self.dependence(table) for table in self.tables(data)], np.float64)
+
+    def tables(self, data: SupervisedRows) -> Iterator[Array]:
+        """The contingency table of each column and the target."""
         target = levels_of_target(data, self.bins)
-        tables = (contingency(codes, target, data.weights) for codes in levels_of_columns(data, self.bins))
-        return np.array([self.dependence(table) for table in tables], np.float64)
+        return (contingency(codes, target, data.weights) for codes in levels_of_columns(data, self.bins))
 
     def dependence(self, table: Array) -> float:
         """What a contingency table says, which has no empty line."""

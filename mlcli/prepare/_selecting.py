@@ -18,7 +18,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned
 from mlcli.core.registry import MODELS
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -56,14 +56,15 @@ class Selection(Step):
         kept = self.kept()
         return (Lines(f"{len(kept)} of {len(self.columns_)} columns are kept", (listed(kept, MOST_BARS),)),)
 
-    def bars(self, title: str, measure: str, scores: Array) -> Bars:
-        """What columns count, the highest first, and which are kept."""
+    def bars(self, title: str, measure: str, scores: Array, **beside: Array | Codes) -> Bars:
+        """What columns count, the highest first, what else is known of them, and which are kept."""
         order = ranked(scores)[:MOST_BARS]
         names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
         note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
         note += f"; bars of the first {MOST_BARS}" if len(names) > MOST_BARS else ""
         labels, values = tuple(names[place] for place in order), tuple(np.nan_to_num(scores[order]).tolist())
-        return Bars(title, ("column", measure, ""), labels, values, (tuple(said[order].tolist()),), note=note)
+        columns = tuple(tuple(cells[order].tolist()) for cells in (*beside.values(), said))
+        return Bars(title, ("column", measure, *beside, ""), labels, values, columns, note=note)
 
 
 def ranked(scores: Array) -> list[int]:

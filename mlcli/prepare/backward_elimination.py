@@ -20,6 +20,8 @@ Choices:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from mlcli.core.registry import register
 from mlcli.prepare._selecting import Places
 from mlcli.prepare.forward_selection import ForwardSelection
@@ -28,6 +30,8 @@ from mlcli.prepare.forward_selection import ForwardSelection
 @register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")
 class BackwardElimination(ForwardSelection):
     """From all columns on, one less each time."""
+
+    move: ClassVar[str] = "taken away"
 
     def start(self, count: int) -> Places:
         """All columns."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.names import listed
+from mlcli.core.names import counted, listed
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.prepare._columns import ByColumn, Make
@@ -37,4 +37,5 @@ class Drop(ByColumn):
     def explain(self) -> Explanation:
         """What is left out."""
         names = [column.name for column in self.columns_]
-        return (Lines(f"{len(names)} columns are left out", (listed(names, 30),)),)
+        verb = "is" if len(names) == 1 else "are"
+        return (Lines(f"{counted(len(names), 'column')} {verb} left out", (listed(names, 30),)),)

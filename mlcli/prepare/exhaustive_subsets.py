@@ -26,11 +26,13 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
+from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.tables import Array, Flags
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.engines.random_by_content import in_content_order
-from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
+from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses, ranked
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -50,6 +52,9 @@ class ExhaustiveSubsets(ByModel):
     loss_: float = learned()
     bound_: float = learned()
     """NaN where there is none."""
+    best_: Flags = learned("best", "columns")
+    """The subsets of the least loss, the least first."""
+    losses_: Array = learned("best")
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Try all subsets."""
@@ -61,6 +66,9 @@ class ExhaustiveSubsets(ByModel):
         losses = np.array([known.loss(one) for one in subsets] if aside.any() else [np.nan])
         best = int(np.argmax(losses <= losses.min() * (1 + ALIKE)))
         self.kept_ = np.isin(np.arange(count), subsets[best])
+        order = ranked(-losses)[:MOST_BARS]
+        self.best_ = np.array([np.isin(np.arange(count), subsets[place]) for place in order])
+        self.losses_ = losses[order]
         self.tried_, self.validated_, self.loss_ = len(subsets), int(aside.sum()), float(losses[best])
         bounded = isinstance(data, LabelledRows) and aside.any()
         self.bound_ = self.loss_ + slack(len(subsets), self.validated_, self.delta) if bounded else np.nan
@@ -81,7 +89,14 @@ class ExhaustiveSubsets(ByModel):
         loss = None if np.isnan(self.loss_) else self.loss_
         note = f"the bound holds with probability {1 - self.delta:g}"
         row = (self.tried_, self.validated_, loss, bound)
-        return (*super().explain(), Table("Every subset on validation rows", header, (row,), note=note))
+        every = Table("Every subset on validation rows", header, (row,), note=note)
+        return (*super().explain(), every, self._best())
+
+    def _best(self) -> Table:
+        names = np.array([column.name for column in self.columns_], object)
+        rows = zip(self.best_, self.losses_.tolist(), strict=True)
+        said = tuple((listed(names[one].tolist()), None if np.isnan(loss) else loss) for one, loss in rows)
+        return Table("The best subsets", ("columns", "loss"), said)
 
 
 def slack(subsets: int, rows: int, delta: float) -> float:

@@ -22,16 +22,19 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.findings import Curve, Explanation
+from mlcli.core.findings import Curve, Explanation, Table
+from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.random_by_content import in_content_order
-from mlcli.prepare._selecting import ALIKE, ByModel, Places, SubsetLosses
+from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses
 from mlcli.tasks.supervised import SupervisedRows
 
 
@@ -47,6 +50,11 @@ class ForwardSelection(ByModel):
     """The loss after each column that was added or taken away."""
     sizes_: Array = learned()
     """How many columns there were."""
+    moved_: Codes = learned()
+    """The columns that were added or taken away, one after another."""
+    tried_: int = learned()
+    """How many subsets of columns were judged."""
+    move: ClassVar[str] = "added"
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Walk the path, and keep the columns of its best point."""
@@ -56,6 +64,9 @@ class ForwardSelection(ByModel):
         path = list(self._path(subsets, count)) if subsets.splits else [(tuple(range(count)), np.nan)]
         self.path_ = np.array([loss for _, loss in path])
         self.sizes_ = np.array([len(places) for places, _ in path], np.float64)
+        steps = pairwise(set(places) for places, _ in path)
+        self.moved_ = np.array([(one ^ next_).pop() for one, next_ in steps], np.int32)
+        self.tried_ = sum(map(bool, subsets.known))
         some = [one for one in path if one[0]] or path
         chosen = some[-1] if self.keep is not None else min(some, key=lambda one: (one[1], len(one[0])))
         self.kept_ = np.isin(np.arange(count), chosen[0])
@@ -94,4 +105,18 @@ class ForwardSelection(ByModel):
         losses = tuple(None if np.isnan(loss) else loss for loss in self.path_[order].tolist())
         points = tuple(self.sizes_[order].tolist())
         curve = Curve("Loss in inner cross-validation", "columns", points, (("loss", losses),))
-        return (*super().explain(), curve)
+        return (*super().explain(), self._path_table(), curve)
+
+    def _path_table(self) -> Table:
+        names = ["", *(self.columns_[place].name for place in self.moved_.tolist())]
+        losses = (None if np.isnan(loss) else loss for loss in self.path_.tolist())
+        rows = tuple(zip(map(int, self.sizes_.tolist()), names, losses, strict=True))[:MOST_BARS]
+        note = f"{counted(self.tried_, 'subset')} of the columns tried in inner cross-validation"
+        return Table(f"Columns {self.move}, one after another", ("columns", self.move, "loss"), rows, note=note)
+
+    def check_learned(self) -> None:
+        """A path through the columns that there are."""
+        super().check_learned()
+        known = np.isin(self.moved_, np.arange(len(self.columns_))).all()
+        if not known or not len(self.path_) == len(self.sizes_) == len(self.moved_) + 1:
+            raise ValueError("a path through other columns")

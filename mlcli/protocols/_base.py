@@ -125,14 +125,19 @@ def all_alike(strata: Strata) -> Units:
 
 
 def by_class(strata: Strata) -> Units:
-    """The units of some rows, each in the class that most of its rows have (of equals, the first)."""
+    """The units of some rows, each in the class that most of its rows have (of equals, the first).
+
+    Rows without a label are a class of their own, the last.
+    """
     if strata.strata is None:
-        raise ValueError("these rows have no classes")
+        hint = "protocol: whole scores all rows, and needs no labels"
+        raise DataError("the rows have no labels that they could be split by", hint=hint)
     of_row = _unit_of_row(strata)
+    stratum = np.where(strata.strata < 0, strata.strata.max(initial=-1) + 1, strata.strata).astype(np.int32)
     if strata.groups is None:
-        return Units(_noun(strata), of_row, strata.strata)
-    counts = np.zeros((int(of_row.max(initial=-1)) + 1, int(strata.strata.max(initial=-1)) + 1), np.int32)
-    np.add.at(counts, (of_row, strata.strata), 1)
+        return Units(_noun(strata), of_row, stratum)
+    counts = np.zeros((int(of_row.max(initial=-1)) + 1, int(stratum.max(initial=-1)) + 1), np.int32)
+    np.add.at(counts, (of_row, stratum), 1)
     return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
 
 

@@ -61,7 +61,7 @@ class GoodOnly(Protocol):
         splits = [
             _split(rows, assigned_parts(units, self.train_share, rng)[units.of_row], label) for label in labels
         ]
-        _warn_of_more_bad_rows(strata.strata, rows, splits[0].test)
+        _warn_of_more_bad_rows(strata.strata, rows, splits[0])
         return splits
 
 
@@ -93,12 +93,19 @@ def _split(rows: Rows, part: Codes, label: str) -> Split:
     return Split(train=train, test=test, label=label, validation=validation)
 
 
-def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, judged: Rows) -> None:
+def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, split: Split) -> None:
     """Good rows are learned from, so that bad ones are more frequent among the others than they are."""
     assert stratum is not None
-    everywhere, there = (100 * (stratum[rows] == ANOMALY).mean() for rows in (known, judged))
-    message = f"{there:.0f} % of the judged rows are bad, of all {everywhere:.0f} %, {BY_DESIGN}"
-    warn(f"{message}: among rows such as all, precision and f1 are lower")
+    bad = stratum == ANOMALY
+    assert split.validation is not None
+    parts = (
+        f"{(~bad[rows]).sum():,} good and {bad[rows].sum():,} bad rows" for rows in (split.validation, split.test)
+    )
+    learned = f"{len(split.train):,} good rows are learned from"
+    parted = f"{learned}, {next(parts)} choose the threshold, {next(parts)} are judged"
+    everywhere, there = (100 * bad[rows].mean() for rows in (known, split.test))
+    message = f"{parted}: {there:.2g} % of these are bad, of all {everywhere:.2g} %, {BY_DESIGN}"
+    warn(f"{message}; among rows such as all, precision and f1 are lower")
 
 
 def _warn_of_few_bad(unlabelled: int, bad: int) -> None:

@@ -22,6 +22,10 @@ COMPARED_AT_MOST = 5_000
 """Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
 BLOCK_CELLS = 4_000_000
 """Distances that are held at once."""
+CANCELLED = 1e-6
+"""Squared distances that are a smaller share of what they are the difference of have lost digits."""
+ROUNDING = 1e-12
+"""A weight that is a smaller share of the one that it was taken off is none."""
 Profile = Mapping[str, Any]
 """The ``columns``; of each cluster and of all rows the ``sizes``, and for each column the ``means`` (of levels:
 the shares); and how much of its variance lies between the clusters (``between``)."""
@@ -201,7 +205,7 @@ def compared_rows(n: int) -> Rows:
     return np.linspace(0, n - 1, COMPARED_AT_MOST).astype(np.intp)
 
 
-def silhouettes(X: Array, cluster: Codes, clusters: int, noise: int | None = None) -> Array:
+def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: int | None = None) -> Array:
     """Rousseeuw's (b − a) / max(a, b) of each row compared, NaN for the others; 0 for a row alone in its cluster.
 
     a is the mean distance to the other rows of the own cluster, b the smallest mean distance to another cluster.
@@ -210,30 +214,38 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, noise: int | None = Non
     if noise is not None:
         inside = cluster != noise
         found = np.zeros(len(X))
-        found[inside] = silhouettes(X[inside], cluster[inside], clusters)
+        found[inside] = silhouettes(X[inside], cluster[inside], clusters, weights[inside])
         return found
     found = np.full(len(X), np.nan)
-    sizes = np.bincount(cluster, minlength=clusters)
+    sizes = np.bincount(cluster, weights, clusters)
     if (sizes > 0).sum() < 2:
         return found
-    X = X - X.mean(axis=0)
-    squares = (X**2).sum(axis=1)
-    membership = np.eye(clusters)[cluster]
+    X = X - np.median(X, axis=0)
+    membership = np.eye(clusters)[cluster] * weights[:, None]
     rows = compared_rows(len(X))
     step = max(1, BLOCK_CELLS // max(1, len(X)))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
-        squared = squares[block, None] - 2.0 * X[block] @ X.T + squares
-        squared[np.arange(len(block)), block] = 0.0
-        sums = np.sqrt(np.maximum(squared, 0.0)) @ membership
-        found[block] = _silhouettes_of(sums, cluster[block], sizes)
+        sums = np.sqrt(_squared_distances(X, block)) @ membership
+        others = sizes[cluster[block]] - np.minimum(weights[block], 1.0)
+        found[block] = _silhouettes_of(sums, cluster[block], sizes, others)
     return found
 
 
-def _silhouettes_of(sums: Array, own: Codes, sizes: NDArray[np.intp]) -> Array:
-    """From summed distances to each cluster."""
+def _squared_distances(X: Array, block: Rows) -> Array:
+    """Of some rows to all; those of rows that lie near beside how far both are from 0 are summed anew."""
+    squares = (X**2).sum(axis=1)
+    lengths = squares[block, None] + squares
+    squared = lengths - 2.0 * X[block] @ X.T
+    one, other = np.nonzero(squared <= CANCELLED * lengths)
+    squared[one, other] = sum((column[block[one]] - column[other]) ** 2 for column in X.T)
+    return squared
+
+
+def _silhouettes_of(sums: Array, own: Codes, sizes: Array, others: Array) -> Array:
+    """From summed distances to each cluster, and the weight of the other rows of the own one."""
     places = np.arange(len(own))
-    others = sizes[own] - 1
+    others = np.where(others > ROUNDING * sizes[own], others, 0.0)
     near = np.divide(sums[places, own], others, out=np.zeros(len(own)), where=others > 0)
     apart = np.divide(sums, sizes, out=np.full_like(sums, np.inf), where=sizes > 0)
     apart[places, own] = np.inf

@@ -50,7 +50,7 @@ class Clusterer(ClusterModel):
             clusters=clusters,
             to_centre=own,
             centre_to_all=between,
-            silhouette=silhouettes(X, cluster, clusters, model.noise_cluster()),
+            silhouette=silhouettes(X, cluster, clusters, data.weights, model.noise_cluster()),
         )
 
     def cluster_of(self, table: Table) -> Codes:

@@ -60,6 +60,7 @@ KINDS = (
             *("svm", "random-forest", "newton-boosting"),
         ),
         columns_at="mlcli.report.columns.predictions:label_columns",
+        described_at="mlcli.report.views.kinds.predictions:predictions_described",
     ),
     Kind(
         name="regression",
@@ -76,6 +77,7 @@ KINDS = (
         columns_at="mlcli.report.columns.predictions:value_columns",
         picture_of_table_at="mlcli.report.views.kinds.regression:predicted_against_true",
         picture_of_report_at="mlcli.report.views.kinds.regression:residuals_of",
+        described_at="mlcli.report.views.kinds.predictions:predictions_described",
     ),
     Kind(
         name="clustering",

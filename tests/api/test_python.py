@@ -73,6 +73,8 @@ def test_infinite_numbers_and_what_is_no_frame_are_refused() -> None:
         mlcli.eval(pd.DataFrame({"x": [1.0, np.inf], "y": [0, 1]}))
     with pytest.raises(mlcli.MlcliError, match=r"pandas\.DataFrame"):
         mlcli.eval({"x": [1, 2]})  # type: ignore[arg-type]
+    with pytest.raises(mlcli.MlcliError, match=r"pandas\.DataFrame"):
+        mlcli.train("iris", "zero-r").predict(read("iris").to_numpy())  # type: ignore[arg-type]
 
 
 def test_eval_of_a_frame_scores_what_the_shell_scores() -> None:
@@ -151,6 +153,14 @@ def test_a_kept_model_is_asked_with_frames_and_keeps_their_index(tmp_path: Path)
     pd.testing.assert_frame_equal(answers, model.predict(asked, probabilities=True))
     assert "lda on frame" in str(model)
     assert "lda" in (mlcli.load(tmp_path / "lda.mlcli")._repr_html_() or "")
+
+
+@pytest.mark.parametrize(("first", "other"), [(0, 1), ("007", "010"), ("yes", "no"), (0.5, 1.5)])
+def test_classes_are_answered_as_the_frame_has_them(first: Any, other: Any) -> None:
+    frame = pd.DataFrame({"x": range(20), "y": [first, other] * 10})
+    model = mlcli.train(frame, {"use": "knn", "params": {"k": 1}}, target="y", task="classification")
+    answers = model.predict(frame)
+    pd.testing.assert_series_equal(answers["prediction"], frame["y"], check_names=False)
 
 
 def test_levels_that_were_not_there_in_training_are_warned_of() -> None:

@@ -171,3 +171,20 @@ def test_a_column_that_follows_from_times_says_how(tmp_path: Path) -> None:
     issues = issues_of_data(load(str(tmp_path / "my.csv"), target="y"))
     (found,) = (issue for issue in issues if issue.code == "dependent-columns")
     assert found.sentence == "columns 'seconds' and 'twice' say the same: twice = 2 x seconds"
+
+
+def test_rows_without_a_target_contradict_none(tmp_path: Path) -> None:
+    """By hand: y follows from a wherever it is known, so that a model can be right about every row."""
+    rows = [f"{'pq'[row % 2]},{'xy'[row % 2] if row < 40 else ''}" for row in range(60)]
+    (tmp_path / "my.csv").write_text("\n".join(["a,y", *rows]), encoding="utf-8")
+    codes = [one.code for one in issues_of_data(load(str(tmp_path / "my.csv"), target="y"))]
+    assert "unlabelled" in codes
+    assert "contradictions" not in codes
+
+
+def test_thirty_percent_of_empty_cells_are_not_more_than_that(tmp_path: Path) -> None:
+    columns, _ = sound(60)
+    columns["a"][:18] = [""] * 18
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    codes = [one.code for one in issues_of_data(load(str(tmp_path / "my.csv"), target="y"))]
+    assert "much-missing" not in codes

@@ -49,6 +49,13 @@ def test_a_validation_curve_marks_the_best_value() -> None:
     assert same["metrics"]["accuracy"]["mean"] == means[9]
 
 
+@pytest.mark.parametrize(("kernel", "swept"), [("gaussian", "C"), ("polynomial", "degree")])
+def test_a_parameter_that_the_model_does_not_use_is_not_swept(kernel: str, swept: str) -> None:
+    """The power of a polynomial is none of a Gaussian kernel."""
+    words = ("curve", "validation", "iris", "-m", "svm", "-p", f"kernel={kernel}", "--folds", "2")
+    assert f"svm: accuracy by {swept}\n" in typed(*words).stdout
+
+
 def test_a_validation_curve_of_numbers_of_clusters_has_the_elbow() -> None:
     words = ("curve", "validation", "ruspini", "-m", "k-means")
     shown = typed(*words, "-p", "clusters=1..7").stdout
@@ -107,14 +114,32 @@ def test_bias_and_variance_of_numbers_and_classes() -> None:
     assert "Bias and variance, 0-1 loss" in shown
 
 
+def test_bias_falls_and_variance_rises_with_the_flexibility_of_a_model() -> None:
+    """The picture of the notes: a tree of depth 1 is biased, a deep one varies."""
+    words = ("curve", "bias-variance", "diabetes_progression", "-m", "decision-tree", "-p", "max_depth=1,3,9")
+    found = document(typed(*words, "--repeats", "20", "--json"))["models"][1:]
+    terms = [one["terms"]["Geman"] for one in found]
+    assert [one["model"] for one in found] == [f"decision-tree max_depth={depth}" for depth in (1, 3, 9)]
+    assert terms[0]["bias²"] > terms[1]["bias²"]
+    assert max(terms[0]["variance"], terms[1]["variance"]) < terms[2]["variance"] / 3
+    shown = typed(*words, "--repeats", "5").stdout.splitlines()
+    lines = shown[[line.startswith("max_depth ") for line in shown].index(True) + 2 :]
+    assert [line.split()[0] for line in lines if line] == ["error", "bias²", "variance"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("iterations", "iris", "-m", "mlp"), "did you mean 'stages'"),
+        (("bias-variance", "iris", "-m", "knn", "-m", "lda", "-p", "k=1..3"), "of one model and one parameter"),
         (("lerning", "iris", "-m", "knn"), "did you mean 'learning'"),
         (("validation", "iris", "-m", "knn", "-p", "kk=1..3"), "no parameter 'kk'"),
         (("validation", "iris", "-m", "knn", "-p", "k=9..1"), "no range of numbers"),
         (("validation", "iris", "-m", "knn", "-p", "k=1,3", "-p", "weights=uniform,inverse"), "one parameter"),
         (("validation", "iris", "-m", "zero-r"), "which parameter"),
+        (("validation", "iris", "-m", "knn", "-p", "k=5"), "one value of 'k' makes no curve"),
+        (("validation", "iris", "-m", "{use: knn, params: {k: 5}}"), "one value of 'k' makes no curve"),
+        (("validation", "iris", "-m", "{use: knn, grid: {k: [5, 7]}}"), "is a grid of 2 models"),
         (("stages", "iris", "-m", "lda"), "lda has no stages"),
         (("stages", "iris", "-m", "adaboost", "--sizes", "0.5"), "of learning curves"),
         (("learning", "iris", "-m", "knn", "--sizes", "half"), "takes numbers"),

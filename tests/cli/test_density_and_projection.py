@@ -110,3 +110,21 @@ def test_a_density_of_fewer_columns_is_refused_in_words() -> None:
     shown = typed("eval", "iris", "--task", "density", "-m", "{use: gmm, steps: [pca]}", "--folds", "3")
     assert shown.exit_code == 5
     assert "components: none keeps all" in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("step", ["random-projection", "factor-analysis"])
+def test_a_density_of_other_columns_is_refused_in_words(step: str) -> None:
+    shown = typed("eval", "iris", "--task", "density", "-m", f"{{use: gaussian, steps: [{step}]}}", "--folds", "3")
+    assert shown.exit_code == 5
+    assert f"{step} replaces the columns" in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("step", ["pca", "lda-projection", "random-projection", "autoencoder"])
+def test_a_saved_classifier_of_fewer_columns_answers(folder: Path, step: str) -> None:
+    # Notes S0 6.1.2: principal components as a step of preparation.
+    steps = f"[standardise, {{use: {step}, params: {{epochs: 5}}}}]" if step == "autoencoder" else f"[{step}]"
+    assert typed("train", "iris", "-m", f"{{use: lda, steps: {steps}}}", "-o", "few.mlcli").exit_code == 0
+    answered = typed("predict", "few.mlcli", "iris", "--probabilities")
+    assert answered.stdout.startswith("row,species,prediction,p(setosa)"), answered.stderr
+    refused = typed("predict", "few.mlcli", "iris", "--log-density")
+    assert "none of" in refused.stderr

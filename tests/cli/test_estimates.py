@@ -60,10 +60,19 @@ def test_the_plan_says_it_and_what_is_more_than_the_budget(folder: Path) -> None
     shown = typed("plan", "asked.yaml").stdout
     assert "4 min 16 s" in shown
     assert "tables of 2 sizes, more than its budget" in shown
-    assert "estimate for the rest: 8 min 40 s of one core, at most 1.76 KiB of memory" in shown
+    assert "estimate for what is to run: 8 min 40 s of one core, at most 1.76 KiB of memory" in shown
     assert "of 2 cells the store has not seen the like" in shown
     assert "in the store" in typed("plan", "seen.yaml").stdout
     assert "seconds" not in typed("plan", "asked.yaml", "--store", "none.db").stdout
+
+
+def test_what_is_stored_already_is_not_among_what_the_store_has_not_seen(folder: Path) -> None:
+    """A run that was interrupted has not described its datasets."""
+    with closing(sqlite3.connect(".mlcli/runs.db")) as other, other:
+        other.execute("DELETE FROM datasets")
+    shown = typed("plan", "seen.yaml").stdout
+    assert "0 cells to run; in the store already: 4" in shown
+    assert "has not seen the like" not in shown
 
 
 def test_hours_of_work_are_asked_about_where_somebody_sits(folder: Path) -> None:

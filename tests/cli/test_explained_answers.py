@@ -184,6 +184,12 @@ def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
     assert [line[3] for line in changed[1:]] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_a_level_that_was_not_there_in_training_is_warned_of(folder: Path) -> None:
+    trained("weather_nominal", "naive-bayes")
+    said = typed("explain", "it.mlcli", "outlook=suny", *WORDS[1:]).stderr
+    assert said == "Warning: column 'outlook': 'suny' was not there in training; it counts as missing (cells: 1)\n"
+
+
 def test_chosen_rows_keep_their_numbers(folder: Path) -> None:
     trained("iris", "knn")
     lines = shown("iris", "--row", "3", "--row", "150")
@@ -254,3 +260,53 @@ def test_a_file_without_rows_has_nothing_to_explain(folder: Path, words: tuple[s
     Path("none.csv").write_text(DAY.splitlines()[0] + "\n")
     found = typed(words[0], "it.mlcli", "none.csv", *words[1:])
     assert (found.exit_code, found.stderr) == (4, "Error: none.csv: has column names but no rows\n")
+
+
+def test_the_local_outlier_factor_of_a_training_row_follows_from_its_neighbours(folder: Path) -> None:
+    # Worked examples, section 10: rows 0 1 2 3 10 with k = 2 have the factors 1 1 1 1 5.
+    Path("five.csv").write_text("x\n0\n1\n2\n3\n10\n")
+    trained("five.csv", "{use: lof, params: {neighbours: 2}, steps: []}")
+    (one,) = document(typed("explain", "it.mlcli", "five.csv", "--row", "5", "--json"))
+    assert one["answer"] == "score = 5"
+    near = next(finding for finding in one["findings"] if finding["title"] == "Nearest neighbours")
+    assert near["header"] == ["training row", "distance", "k-distance", "reachability", "density"]
+    assert near["rows"] == [[4, 7, 2, 7, pytest.approx(2 / 3)], [3, 8, 1, 8, pytest.approx(2 / 3)]]
+    assert near["note"].startswith("Without training row 5, which equals it.")
+    mean = sum(line[4] for line in near["rows"]) / 2
+    assert mean * (7 + 8) / 2 == pytest.approx(5)
+
+
+@pytest.mark.parametrize("model", ["collective", "{use: prediction-error, params: {window: 2}}"])
+def test_a_row_of_a_sequence_is_explained_with_the_score_that_it_is_given(folder: Path, model: str) -> None:
+    cells = [7 * i % 5 + 30 * (i == 20) for i in range(1, 41)]
+    Path("walk.csv").write_text("v,w\n" + "".join(f"{cell},{cell % 3}\n" for cell in cells))
+    trained("walk.csv", model)
+    given = float(typed("predict", "it.mlcli", "walk.csv").stdout.splitlines()[20].split(",")[1])
+    (one,) = document(typed("explain", "it.mlcli", "walk.csv", "--row", "20", "--json"))
+    assert float(one["answer"].removeprefix("score = ")) == pytest.approx(given, rel=1e-3)
+
+
+def test_the_place_of_a_row_along_components_is_a_sum_over_its_cells(folder: Path) -> None:
+    # Worked examples, section 7: the haematology table, centred; component 1 of A1 is −6.3155.
+    cells = Path(__file__).parent.parent.joinpath("golden", "haematology.csv").read_text().splitlines()
+    Path("blood.csv").write_text("\n".join(line.partition(",")[2] for line in cells) + "\n")
+    trained("blood.csv", "{use: pca, params: {components: 2}, steps: []}")
+    found = findings_of("blood.csv", "--row", "1")
+    places = found["Contributions to the components"]
+    assert places[-1][2] == pytest.approx(-6.3155, abs=5e-5)
+    assert sum(line[2] for line in places[:-1]) == pytest.approx(places[-1][2])
+    restored = found["Reconstruction"]
+    assert sum((line[1] - line[2]) ** 2 for line in restored[:-1]) == pytest.approx(restored[-1][3])
+
+
+def test_the_score_of_an_autoencoder_is_its_error_of_reconstruction(folder: Path) -> None:
+    trained("iris", "{use: autoencoder, params: {epochs: 5}}")
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    assert findings_of("iris", "--row", "42")["Reconstruction"][-1][3] == pytest.approx(score)
+
+
+def test_the_score_of_an_isolation_forest_follows_from_the_path(folder: Path) -> None:
+    trained("iris", "isolation-forest")
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    (_, path), (_, usual), (_, found) = findings_of("iris", "--row", "42")["Isolation of the row"]
+    assert found == pytest.approx(score) == pytest.approx(2 ** (-path / usual))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mlcli.data.load import load
@@ -88,6 +89,18 @@ def test_the_density_is_that_of_the_columns_of_the_file_whatever_the_steps(folde
         line = typed("predict", "qda.mlcli", "iris", "--log-density").stdout.splitlines()[1]
         found.append(float(line.split(",")[-1]))
     assert found[1] == pytest.approx(found[0], abs=1e-9)
+
+
+def test_predict_says_how_sure_it_is_as_uncertainty_sampling_asks(folder: Path) -> None:
+    """worked-examples.md, 1.4: row 13 of the notes, the eighth of the file, is the least sure by all three."""
+    typed("train", "weather_nominal", "-m", "naive-bayes", "-o", "days.mlcli")
+    lines = typed("predict", "days.mlcli", "weather_nominal", "--confidence").stdout.splitlines()
+    assert lines[0] == "row,play,prediction,confidence,margin,entropy"
+    numbers = np.array([list(map(float, line.split(",")[3:])) for line in lines[1:]])
+    assert numbers[7] == pytest.approx([0.569501, 0.139002, 0.986017], abs=1e-6)
+    assert (*numbers[:, :2].argmin(axis=0), numbers[:, 2].argmax()) == (7, 7, 7)
+    typed("train", "cpu", "-m", "knn", "-o", "values.mlcli")
+    assert "leave out --confidence" in typed("predict", "values.mlcli", "cpu", "--confidence").stderr
 
 
 def test_a_mixture_answers_responsibilities(folder: Path) -> None:

@@ -129,3 +129,22 @@ def test_a_chain_of_symbols_says_how_probable_sequences_are(folder: Path) -> Non
     drawn = typed("sample", "chain.mlcli", "-n", "3").stdout.splitlines()
     assert drawn[0] == "sentence,place,word,tag"
     assert {line.split(",")[3] for line in drawn[1:]} <= set("DNV")
+
+
+def test_rows_that_are_not_said_to_stand_in_sequences_are_told_how(folder: Path) -> None:
+    # Notes S0 7.1: a file of words and tags, before anything is said of it.
+    Path("plain.csv").write_text("sentence,word,tag\n1,the,D\n1,dog,N\n1,laughs,V\n2,the,D\n2,cat,N\n")
+    refused = typed("train", "plain.csv", "-m", "hmm")
+    assert "plain.yaml, roles: {sequence: COLUMN}" in refused.stderr
+    Path("plain.yaml").write_text("roles: {sequence: sentence}\n")
+    assert typed("train", "plain.csv", "-m", "hmm").exit_code == 0
+
+
+def test_a_model_learns_from_one_sequence_though_no_protocol_could_split_it(folder: Path) -> None:
+    # Two tags in turn: after A always B, after B always A.
+    Path("plain.csv").write_text("series,word,tag\n" + "1,x,A\n1,y,B\n" * 3)
+    Path("plain.yaml").write_text("roles: {sequence: series}\n")
+    shown = document(typed("train", "plain.csv", "-m", "hmm", "-p", "alpha=0", "--json"))
+    tables = {finding["title"]: finding["rows"] for finding in shown["findings"]}
+    assert tables["Transition probabilities"][:2] == [["A", 0, 1], ["B", 1, 0]]
+    assert "at least 2 groups" in typed("eval", "plain.csv", "-m", "hmm").stderr

@@ -65,6 +65,14 @@ def test_a_full_device_is_the_disks_matter(tmp_path: Path) -> None:
     assert ended(f"mlcli eval nothing 2> {FULL}", tmp_path).returncode == 4
 
 
+def test_an_experiment_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A limit on sizes of files stands for a full disk."""
+    done = ended("ulimit -f 0; mlcli init iris", tmp_path)
+    assert done.returncode == 6
+    assert done.stderr == "Error: .mlcli/experiment.schema.json: cannot be written: File too large\n"
+    assert not (tmp_path / "experiment.yaml").exists()
+
+
 @pytest.mark.parametrize(
     "start",
     [b"", (HUGE - 100).to_bytes(8, "little") + b'{"', (2).to_bytes(8, "little") + b"{}", START_OF_A_HUGE_ONE],

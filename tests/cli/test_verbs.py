@@ -108,11 +108,18 @@ def test_a_plan_shows_cells_steps_and_what_is_skipped(folder: Path) -> None:
     assert not (folder / ".mlcli").exists()
 
 
+def test_views_of_classes_say_where_there_is_none(folder: Path) -> None:
+    shown = typed("eval", "ruspini", "-m", "k-means", "-p", "clusters=4", "--classes", "--curves").stdout
+    assert "--classes: no model here answers with classes" in shown
+    assert "--curves: no model here gives the probabilities of classes" in shown
+
+
 def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
     first, second = typed("run", "first.yaml"), typed("run", "first.yaml")
     assert first.exit_code == 0, first.output
     assert second.stdout == first.stdout
     assert "8 of 8 cells were in" in second.stderr
+    assert "0 cells to run; in the store already: 8; 2 cannot be run" in typed("plan", "first.yaml").stdout
     store = ".mlcli/runs.db"
     assert typed("runs", "1", "--store", store).stdout == first.stdout
     listed = document(typed("runs", "--json"))["runs"]

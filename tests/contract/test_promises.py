@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.errors import FitError, UsageError
+from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.params import build, parameters
 from mlcli.core.pipeline import ask
 from mlcli.core.registry import MODELS
@@ -170,6 +170,21 @@ def test_a_level_that_was_not_there_in_training_is_answered(subject: Subject) ->
     codes[:, 0] = -1
     asked = test.with_table(Table(test.table.columns, test.table.numbers, codes))
     assert np.isfinite(said_by(usual_answers(subject, asked))).all()
+
+
+FULL_ONLY = [
+    one for one in EVERY if not one.params and not one.accepts().missing and not one.accepts().levels_only
+]
+
+
+@owing("gaps_refused", FULL_ONLY)
+def test_a_row_with_an_empty_cell_is_refused_by_its_number_where_training_had_none(subject: Subject) -> None:
+    test = parts(subject)[1]
+    numbers = test.table.numbers.copy()
+    numbers[[2, 4], 0] = np.nan
+    asked = test.with_table(Table(test.table.columns, numbers, test.table.codes))
+    with pytest.raises(DataError, match=r"no answer for 2 of \d+ rows, the first of them: 3, 5\n"):
+        usual_answers(subject, asked)
 
 
 @owing("weights_count_as_repeats", [subject for subject in PLACING if subject.model_alone().accepts.weights])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -54,3 +55,18 @@ def test_what_cannot_be_written_is_told_by_the_name_that_was_given(tmp_path: Pat
         with pytest.raises(OSError, match="directory") as problem, replacing(path) as beside:
             beside.write_text("new")
         assert problem.value.filename in (path, str(path))
+
+
+def test_a_read_only_disk_is_told_by_the_name_that_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a disk refuses to remove a file, too, even one that is not there."""
+
+    def refused(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    with pytest.raises(OSError, match="Read-only") as found, replacing(tmp_path / "page.html"):
+        pass
+    assert found.value.filename == str(tmp_path / "page.html")

@@ -109,6 +109,11 @@ def test_what_makes_a_method_the_other_one_is_said(typed: str, setting: str) -> 
         ("upsample", "steps", "sample-rows"),
         ("tpr", "metrics", "recall"),
         ("ppv", "metrics", "precision"),
+        ("group fairness", "metrics", "demographic-parity"),
+        ("Gaussian naive Bayes", "models", "naive-bayes"),
+        ("softmax regression", "models", "logistic-regression"),
+        ("majority vote", "models", "voting"),
+        ("stratification", "protocols", "stratified-holdout"),
     ],
 )
 def test_names_of_textbooks_are_known(typed: str, noun: str, meant: str) -> None:

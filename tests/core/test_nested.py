@@ -12,7 +12,9 @@ from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameter_at, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column
+from mlcli.models.ensembles.adaboost import AdaBoost
 from mlcli.models.ensembles.bagging import Bagging
+from mlcli.models.few_labels.cluster_then_label import ClusterThenLabel
 from mlcli.models.few_labels.self_training import SelfTraining
 from mlcli.models.neighbours.knn import NearestNeighbours
 from mlcli.tasks.classification import Classifier
@@ -48,6 +50,13 @@ def test_a_path_goes_into_the_nested_model_at_any_depth() -> None:
     assert bagging(base={"use": "knn", "params": {"weights": "inverse"}}, base__k=3).base.k == 3
     deep = bagging(base="bagging", base__base="knn", base__base__k=2, base__bags=3)
     assert (deep.base.bags, deep.base.base.k) == (3, 2)
+
+
+def test_a_path_goes_before_what_the_model_has_by_default() -> None:
+    assert build(AdaBoost, {"base.max_depth": 3}).base.max_depth == 3
+    kept = build(AdaBoost, {"base.min_leaf": 3}).base
+    assert (kept.max_depth, kept.min_leaf) == (1, 3)
+    assert build(ClusterThenLabel, {"base.clusters": 30}).base.clusters == 30
 
 
 @pytest.mark.parametrize(

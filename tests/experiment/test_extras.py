@@ -33,7 +33,8 @@ FOLDS = ProtocolSpec("stratified-k-fold", {"folds": 3})
 
 def cell(model: ModelSpec = BOOSTED, data: str = "iris", **asked: Any) -> Cell:
     """One model on a dataset in three folds."""
-    cells = plan(Experiment((DataSpec(data),), (model,), FOLDS, **asked))
+    staged = () if model.use == "knn" else (ModelSpec("knn"),)
+    cells = plan(Experiment((DataSpec(data),), (model, *staged), FOLDS, **asked))
     return next(one for one in cells if one.model.use == model.use)
 
 

@@ -49,6 +49,17 @@ def test_ten_thousand_good_rows_and_twenty_bad_ones() -> None:
     assert counts(labels, split.test) == (2_000, 10)
 
 
+def test_it_says_how_many_good_and_bad_rows_are_in_each_part() -> None:
+    protocol = build(PROTOCOLS.load("good-only"), {})
+    strata = Strata(10_020, np.repeat([0, 1], [10_000, 20]).astype(np.int32))
+    with pytest.warns(MlcliWarning) as warned:
+        list(protocol.splits(strata, np.random.default_rng(1)))
+    assert str(warned[0].message).startswith(
+        "6,000 good rows are learned from, 2,000 good and 10 bad rows choose the threshold, 2,000 good and 10 bad "
+        "rows are judged: 0.5 % of these are bad, of all 0.2 %"
+    )
+
+
 @settings(max_examples=80, deadline=None)
 @given(
     labels=st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=60),

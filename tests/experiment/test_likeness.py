@@ -72,3 +72,17 @@ def test_what_no_column_shows_the_model_sees(tmp_path: Path) -> None:
     found = likeness(load(str(a)), str(b))
     assert all(one.corrected > 0.05 for one in found.columns)
     assert found.are_separable
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_levels_that_few_rows_have_do_not_tell_halves_of_the_same_rows_apart(tmp_path: Path, seed: int) -> None:
+    """Under the hypothesis that both are drawn alike, which level a row has says nothing of its file."""
+    rng = np.random.default_rng(seed)
+    halves = [np.char.add("C", rng.integers(0, 150, 150).astype(str)) for _ in range(2)]
+    for name, levels in zip("ab", halves, strict=True):
+        lines = [f"{level},{x:.3f}" for level, x in zip(levels, rng.normal(size=150), strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["cabin,x", *lines]), encoding="utf-8")
+    found = likeness(load(str(tmp_path / "a.csv"), target="x"), str(tmp_path / "b.csv"))
+    assert all(one.corrected > 0.05 for one in found.columns)
+    assert not found.are_separable
+    assert "(only in B)" in found.columns[0].in_b

@@ -239,3 +239,26 @@ def test_a_class_with_fewer_rows_than_folds_is_warned_of_and_still_split() -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(protocol.splits(plenty, np.random.default_rng(1))) == 5
+
+
+STRATIFIED = [protocol for protocol in EVERY if "stratified" in protocol]
+
+
+@pytest.mark.parametrize("protocol", STRATIFIED)
+def test_rows_without_any_label_are_refused_by_what_splits_by_class(protocol: str) -> None:
+    with pytest.raises(DataError, match="no labels that they could be split by") as caught:
+        splits_of(protocol, Strata(30, None))
+    assert caught.value.problems[0].hint.startswith("protocol: whole")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("protocol", STRATIFIED)
+def test_rows_without_a_label_are_split_as_a_class_of_their_own(protocol: str, grouped: bool) -> None:
+    groups = np.arange(40, dtype=np.int32) // 2 if grouped else None
+    unknown, known = (codes([label] * 20 + [0] * 10 + [1] * 10) for label in (-1, 2))
+    for one, other in zip(
+        splits_of(protocol, Strata(40, unknown, groups)),
+        splits_of(protocol, Strata(40, known, groups)),
+        strict=True,
+    ):
+        assert np.array_equal(one.test, other.test)

@@ -28,9 +28,11 @@ def test_the_weather_rows_over_one_r() -> None:
     assert model.alphas_ == pytest.approx([0.458145, 0.484700, 0.514384], abs=1e-6)
     assert model.training_ * 14 == pytest.approx([4, 4, 2])
     _, rounds, curve = model.explain()
-    learned, norms = [row[1] for row in rounds.rows], [row[-1] for row in rounds.rows]
+    learned, norms = [row[1] for row in rounds.rows], [row[4] for row in rounds.rows]
     assert learned == [f"One rule on {column}" for column in ("outlook", "humidity", "outlook")]
     assert norms == pytest.approx([0.903508, 0.893029, 0.880872], abs=1e-6)
+    # Each of 14 rows weighs 1/14 before the first round, then 0.05 where that is right and 0.125 where it is not.
+    assert rounds.rows[0][5:] == pytest.approx((0.05 * 14, 0.125 * 14), abs=1e-6)
     bound = dict(curve.series)["bound on it"]
     assert bound == pytest.approx(np.cumprod([0.903508, 0.893029, 0.880872]), abs=1e-6)
 

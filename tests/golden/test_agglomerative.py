@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import linkage as peer
 from sklearn.metrics import adjusted_rand_score
 
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.findings import Dendrogram
+from mlcli.core.findings import Dendrogram, Table
 from mlcli.models.clusters import _merging
 from mlcli.models.clusters._merging import LINKAGES, Merges, merged_by_loops, merged_by_matrix, merges_of
 from mlcli.models.clusters.agglomerative import Agglomerative, dendrogram
@@ -148,6 +148,19 @@ def test_the_dendrogram_numbers_leaves_from_the_top_and_then_what_merges_make() 
         (1.0, 4.0, 4.0),
         note="read it",
     )
+
+
+def test_merges_name_their_rows_where_they_are_few() -> None:
+    """Rows at 0, 1, 9 and 5 by single linkage: 1 and 2 first, 4 with these at 4, then 3 at 4."""
+    table = fitted(
+        Agglomerative(linkage="single", clusters=1), rows(np.array([[0.0], [1.0], [9.0], [5.0]]))
+    ).explain()[1]
+    assert isinstance(table, Table)
+    assert {(left, height, *sorted(map(str, parts))) for left, height, *parts in table.rows} == {
+        (3, 1.0, "row 1", "row 2"),
+        (2, 4.0, "row 4", "rows 1, 2"),
+        (1, 4.0, "row 3", "rows 1, 2, 4"),
+    }
 
 
 def test_of_many_rows_the_last_merges_are_shown() -> None:

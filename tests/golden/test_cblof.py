@@ -18,6 +18,8 @@ def test_a_large_cluster_round_0_and_two_rows_at_10(weights: str, expected: list
     data = line(2, *[-0.25] * 8, 10, 10)
     model = fitted(ClusterFactor(clusters=2, alpha=0.8, weights=weights), data)
     assert asked(model, line(2, 10)).score == pytest.approx(expected)
+    (table,) = model.explain_answer(line(10).table)
+    assert table.rows == ((2, "small", 2.0, 0.0, "has the row"), (1, "large", 9.0, 10.0, "is measured from"))
 
 
 @pytest.mark.parametrize(

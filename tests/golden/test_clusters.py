@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.metrics as peer
+from scipy.spatial.distance import cdist
 
 from mlcli.core.answers import Header
 from mlcli.core.tables import Array
@@ -33,7 +34,8 @@ def answers(
     cluster = np.asarray(cluster, dtype=np.int32)
     clusters = int(cluster.max()) + 1
     known = np.full(len(cluster), -1) if truth is None else np.asarray(truth)
-    own, between = around_centres(X, cluster, clusters, np.ones(len(X)) if weight is None else weight)
+    weights = np.ones(len(X)) if weight is None else weight
+    own, between = around_centres(X, cluster, clusters, weights)
     return ClusterAnswers(
         header=Header(rows=np.arange(len(cluster)) if rows is None else rows, weight=weight),
         cluster=cluster,
@@ -42,7 +44,7 @@ def answers(
         clusters=clusters,
         to_centre=own,
         centre_to_all=between,
-        silhouette=silhouettes(X, cluster, clusters),
+        silhouette=silhouettes(X, cluster, clusters, weights),
     )
 
 
@@ -196,7 +198,8 @@ def test_a_single_clustering_has_no_stability_and_says_what_would_help() -> None
 def test_of_many_rows_some_silhouettes_are_computed_in_blocks_that_do_not_grow() -> None:
     X = np.random.default_rng(0).normal(size=(20_000, 2))
     cluster = (X[:, 0] > 0).astype(np.int32)
-    most, found = peak_of(lambda: silhouettes(X, cluster, 2)), silhouettes(X, cluster, 2)
+    weights = np.ones(len(X))
+    most, found = peak_of(lambda: silhouettes(X, cluster, 2, weights)), silhouettes(X, cluster, 2, weights)
     known = np.flatnonzero(~np.isnan(found))
     some = known[::500]
     distances = np.sqrt(((X[some, None] - X) ** 2).sum(axis=2))
@@ -209,3 +212,22 @@ def test_of_many_rows_some_silhouettes_are_computed_in_blocks_that_do_not_grow()
     assert found[some] == pytest.approx((apart - near) / np.maximum(near, apart), abs=1e-6)
     # A matrix of 5,000 x 20,000 distances alone would be 800 MB.
     assert most < 200e6
+
+
+def test_a_row_of_weight_three_has_and_gives_the_silhouette_of_three_rows() -> None:
+    # Oracle: scikit-learn's silhouette_score of the rows repeated, and SciPy's distances.
+    rng = np.random.default_rng(5)
+    X, cluster, weight = rng.normal(size=(40, 2)), rng.integers(0, 3, 40), rng.integers(0, 4, 40)
+    often = np.repeat(np.arange(40), weight)
+    weighted = answers(X, cluster, weight=weight.astype(np.float64))
+    expected = peer.silhouette_score(cdist(X, X)[np.ix_(often, often)], cluster[often], metric="precomputed")
+    assert score("silhouette", weighted) == pytest.approx(expected, abs=1e-12)
+
+
+def test_silhouettes_of_near_clusters_keep_their_digits_beside_one_far_away() -> None:
+    # Oracle: scikit-learn's silhouette_samples of the distances, each of which SciPy sums by itself.
+    rng = np.random.default_rng(6)
+    X = np.concatenate([rng.normal(middle, 1, (20, 2)) for middle in (0, 6, 1e9)])
+    cluster = np.repeat([0, 1, 2], 20)
+    exact = peer.silhouette_samples(cdist(X, X), cluster, metric="precomputed")
+    assert silhouettes(X, cluster, 3, np.ones(60)) == pytest.approx(exact, abs=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import chi2, multivariate_normal, norm
 
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.models.anomaly.gaussian_anomaly import GaussianAnomaly
@@ -54,3 +54,40 @@ def test_weights_count_as_repeats() -> None:
         GaussianAnomaly(covariance="full"), type(data)(**{**vars(data), "weight": times.astype(float)})
     )
     assert asked(weighted, rows_of(Z)).score == pytest.approx(asked(repeated, rows_of(Z)).score, rel=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["independent", "full"])
+def test_it_tells_the_deviations_and_the_covariance_that_it_has_learned(covariance: str) -> None:
+    told = {one.title: one for one in fitted(GaussianAnomaly(covariance=covariance), rows_of(X)).explain()}
+    usual = told["Mean and standard deviation of each column"]
+    assert (
+        pytest.approx(np.array([X.mean(0), X.std(0, ddof=1)]), rel=1e-9)
+        == np.array([line[1:] for line in usual.rows], float).T
+    )
+    assert ("Covariance" in told) == (covariance == "full")
+    if covariance == "full":
+        matrix = np.array([line[1:] for line in told["Covariance"].rows], float)
+        assert matrix == pytest.approx(np.cov(X.T), rel=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["independent", "full"])
+def test_an_answer_is_explained_by_z_and_by_the_density_beside_epsilon(covariance: str) -> None:
+    model = fitted(GaussianAnomaly(covariance=covariance), rows_of(X))
+    model.threshold_ = 4.0
+    cells, distance, density = model.explain_answer(rows_of(Z[:1]).table)
+    z = (Z[0] - X.mean(0)) / X.std(0, ddof=1)
+    assert [line[-1] for line in cells.rows] == pytest.approx(z, rel=1e-9)
+    spread = np.cov(X.T) * (np.eye(3) if covariance == "independent" else 1.0)
+    normal = multivariate_normal(X.mean(0), spread)
+    squared = float((Z[0] - X.mean(0)) @ np.linalg.solve(spread, Z[0] - X.mean(0)))
+    assert distance.rows[0] == pytest.approx((np.sqrt(squared), squared, chi2.sf(squared, 3)), rel=1e-9)
+    assert density.rows[0][1:] == pytest.approx((normal.pdf(Z[0]), normal.logpdf(Z[0])), rel=1e-9)
+    assert density.rows[1][1:] == pytest.approx((np.exp(-4.0), -4.0))
+
+
+def test_where_directions_are_left_out_the_covariance_is_not_told() -> None:
+    wide = np.column_stack([X, X.sum(axis=1)])
+    with pytest.warns(MlcliWarning, match="1 of 4 directions"):
+        model = fitted(GaussianAnomaly(covariance="full"), rows_of(wide))
+    assert model.explain()[0].title == "Mean of each column"
+    assert model.explain_answer(rows_of(wide).table)[0].title == "Mahalanobis distance of the row"

@@ -6,17 +6,32 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.models.anomaly.grubbs import Grubbs, critical, passing
+from mlcli.core.findings import Table
+from mlcli.core.tables import Array, Flags
+from mlcli.models.anomaly.grubbs import Grubbs, critical, repeated_tests
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores
 
 
+def passing(values: Array, alpha: float, sides: int) -> Flags:
+    """Which values are no outliers."""
+    out = [test.place for test in repeated_tests(values, alpha, sides) if test.out]
+    return ~np.isin(np.arange(len(values)), out)
+
+
 def test_five_values_of_the_notes() -> None:
     # worked-examples.md, section 10: G = 1.787458 of 9 is above the critical value 1.715037, so that 9 goes.
-    values = np.array([5, 5.1, 4.9, 5, 9])
-    assert critical(5, 0.05, sides=2) == pytest.approx(1.715037, abs=5e-7)
-    assert np.abs(values - values.mean()).max() / values.std(ddof=1) == pytest.approx(1.787458, abs=5e-7)
-    assert passing(values, 0.05, sides=2).tolist() == [True] * 4 + [False]
+    first, second = repeated_tests(np.array([5, 5.1, 4.9, 5, 9]), 0.05, sides=2)
+    assert (first.place, first.out, second.out) == (4, True, False)
+    assert (first.statistic, first.critical) == pytest.approx((1.787458, 1.715037), abs=5e-7)
+
+
+def test_the_farthest_are_shown_with_g_and_its_critical_value() -> None:
+    _, tests = fitted(Grubbs(), line(5, 5.1, 4.9, 5, 9)).explain()
+    assert isinstance(tests, Table)
+    name, *numbers, verdict = tests.rows[0]
+    assert numbers == pytest.approx([9, 5.8, 1.790251, 1.787458, 1.715037], abs=5e-7)
+    assert (name, verdict, len(tests.rows), tests.rows[1][-1]) == ("x0", "outlier", 2, "")
 
 
 @pytest.mark.parametrize(("n", "expected"), [(3, 1.153), (4, 1.463), (10, 2.176), (20, 2.557), (100, 3.207)])

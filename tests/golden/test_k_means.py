@@ -201,3 +201,27 @@ def test_the_mean_distance_to_the_centre_is_that_of_numpy() -> None:
     middles = np.array([X[answers.cluster == k].mean(axis=0) for k in range(3)])
     expected = np.sqrt(((X - middles[answers.cluster]) ** 2).sum(axis=1)).mean()
     assert metric_named("centre-distance", type(answers)).compute(answers) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("start", ["k-means-plus-plus", "random-points", "random-assignment"])
+def test_it_tells_how_the_inertia_fell_and_where_every_restart_ended(start: str) -> None:
+    data = shipped("wine")
+    X = data.table.numbers
+    model = fitted(KMeans(clusters=4, start=start, restarts=5), data)
+    told, fall, *_ = model.explain()
+    ((_, path),) = fall.series
+    assert len(path) == model.steps_ + 1
+    assert (np.diff(path) <= 1e-9 * path[0]).all()
+    means = np.array([X[model.cluster_of(data.table) == k].mean(axis=0) for k in range(4)])
+    assert path[-1] == pytest.approx(((X[:, None] - means) ** 2).sum(axis=2).min(axis=1).sum())
+    assert len(model.ends_) == 5
+    assert path[-1] == pytest.approx(model.ends_.min())
+    worst = f"the highest inertia of the others is {model.ends_.max():.6g}"
+    assert (worst in told.lines[-1]) == (model.ends_.max() > path[-1] + 1e-6 * path[0])
+
+
+def test_four_rows_end_at_an_inertia_of_one_from_every_start() -> None:
+    """Rows 1, 2 and 10, 11: within 1, between 81 (worked examples, section 10)."""
+    model = fitted(KMeans(clusters=2), rows([1.0, 2.0, 10.0, 11.0]))
+    assert model.path_[-1] == pytest.approx(1.0)
+    assert model.explain()[0].lines[-1].endswith(", where all ended")

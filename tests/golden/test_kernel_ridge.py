@@ -42,7 +42,7 @@ def test_with_a_linear_kernel_it_is_ridge() -> None:
     theirs = Ridge(alpha=2.0).fit(X, y)
     model = fitted(KernelRidge(kernel="linear", alpha=2.0), rows(X, y))
     assert asked(model, rows(X, y)).predicted == pytest.approx(theirs.predict(X), rel=1e-8)
-    weights = np.array([weight for _, weight in model.explain()[1].rows])
+    weights = np.array([weight for _, weight in model.explain()[2].rows])
     assert weights == pytest.approx(theirs.coef_, rel=1e-6)
 
 

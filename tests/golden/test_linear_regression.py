@@ -128,11 +128,31 @@ def test_noise_variance_is_the_residual_sum_over_the_rows() -> None:
     assert shown["variance, unbiased RSS / (N − p)"] == pytest.approx(residual_sum / 38)
 
 
+def test_the_log_likelihood_is_the_sum_of_those_of_the_rows() -> None:
+    # S0 (8), by SciPy's normal density, at the likeliest coefficients and variance.
+    data = line()
+    model = fitted(LinearRegression(), data)
+    answers = model.predict_values(data.table)
+    deviation = np.sqrt(np.mean((data.y - answers) ** 2))
+    expected = scipy.stats.norm.logpdf(data.y, answers, deviation).sum()
+    assert noise(model)["log-likelihood −N/2 · (ln 2πσ² + 1)"] == pytest.approx(expected, rel=1e-12)
+
+
 def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
     # worked-examples.md, section 8 (S0 3.1): largest residual below 1e-12.
     x = np.linspace(-1, 1, 10)
     data = valued(numeric(np.column_stack([x**power for power in range(1, 10)])), list(np.sin(5 * x)))
     assert np.abs(answered(LinearRegression(), data).predicted - data.y).max() < 1e-12
+
+
+def test_more_powers_of_a_year_fit_no_worse() -> None:
+    # S0 5.2.1, "use higher powers": NumPy's own fit of degree 5, in years scaled to −1 to 1, bounds the error above.
+    year = np.linspace(1900, 2020, 100)
+    y = np.sin((year - 1900) / 20) + np.random.default_rng(0).normal(0, 0.3, 100)
+    reached = np.sum((y - np.polynomial.Polynomial.fit(year, y, 5)(year)) ** 2)
+    for degree in (8, 9, 10):
+        data = valued(numeric(np.column_stack([year**power for power in range(1, degree + 1)])), list(y))
+        assert np.sum((y - answered(LinearRegression(), data).predicted) ** 2) < reached
 
 
 def test_an_offset_of_ten_million_loses_no_digits() -> None:

@@ -12,6 +12,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 import sklearn.linear_model
+import sklearn.metrics
 from sklearn.multiclass import OneVsRestClassifier
 
 from mlcli.core.errors import MlcliWarning, UsageError
@@ -106,6 +107,17 @@ def test_softmax_weights_and_intercepts_sum_to_nothing() -> None:
     model = fitted(LogisticRegression(), in_numbers("wine"))
     assert model.coefficients_.sum(axis=0) == pytest.approx(0.0, abs=1e-12)
     assert model.level_.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "solver"), [("iris", "auto"), ("wdbc", "l-bfgs"), ("wdbc", "gradient-descent")]
+)
+def test_the_cross_entropy_of_the_training_rows_is_told(dataset: str, solver: str) -> None:
+    data = standardised(dataset)
+    model = fitted(LogisticRegression(solver=solver, tolerance=1e-6), data)
+    theirs = sklearn.metrics.log_loss(data.y, model.predict_proba(data.table))
+    told = next(one for one in model.explain() if one.title.startswith("Solver"))
+    assert [line[-1] for line in told.rows] == pytest.approx([theirs], rel=1e-6)
 
 
 def test_the_objective_never_rises() -> None:

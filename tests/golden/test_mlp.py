@@ -145,7 +145,7 @@ def test_a_curve_is_learned_in_its_own_unit(output: str) -> None:
 def test_activations_are_named_for_all_layers_or_for_each() -> None:
     model = build(MultiLayerPerceptron, {"hidden": [4, 3], "activation": ["tanh", "softplus"]})
     fitted(model, standardised("iris"))
-    layers, _ = model.explain()
+    layers, *_ = model.explain()
     assert [row[2] for row in layers.rows] == ["tanh", "softplus", "softmax"]
     assert [row[3] for row in layers.rows] == [5 * 4, 5 * 3, 4 * 3]
     assert layers.note.startswith("47 adjustable parameters")

@@ -9,6 +9,7 @@ import pytest
 from sklearn.svm import OneClassSVM as OfSklearn
 
 from mlcli.models.anomaly.one_class_svm import OneClassSvm
+from mlcli.models.anomaly.svdd import SupportVectorDescription
 from tests.golden.asking import fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
 
@@ -39,6 +40,16 @@ def test_decision_values_are_those_of_scikit_learn(ours: Any, theirs: Any, nu: f
 def test_nu_bounds_the_share_outside(nu: float) -> None:
     outside = float((scores_of_its_own(OneClassSvm(nu=nu, tolerance=1e-6), X) > 1e-5).mean())
     assert nu - 0.05 <= outside <= nu
+
+
+@pytest.mark.parametrize("method", [OneClassSvm, SupportVectorDescription])
+@pytest.mark.parametrize("nu", [0.05, 0.1, 0.2])
+def test_rows_on_the_boundary_are_not_flagged(method: Any, nu: float) -> None:
+    # Schölkopf et al. 2001, proposition 4: ν bounds the share of outliers, and rows on the plane are none.
+    model = fitted(method(nu=nu), rows_of(X))
+    flagged = float((model.score_rows(rows_of(X).table) > model.own_limit()[0]).mean())
+    assert flagged == pytest.approx(model.support_[2])
+    assert flagged <= nu
 
 
 def test_all_rows_outside_count_alike() -> None:

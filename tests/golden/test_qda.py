@@ -13,10 +13,12 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.params import build
+from mlcli.models.discriminants.gaussian_bayes import GaussianBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.discriminants.qda import QuadraticDiscriminants
 from tests.golden.asking import answered, fitted
 from tests.golden.discriminants import PRIORS, bayes, probabilities, rows
+from tests.rows import labelled
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -96,3 +98,41 @@ def test_rows_that_weigh_too_little_for_ddof_do_without_and_say_so() -> None:
     with pytest.warns(MlcliWarning, match="the rows weigh too little for covariances with ddof 1"):
         said = answered(QuadraticDiscriminants(), light).probabilities
     assert said == pytest.approx(probabilities(QuadraticDiscriminants(ddof=0), X, y), abs=1e-9)
+
+
+def test_it_tells_the_covariance_of_each_class_and_how_many_numbers_it_has_learned() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = fitted(QuadraticDiscriminants(), rows(X, y))
+    told = next(one for one in model.explain() if one.title == "Covariances")
+    expected = np.concatenate([np.cov(X[y == k].T) for k in range(3)])
+    assert np.array([line[2:] for line in told.rows], float) == pytest.approx(expected, rel=1e-9)
+    assert model.adjustable_parameters(rows(X, y).table) == 3 * (4 + 10) + 2
+
+
+@pytest.mark.parametrize(
+    ("model", "covariance"),
+    [
+        (QuadraticDiscriminants(), lambda X: np.cov(X.T)),
+        (GaussianBayes(), lambda X: np.diag(X.var(axis=0))),
+        (GaussianBayes(covariance="full"), lambda X: np.cov(X.T, ddof=0)),
+    ],
+    ids=["qda", "diagonal", "full"],
+)
+def test_an_answer_is_explained_by_prior_times_density(model: Any, covariance: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = fitted(model, rows(X, y))
+    asked = rows(X[60:61], y[60:61])
+    (factors, *_) = model.explain_answer(asked.table)
+    prior, density, product, share = (np.array(line[1:], float) for line in factors.rows)
+    bells = [multivariate_normal(X[y == k].mean(axis=0), covariance(X[y == k])) for k in range(3)]
+    assert prior == pytest.approx(np.log([1 / 3] * 3))
+    assert density == pytest.approx([bell.logpdf(X[60]) for bell in bells], rel=1e-9)
+    assert product == pytest.approx(prior + density)
+    assert share == pytest.approx(model.predict_proba(asked.table)[0], abs=1e-12)
+
+
+def test_a_class_without_rows_has_no_density() -> None:
+    X, y = load_iris(return_X_y=True)
+    data = labelled(rows(X, y).table, [f"c{k}" for k in y], ("c0", "c1", "c2", "none"))
+    (factors, *_) = fitted(QuadraticDiscriminants(), data).explain_answer(data.table)
+    assert factors.rows[-1][-1] == 0

@@ -84,3 +84,19 @@ def test_classes_are_told_apart_by_the_largest_output() -> None:
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     assert np.mean(answered(RadialBasisNetwork(), labelled_rows(X, y)).predicted == y) > 0.95
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_an_answer_is_explained_by_what_each_gaussian_adds(bias: bool) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = fitted(RadialBasisNetwork(centres=3, bias=bias), labelled_rows(X, y))
+    (terms,) = model.explain_answer(labelled_rows(X, y).table)
+    centres = {name: line for name, *line in terms.rows if name.startswith("centre")}
+    for number, (point, gamma, weights) in enumerate(
+        zip(model.points_, model.gammas_, model.weights_, strict=True), 1
+    ):
+        alike = np.exp(-gamma * np.sum((X[0] - point) ** 2))
+        assert centres[f"centre {number}"] == pytest.approx([alike, *alike * weights])
+    assert (terms.rows[0][0] == "constant") == bias
+    assert np.array(terms.rows[-1][2:]) == pytest.approx(model._outputs(labelled_rows(X, y).table)[0])

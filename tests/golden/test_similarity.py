@@ -26,6 +26,16 @@ def test_three_landmarks_answer_by_a_kernel_of_width_one(form: str, expected: li
     assert asked(model, valued(table_of(ASKED), [0.0, 0.0, 0.0])).predicted == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize(("form", "expected"), [("plain", 0.606531), ("normalised", 0.936621 / 2)])
+def test_an_answer_is_explained_by_what_each_landmark_adds(form: str, expected: float) -> None:
+    model = fitted(Similarity(form=form, sigma=1.0), valued(table_of(LANDMARKS), [1.0, 1.0, 0.0]))
+    (terms,) = model.explain_answer(table_of(ASKED).take(np.array([1])))
+    names, kernels, added = zip(*terms.rows, strict=True)
+    assert names == ("training row 1", "training row 2", "training row 3", "sum")
+    assert kernels[:3] == pytest.approx([0.606531, 0.606531, 0.082085], abs=1e-6)
+    assert added == pytest.approx([expected, expected, 0.0, 2 * expected], abs=1e-6)
+
+
 @pytest.mark.parametrize("form", ["plain", "normalised"])
 def test_the_share_of_a_class_is_its_share_of_the_likeness(form: str) -> None:
     model = fitted(Similarity(form=form, sigma=1.0), labelled(table_of(LANDMARKS), ["yes", "yes", "no"]))

@@ -84,9 +84,10 @@ def test_two_rows_have_the_plane_half_way_between_them() -> None:
     assert signed == pytest.approx({0.0: -0.5, 2.0: 0.5})
     assert model.coefficients_.T @ model.points_ == pytest.approx(np.array([[1.0, 0.0]]))
     assert (model.offsets_[0], 1 / model.norms_[0]) == pytest.approx((-1.0, 1.0))
-    machines, support, bounds, weights, _ = model.explain()
+    machines, support, bounds, multipliers, weights, _ = model.explain()
     assert machines.rows == (("minus | plus", pytest.approx(1.0), pytest.approx(-1.0), 2),)
     assert support.rows == (("minus", 1, 0, 0), ("plus", 1, 0, 0))
+    assert dict(multipliers.rows) == pytest.approx({"1": -0.5, "2": 0.5})
     assert weights.rows == (("x", pytest.approx(1.0)), ("y", pytest.approx(0.0)))
     assert dict(bounds.rows)["support vectors / (N − 1)"] == 1.0
 
@@ -174,3 +175,15 @@ def test_the_distances_of_two_classes_are_shown() -> None:
     X, y = scaled(load_breast_cancer)
     shown = [one for one in fitted(SupportVectorMachine(), rows(X, y)).explain() if isinstance(one, Histogram)]
     assert [sum(counts) for _, counts in shown[0].counts] == np.bincount(y).tolist()
+
+
+def test_of_many_coefficients_the_largest_are_shown_and_of_many_machines_none() -> None:
+    X, y = scaled(load_breast_cancer)
+    model = fitted(SupportVectorMachine(C=30.0), rows(X, y))
+    (told,) = [one for one in model.explain() if one.title == "Coefficients αy"]
+    largest = np.sort(np.abs(model.coefficients_[:, 0]))[::-1][:10]
+    assert [abs(value) for _, value in told.rows] == pytest.approx(largest.tolist())
+    by_row = dict(zip((model.rows_ + 1).tolist(), model.coefficients_[:, 0].tolist(), strict=True))
+    assert all(by_row[int(row)] == value for row, value in told.rows)
+    five = fitted(SupportVectorMachine(), rows(X, np.arange(len(X)) % 5))
+    assert not [one for one in five.explain() if one.title == "Coefficients αy"]

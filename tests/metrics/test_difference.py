@@ -247,6 +247,25 @@ def test_a_spread_of_rounding_is_no_spread() -> None:
     assert compared("bias", a, b).why.startswith("the splits all differ by the same amount")
 
 
+@pytest.mark.parametrize("name", ["mae", "rmse", "median-absolute-error", "r2"])
+@pytest.mark.parametrize("splits", [1, 5])
+def test_a_model_that_is_fitted_in_two_ways_is_one_model(name: str, splits: int) -> None:
+    """All errors of the second are larger in the fifteenth digit, for which a t or sign test has no doubt."""
+    one = drawn_values(rows=60)
+    other = replace(one, predicted=one.truth + (one.predicted - one.truth) * (1 + 1e-14))
+    found = compared(name, folds_of(one, splits), folds_of(other, splits), train=48)
+    assert found.mean == pytest.approx(0.0, abs=1e-12)
+    assert found.p == 1.0
+
+
+def test_two_groups_that_differ_alike_are_two_throws_of_a_coin() -> None:
+    """Where one model is always right and the other never, both groups say so: p = 2 / 2²."""
+    group = np.array([0, 0, 1, 1], np.int32)
+    right, wrong = (label_answers("abab", said, "ab").with_header(group=group) for said in ("abab", "baba"))
+    found = compared("f1-weighted", [right], [wrong])
+    assert (found.mean, found.p) == pytest.approx((1.0, 0.5))
+
+
 def test_one_row_cannot_be_tested() -> None:
     found = compared("bias", [value_answers([1], [2])], [value_answers([1], [4])])
     assert (found.mean, found.p, found.distinguishable) == (-2, None, False)

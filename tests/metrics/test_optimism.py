@@ -58,6 +58,12 @@ def test_the_score_of_no_information_is_that_of_every_pair() -> None:
     assert no_information(ACCURACY, answers(truth, predicted)) == pytest.approx(p * q + (1 - p) * (1 - q))
 
 
+def test_of_no_information_a_row_of_weight_three_says_what_three_rows_do() -> None:
+    # By hand: truths a 3, b 2; predictions a 4, b 1 of weight 5. Right: (3 · 4 + 2 · 1) / 25.
+    weighted = answers("aab", "aba").with_header(weight=np.array([2.0, 1.0, 2.0]))
+    assert no_information(ACCURACY, weighted) == pytest.approx((3 * 4 + 2 * 1) / 25)
+
+
 def test_averages_over_classes_have_their_no_information_in_each_bag() -> None:
     """Who answers one class alone, in each bag another, knows nothing in any; together these would seem to."""
     f1 = metric_named("f1-macro", LabelAnswers)

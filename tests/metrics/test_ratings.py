@@ -68,6 +68,14 @@ def test_a_user_judged_in_two_splits_has_two_lists() -> None:
     assert score("recall-at-10", apart) == 1.0
 
 
+def test_equal_lists_of_two_splits_are_two_of_which_neither_holds_what_is_liked() -> None:
+    """By hand: three splits, of which one list in three has what its user likes."""
+    answers = answers_with([0, 0, 0], [1, 2, 3], [True, True, True], [[1], [9], [9]])
+    found = answers.judged_in(np.array([0, 1, 2], np.int32))
+    assert score("recall-at-10", found) == pytest.approx(1 / 3)
+    assert score("precision-at-10", found) == pytest.approx(1 / 30)
+
+
 def test_where_nothing_is_liked_there_is_nothing_to_find() -> None:
     answers = replace(by_hand(), liked=np.zeros(7, bool))
     for name in ("precision-at-10", "recall-at-10"):

@@ -250,6 +250,30 @@ def test_groups_are_the_units_of_an_interval() -> None:
     assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=0.01)
 
 
+def test_groups_that_score_the_same_but_for_rounding_are_as_many_rows_as_groups() -> None:
+    """Wilson's formula with SciPy's quantile of t: 30 groups say no more than 30 rows, and are no certainty."""
+    answers = label_answers("aabbbb" * 30, "aabbaa" * 30, "ab")
+    answers = answers.with_header(group=np.repeat(np.arange(30, dtype=np.int32), 6))
+    t2 = stats.t.ppf(0.975, 29) ** 2
+    reach = np.sqrt(t2 * (2 / 9 / 30 + t2 / 3600)) / (1 + t2 / 30)
+    accuracy, f1 = summary_of("accuracy", [answers]), summary_of("f1-macro", [answers])
+    assert (accuracy.high or 0) - (accuracy.low or 0) == pytest.approx(2 * reach)
+    assert (f1.high or 0) - (f1.low or 0) > reach
+
+
+def test_two_groups_of_a_class_that_are_right_are_no_certainty() -> None:
+    answers = label_answers("aa", "aa", "abcd").with_header(group=np.array([0, 1], np.int32))
+    found = summary_of("precision", [answers])
+    assert found.low is not None
+    assert found.low < 0.2
+
+
+def test_errors_that_are_all_the_same_but_for_rounding_have_no_interval() -> None:
+    truth = np.random.default_rng(2).normal(size=50)
+    found = summary_of("mae", [value_answers(truth.tolist(), (truth + 0.1).tolist())])
+    assert (found.low, found.high) == (None, None)
+
+
 def test_large_groups_have_most_of_an_error() -> None:
     """Kish's number: of 40 groups, 4 of 20 rows and 36 of 1 are worth (4 · 20 + 36)² / (4 · 20² + 36) = 8.2."""
     sizes = np.array([20] * 4 + [1] * 36)
@@ -327,6 +351,15 @@ def test_no_interval_has_no_width() -> None:
         assert found.interval.startswith("none: at 1 no error was seen")
     exact = summary_of("rmse", [value_answers([1, 2, 3], [1, 2, 3])])
     assert (exact.mean, exact.low, exact.high) == (0, None, None)
+
+
+@pytest.mark.parametrize("weight", [None, [1000.0, 1.0, 1.0, 1.0]])
+@pytest.mark.parametrize("name", ["f1-macro", "balanced-accuracy", "log-loss", "brier"])
+def test_one_row_or_one_that_outweighs_all_others_has_no_interval(name: str, weight: list[float] | None) -> None:
+    answers = drawn_labels(2, rows=4 if weight else 1, seed=3)
+    found = summary_of(name, [answers.with_header(weight=None if weight is None else np.array(weight))])
+    assert found.mean is not None
+    assert (found.low, found.high) == (None, None)
 
 
 def test_one_row_has_a_value_but_no_t_interval() -> None:

@@ -13,6 +13,7 @@ from sklearn.feature_selection import f_classif, r_regression
 from sklearn.metrics import mutual_info_score
 
 from mlcli.core.errors import UsageError
+from mlcli.core.findings import Bars
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -54,8 +55,11 @@ def test_signal_to_noise_of_the_worked_example(form: str, ratio: float) -> None:
 
 @pytest.mark.parametrize("loaded", [WDBC, IRIS], ids=["wdbc", "iris"])
 def test_f_values_are_those_of_scikit_learn(loaded: Any) -> None:
-    expected, _ = f_classif(loaded.data, loaded.target)
-    assert learned(Anova(), of_classes(loaded)).scores_ == pytest.approx(expected, rel=1e-9)
+    expected, chances = f_classif(loaded.data, loaded.target)
+    step = learned(Anova(), of_classes(loaded))
+    assert step.scores_ == pytest.approx(expected, rel=1e-9)
+    (bars,) = step.explain()
+    assert bars.beside[0] == pytest.approx(chances[np.argsort(-expected)], rel=1e-6, abs=1e-300)
 
 
 def test_correlations_are_those_of_scikit_learn_and_of_scipy() -> None:
@@ -93,6 +97,17 @@ def test_information_of_numbers_in_bins_is_that_of_scikit_learn() -> None:
 def test_chi_square_of_the_worked_example() -> None:
     found = learned(ChiSquare(), weather()).scores_
     assert found == pytest.approx(-np.log10([0.169766, 0.751875, 0.094264, 0.333998]), abs=1e-5)
+
+
+def test_what_is_shown_of_chi_square_is_the_worked_example() -> None:
+    (bars,) = learned(ChiSquare(), weather()).explain()
+    assert isinstance(bars, Bars)
+    assert bars.header == ("column", "−log10 p", "χ²", "degrees of freedom", "p", "")
+    assert bars.labels == ("humidity", "outlook", "windy", "temperature")
+    statistics, freedom, chances, _ = bars.beside
+    assert statistics == pytest.approx([2.8, 3.546667, 0.933333, 0.570370], abs=1e-6)
+    assert freedom == (1, 2, 1, 2)
+    assert chances == pytest.approx([0.094264, 0.169766, 0.333998, 0.751875], abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.decomposition import PCA
 from sklearn.decomposition import FactorAnalysis as Peer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
+from mlcli.prepare.autoencoder import AutoencoderCode
 from mlcli.prepare.factor_analysis import FactorAnalysis
 from mlcli.prepare.lda_projection import DiscriminantProjection
 from mlcli.prepare.random_projection import RandomProjection
@@ -91,3 +93,17 @@ def test_random_sums_keep_squared_distances_on_average(by: str) -> None:
 def test_a_sparse_projection_is_mostly_zeros() -> None:
     step = learned(RandomProjection(components=50, by="sparse"), valued(numbers(np.zeros((2, 900))), [0.0] * 2))
     assert np.mean(step.directions_ != 0) == pytest.approx(1 / 30, abs=0.005)
+
+
+def test_the_code_of_a_straight_autoencoder_spans_the_principal_components() -> None:
+    # Baldi & Hornik 1989: the best linear code is the space of the first principal components.
+    X = load_iris().data - load_iris().data.mean(axis=0)
+    long: dict[str, Any] = {"batch": None, "epochs": 3000, "learning_rate": 0.01, "patience": None, "l2": 0.0}
+    step = learned(AutoencoderCode(hidden=(), code=2, **long), valued(numbers(X), [0.0] * len(X)))
+    codes = step.apply(numbers(X))
+    assert [column.name for column in codes.columns] == ["code_1", "code_2"]
+    components = PCA(2).fit_transform(X)
+    left = components - codes.numbers @ np.linalg.lstsq(codes.numbers, components, rcond=None)[0]
+    assert np.abs(left).max() < 1e-3 * np.abs(components).max()
+    decoded = codes.numbers @ step.weights_[1] + step.biases_[1]
+    assert decoded == pytest.approx(step.restored(numbers(X)), abs=1e-9)

@@ -93,6 +93,23 @@ def test_so_many_subsets_are_tried(name: str) -> None:
     assert len(subsets.known.keys() - {()}) == 10
 
 
+MOVES = {"forward-selection": "added", "backward-elimination": "taken away"}
+
+
+@pytest.mark.parametrize(("name", "move"), MOVES.items())
+def test_the_path_names_the_columns_in_their_order(name: str, move: str) -> None:
+    step = learned(name, {"patience": None}, of_classes(IRIS, 4))
+    _, path, _ = step.explain()
+    assert path.title == f"Columns {move}, one after another"
+    assert path.note == "10 subsets of the columns tried in inner cross-validation"
+    counts, names, losses = zip(*path.rows, strict=True)
+    assert counts == tuple(step.sizes_)
+    assert losses == tuple(step.path_)
+    best = counts.index(step.kept_.sum())
+    seen = names[: best + 1] if move == "added" else names[best + 1 :]
+    assert set(step.kept()) >= set(seen) - {""}
+
+
 def test_without_a_number_the_best_point_of_the_path_is_kept() -> None:
     step = learned("forward-selection", {"patience": None}, diabetes())
     assert len(step.path_) == 11
@@ -111,6 +128,8 @@ def test_every_subset_is_tried_and_the_bound_is_hoeffdings() -> None:
             errors[subset] = np.mean(model.predict(test.table.numbers[:, subset]) != test.y)
     best = min(errors, key=lambda one: (errors[one], len(one)))
     assert step.tried_ == 15
+    *_, shown = step.explain()
+    assert [loss for _, loss in shown.rows] == pytest.approx(sorted(errors.values()))
     assert tuple(np.flatnonzero(step.kept_).tolist()) == best
     assert step.loss_ == pytest.approx(errors[best])
     assert step.bound_ == pytest.approx(errors[best] + np.sqrt(0.5 * np.log(2 * 15 / 0.05) / len(test)))

@@ -176,6 +176,10 @@ def test_latex_has_rules_of_booktabs_and_the_best_in_bold() -> None:
     ]
 
 
+def test_latex_draws_no_dash_in_the_place_of_two_hyphens() -> None:
+    assert rendered("latex", (Sentence("say --tune"),)).splitlines()[-1] == "say -{}-tune"
+
+
 def test_markdown_takes_no_text_for_markup() -> None:
     lines = rendered("markdown").splitlines()
     assert lines[0] == r"# iris: \*all\* of\_it"

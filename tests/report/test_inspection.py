@@ -6,17 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.inspection import partial_dependence
+from sklearn import inspection as peer
 from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 
 from mlcli.core.findings import Boxplots, Cloud, Curve, Finding, Points, Regions
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.plan import plan
+from mlcli.metrics.registry import metric_named
 from mlcli.report.scoring.importance import permutation_importance
 from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.inspection import cluster_planes, inspection_of
+from mlcli.tasks.classification import LabelAnswers
 
 ROWS = 120
 
@@ -75,10 +78,41 @@ def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     assert worth is not None
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
-    wanted = partial_dependence(
+    wanted = peer.partial_dependence(
         theirs, worth.held_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
     )
     assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
+
+
+def test_a_long_file_that_is_sorted_by_class_has_the_importances_of_all_its_rows(tmp_path: Path) -> None:
+    """Oracle: scikit-learn's permutation importance of all rows, which the first 3,000 of one class do not have."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9_600, 2)), np.repeat([0, 1], 4_800)
+    X[:, 0] += 1.5 * y
+    path = tmp_path / "sorted.csv"
+    rows = (f"{a},{b},{'pq'[c]}" for (a, b), c in zip(X.tolist(), y.tolist(), strict=True))
+    path.write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+    experiment = Experiment((DataSpec(str(path), "y"),), (ModelSpec("naive-bayes"),))
+    cell = next(cell for cell in plan(experiment) if cell.model.use == "naive-bayes")
+    worth = permutation_importance(cell, metric_named("accuracy", LabelAnswers))
+    assert worth is not None
+    theirs = peer.permutation_importance(GaussianNB().fit(X, y), X, y, n_repeats=2, random_state=0)
+    assert list(worth.lost.values()) == pytest.approx(theirs.importances_mean, abs=0.04)
+
+
+def test_partial_dependence_is_the_mean_over_rows_of_a_whole_sorted_file(tmp_path: Path) -> None:
+    """y = a b with a from 0 to 10 in ascending order: by b the mean answer rises by the mean of a, which is 5."""
+    a, b = np.linspace(0, 10, 900), np.random.default_rng(1).normal(size=900)
+    path = tmp_path / "sorted.csv"
+    rows = (f"{x},{z},{x * z}" for x, z in zip(a.tolist(), b.tolist(), strict=True))
+    path.write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+    asked = ModelSpec("linear-regression", steps=(StepSpec("interaction"),))
+    experiment = Experiment((DataSpec(str(path), "y"),), (asked,), ProtocolSpec("holdout"))
+    cell = next(cell for cell in plan(experiment) if cell.model.use == "linear-regression")
+    curves = inspection_of(scored(run([cell], jobs=1)[0]), "linear", cell.dataset)  # type: ignore[arg-type]
+    (by_b,) = (curve for curve in curves if isinstance(curve, Curve) and curve.over == "b")
+    slope = np.polyfit(by_b.points, [value or 0.0 for value in by_b.series[0][1]], 1)[0]
+    assert slope == pytest.approx(5, abs=0.3)
 
 
 def test_classes_have_their_sides_of_the_plane(table: Path) -> None:

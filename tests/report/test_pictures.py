@@ -82,6 +82,14 @@ def test_a_curve_shows_both_ends_and_what_lies_between() -> None:
     assert drawn[1].split() == ["held", "aside", "1.000", "█", "▅", "0.500"]
 
 
+def test_a_long_curve_has_the_heights_of_points_at_equal_distances() -> None:
+    epochs = tuple(map(float, range(1, 501)))
+    _, _, line = lines(Curve("", "epoch", epochs, (("training", epochs),)))[-3:]
+    name, first, shape, last = line.split()
+    assert (name, first, last) == ("training", "1", "500")
+    assert (len(shape), shape[0], shape[-1], sorted(shape)) == (60, "▁", "█", list(shape))
+
+
 def test_a_dendrogram_is_drawn_to_scale() -> None:
     """Rows 0, 1 and 4 by single linkage: merges at heights 1 and 3, of a width of 48."""
     assert lines(MERGES) == [

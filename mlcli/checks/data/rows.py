@@ -33,8 +33,10 @@ def contradictions(audited: Audited) -> Iterator[Issue]:
         return
     if audited.schema.the("weight") or audited.schema.the("count"):  # rows are counted cases, and may well differ
         return
-    same = numbered_by_content(audited, with_target=False)
-    whole = numbered_by_content(audited, with_target=True)
+    known = ~np.isnan(audited.cells(target))
+    same, whole = (numbered_by_content(audited, with_target=with_it)[known] for with_it in (False, True))
+    if not len(same):
+        return
     variants = np.bincount(np.unique(np.stack([same, whole]), axis=1)[0])
     wrong = int(np.isin(same, np.flatnonzero(variants > 1)).sum())
     if wrong and target.coded:

@@ -123,7 +123,8 @@ def _repairs_of_parts(audited: Audited) -> tuple[Repair, ...]:
     """Fewer folds, dealt anew several times; where each row is judged already, only more rows help."""
     protocol = _repeated_protocol(audited)
     more = by_hand("collect more rows, above all of rare classes")
-    already = audited.protocol is not None and audited.protocol.params.get("folds") == FEW_FOLDS
+    used = audited.protocol
+    already = used is not None and (used.use == "whole" or used.params.get("folds") == FEW_FOLDS)
     return (more,) if not protocol or already else (*split_by(f"{{use: {protocol}, folds: {FEW_FOLDS}}}"), more)
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -117,6 +118,8 @@ class NeighbourDetector(Detector):
     stored_: Array = learned("stored", "columns")
     k_: int = learned()
 
+    how_scored: ClassVar[str] = ""
+    """How a score follows from the nearest rows, for a person."""
     accepts = Accepts(prefers_scaled=True)
 
     def store(self, data: ScreenedRows, neighbours: int) -> None:
@@ -147,6 +150,24 @@ class NeighbourDetector(Detector):
             steps = queries.points[block.pairs.query] - others.points[block.pairs.stored]
             added[block.points] = np.copysign(block.sum(steps**2), block.sum(steps))
         return added[queries.point_of]
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The training rows that are nearest, without one that equals the row, which may be the row itself."""
+        distance = np.sqrt(((self.stored_ - table.numbers[0]) ** 2).sum(axis=1))
+        order = np.argsort(distance, kind="stable")
+        own = order[:1][distance[order[:1]] == 0]
+        others = order[len(own) :]
+        near = others[distance[others] <= distance[others[self.k_ - 1]] * (1 + SAME)]
+        cells = {"training row": near + 1, "distance": distance[near], **self.of_neighbours(near, distance[near])}
+        rows = tuple(zip(*(column.tolist() for column in cells.values()), strict=True))
+        without = f"Without training row {own[0] + 1}, which equals it. " if len(own) else ""
+        return (
+            findings.Table("Nearest neighbours", tuple(cells), rows, note=(without + self.how_scored).strip()),
+        )
+
+    def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
+        """What else a score comes from, of training rows at some distances."""
+        return {}
 
     def explain(self) -> findings.Explanation:
         """How much is stored."""

@@ -145,6 +145,8 @@ AVERAGES = ("folds", POOLED)
 """The mean of the scores of splits; one score of all their answers at once."""
 FEW_ROWS = ProtocolSpec("few-rows")
 """Stands for the protocol of the kind that the fewest rows can serve."""
+UNSPLIT = ProtocolSpec("unsplit")
+"""Stands for the same where all rows are learned from, so that they need not be enough for it."""
 
 
 @dataclass(frozen=True)

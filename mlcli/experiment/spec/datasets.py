@@ -13,7 +13,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.written import MOST_FOUND
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
 from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
@@ -107,7 +107,8 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
 def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> ProtocolSpec:
     """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
     spec = spec or ProtocolSpec("")
-    use = planned.kind.protocol_for_few_rows if spec is FEW_ROWS else spec.use or planned.default_protocol
+    for_few = spec is FEW_ROWS or spec is UNSPLIT
+    use = planned.kind.protocol_for_few_rows if for_few else spec.use or planned.default_protocol
     cls: type[Protocol] = PROTOCOLS.load(use)
     if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
         what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
@@ -116,7 +117,7 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
         protocol = build(cls, spec.params)
     except UsageError as error:
         raise _with_protocols_that_take(spec, planned.kind, error) from None
-    problems = protocol.problems_with_rows(planned.strata)
+    problems = () if spec is UNSPLIT else protocol.problems_with_rows(planned.strata)
     raise_all(DataError, (replace(one, what=f"{planned.name}: {one.what}") for one in problems))
     return replace(spec, use=use, params=settings(protocol))
 

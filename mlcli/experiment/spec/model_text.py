@@ -93,7 +93,7 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
     known |= {name for model in models for name in values if model.steps and parameter_of(model, name)}
     for name in values:
         if name not in known:
-            unknown = _unknown_path(name, values, models) or _unknown_in_step(name, models)
+            unknown = _unknown_path(name, values, models) or unknown_in_step(name, models)
             yield unknown or _unknown_parameter(name, models)
 
 
@@ -113,11 +113,14 @@ def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSp
     return next(iter(problems_with(owner.cls, given, _option)), None)
 
 
-def _unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
-    """What is wrong with a path that begins with a step: no model has it, or it has no such parameter."""
+def unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
+    """What is wrong with a step, or a path that begins with one: no model has it, or it has no such parameter."""
     use, dot, name = path.partition(".")
-    if not dot or use not in STEPS:
+    if use not in STEPS:
         return None
+    if not dot:
+        hint = f"it is a step: -m '{{use: {models[0].use}, steps: [{use}]}}', and steps: [] leaves all out"
+        return Problem(f"{models[0].use}: no parameter '{use}'", where="-p", hint=hint)
     if not any(step.use == use for model in models for step in model.steps or ()):
         what = f"-p {path}: no model has a step '{use}' before it"
         return Problem(what, hint=f"such as -m '{{use: {models[0].use}, steps: [{use}]}}'")

@@ -35,7 +35,7 @@ from mlcli.experiment.spec.shorthands import (
     tuned_if_tunable,
     tuned_in_order,
 )
-from mlcli.experiment.spec.suitability import is_quick, why_too_slow
+from mlcli.experiment.spec.suitability import no_stages, why_too_slow, yardsticks_of
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -74,6 +74,9 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
                     found = _cells(experiment, planned, protocol, models, faults)
                     cells += [cell for cell in found if not before or cell.model.saved is None]
                 before.append(protocol)
+    with faults.collected():
+        if experiment.stages and cells and not any(cell.stages or cell.model.stages is not None for cell in cells):
+            raise no_stages("none of the models has stages")
     return cells, faults
 
 
@@ -173,7 +176,7 @@ def _all_models(
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
     inner = protocol.built().choosing(planned.strata)
-    every = _baselines_first(planned, [*_yardsticks(experiment, planned, protocol), *models])
+    every = _baselines_first(planned, [*yardsticks_of(experiment, planned, protocol), *models])
     if inner:
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:
@@ -215,16 +218,6 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
         asked = [model for model in models if model.use == use and model.saved is None]
         first += asked or [_resolved(ModelSpec(use))]
     return [*first, *(model for model in models if model not in first)]
-
-
-def _yardsticks(experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec) -> list[ModelSpec]:
-    """The further baselines that nobody asked for, beside models that learn more, where they are quick."""
-    models = experiment.models or ()
-    if not experiment.yardsticks or all(model.use in planned.kind.baselines for model in models):
-        return []
-    taken = {name for model in models for name in (model.use, model.name)}
-    quick = (one for one in planned.kind.yardsticks if one not in taken and is_quick(planned, protocol, one))
-    return [_resolved(ModelSpec(use, asked=False)) for use in quick]
 
 
 def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpec) -> str:

@@ -13,7 +13,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
-from mlcli.experiment.spec.cells import Cell, ProtocolSpec
+from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
@@ -36,13 +36,29 @@ def why_too_slow(planned: PlannedDataset, use: str) -> str:
     return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
 
 
-def is_quick(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> bool:
+def yardsticks_of(experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec) -> list[ModelSpec]:
+    """The further baselines that nobody asked for, beside models that learn more, where they are quick."""
+    models = experiment.models or ()
+    if not experiment.yardsticks or all(model.use in planned.kind.baselines for model in models):
+        return []
+    taken = {name for model in models for name in (model.use, model.name)}
+    quick = (one for one in planned.kind.yardsticks if one not in taken and _is_quick(planned, protocol, one))
+    return [ModelSpec(use, asked=False).resolved() for use in quick]
+
+
+def _is_quick(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> bool:
     """Whether all fits of a method take a moment, by a usual protocol: one that sweeps over nothing."""
     if protocol.use not in planned.kind.protocols:
         return False
     split = protocol.built()
     fits = len(planned.dataset) if split.pooled else _fits_by(split)
     return estimated_seconds(planned.dataset, planned.kind, use) * fits <= MOMENT
+
+
+def no_stages(what: str) -> UsageError:
+    """That no model that is asked for has stages at which its fits could be judged."""
+    able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
+    return UsageError(what, hint=f"methods that have some: {', '.join(able)}")
 
 
 def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
@@ -111,6 +127,8 @@ def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
     """The task alone where the target can serve it, or else a column that could be its target."""
     target = dataset.schema.the("target")
+    if kind.target == "needed" and kind.roles and dataset.schema.the(kind.roles[0]) is None:
+        yield f"in the sidecar, {dataset.name}.yaml, roles: {{{kind.roles[0]}: COLUMN}}"
     if kind.roles or kind.marked_by:
         return
     if kind.target != "needed" or (target is not None and _serves(target, kind, dataset)):

@@ -12,9 +12,9 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
-from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text, parameter_of
+from mlcli.experiment.spec.model_text import models_from_text, parameter_of, unknown_in_step
+from mlcli.experiment.spec.suitability import no_stages
 
 MOST_VALUES = 25
 """Of a range of whole numbers; a longer one is thinned out."""
@@ -71,8 +71,7 @@ def _stages(request: CurveRequest) -> Sweep:
     for model in models:
         cls: Any = model.cls if model.saved is None else None
         if cls is None or not cls.stage_name:
-            able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
-            raise UsageError(f"{model.name} has no stages", hint=f"methods that have some: {', '.join(able)}")
+            raise no_stages(f"{model.name} has no stages")
     return Sweep("stages", replace(_experiment(models, _splits(request)), stages=True))
 
 
@@ -80,24 +79,34 @@ def _bias_variance(request: CurveRequest) -> Sweep:
     if "folds" in request.split:
         raise UsageError("a bias-variance decomposition draws bootstraps", hint="say how many with --repeats")
     protocol = ProtocolSpec("bootstrap", {"repeats": BOOTSTRAPS, **request.split})
-    return Sweep("bias-variance", _experiment(models_from_text(request.models, request.params), protocol))
+    if not any(map(_has_several, request.params)):
+        return Sweep("bias-variance", _experiment(models_from_text(request.models, request.params), protocol))
+    models, name, values = _models_by_value(request)
+    return Sweep("bias-variance", _experiment(models, protocol), name, values)
 
 
 def _validation(request: CurveRequest) -> Sweep:
-    """A model for each value of the one parameter that has several."""
+    models, name, values = _models_by_value(request)
+    return Sweep("validation", _experiment(models, _splits(request)), name, values)
+
+
+def _models_by_value(request: CurveRequest) -> tuple[Sequence[ModelSpec], str, tuple[Any, ...]]:
+    """A model for each value of the one parameter that has several, its name, and the values."""
     fixed = [text for text in request.params if not _has_several(text)]
     swept = [text for text in request.params if _has_several(text)]
     if len(request.models) != 1 or len(swept) > 1:
-        what = "a validation curve is of one model and one parameter with several values"
+        what = f"a {request.kind} curve is of one model and one parameter with several values"
         raise UsageError(what, hint=NO_VALUES)
-    (model,) = models_from_text(request.models, fixed)
+    model, *others = models_from_text(request.models, fixed)
+    if others:
+        raise UsageError(f"{request.models[0]} is a grid of {1 + len(others)} models", hint=NO_VALUES)
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
     models = [one for value in values for one in models_from_text(request.models, [*fixed, f"{name}={value}"])]
     kept = {repr((one.params, one.steps)): (one, value) for one, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
-    return Sweep("validation", _experiment(every, _splits(request)), name, known)
+    return every, name, known
 
 
 SWEEPS: dict[str, Callable[[CurveRequest], Sweep]] = {
@@ -134,6 +143,8 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     name, _, value = (part.strip() for part in text.partition("="))
     declared = parameter_of(model, name)
     if declared is None:
+        if in_a_step := unknown_in_step(name, [model]):
+            raise UsageError(in_a_step)
         names = [one.name for one in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
@@ -147,10 +158,14 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
 
 def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     """The first parameter that says between which numbers it is worth tuning."""
+    built = model.built()
     for declared in parameters(model.cls):
         search = declared.tune
-        if isinstance(search, Range) and search.unasked:
-            return declared.name, _spread(declared, search.low, search.high)
+        if not isinstance(search, Range) or not search.unasked or not built.uses(declared.name):
+            continue
+        if declared.name in model.params:
+            raise UsageError(f"{model.use}: one value of '{declared.name}' makes no curve", hint=NO_VALUES)
+        return declared.name, _spread(declared, search.low, search.high)
     raise UsageError(f"{model.use}: which parameter takes which values?", hint=NO_VALUES)
 
 

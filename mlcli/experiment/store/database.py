@@ -22,10 +22,7 @@ REMEDIES = {
     ),
     "SQLITE_PERM": ("it may not be opened", "check its permissions, or use another with --store FILE"),
     "SQLITE_BUSY": ("another process has been writing it for long", "wait for that one, or use --store FILE"),
-    "SQLITE_NOTADB": (
-        "it is not a store of mlcli",
-        "name another file with --store FILE; this one was left alone",
-    ),
+    "SQLITE_NOTADB": ("it is not a store of mlcli", "name another file; this one was left alone"),
     "SQLITE_CORRUPT": ("it is damaged", "move it away and run again, or use another with --store FILE"),
     "SQLITE_IOERR": ("the disk does not read or write it", "check the disk, or keep the store elsewhere"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,9 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments, quotient
 from mlcli.core.names import listed
 from mlcli.core.params import learned
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.covariances import covariance_table
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 DEPENDENT = 1e-12
@@ -75,6 +78,18 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     return GaussianAxes(mean, axes, float(log_volume))
 
 
+def deviations_table(
+    columns: Sequence[Column], table: Table, mean: Array, deviation: Array, note: str = ""
+) -> findings.Table:
+    """How far each cell of a row lies from the mean of its column, in standard deviations."""
+    z = quotient(table.numbers[0] - mean, deviation)
+    lines = zip(
+        (one.name for one in columns), *(x.tolist() for x in (table.numbers[0], mean, deviation, z)), strict=True
+    )
+    header = ("column", "cell", "mean", "standard deviation", "z")
+    return findings.Table("Deviations from the means", header, tuple(lines), note=note)
+
+
 @dataclass(kw_only=True, eq=False)
 class GaussianDetector(Detector):
     """Measures how far out a row lies by a single Gaussian for all rows."""
@@ -94,16 +109,42 @@ class GaussianDetector(Detector):
         added = apart * (apart @ self.axes_ @ self.axes_.T)
         return np.asarray(np.sign(apart) * np.maximum(added, 0.0))
 
+    def covariance_matrix(self) -> Array:
+        """Σ, in which columns that are left out have no spread; empty where directions are: none knows it."""
+        size = np.linalg.norm(self.axes_, axis=1)
+        if np.count_nonzero(size) > self.axes_.shape[1]:
+            return np.zeros((0, 0))
+        unit = np.where(size > 0, size, 1.0)
+        axes = self.axes_ / unit[:, None]
+        return np.asarray(np.linalg.pinv(axes @ axes.T, hermitian=True) / np.outer(unit, unit))
+
     def explain(self) -> findings.Explanation:
-        """The middle of the rows, and how far out a good row lies with which probability."""
+        """The mean of the rows, how they spread, and how far out a good row lies with which probability."""
         from scipy.stats import chi2
 
-        freedom = self.axes_.shape[1]
-        middle = tuple((c.name, float(value)) for c, value in zip(self.columns_, self.mean_, strict=True))
+        freedom, names, covariance = self.axes_.shape[1], [c.name for c in self.columns_], self.covariance_matrix()
+        usual = [self.mean_, np.sqrt(np.diag(covariance))][: 2 if covariance.size else 1]
+        title = " and ".join(("Mean", "standard deviation")[: len(usual)]) + " of each column"
+        header = ("column", "mean", "standard deviation")[: 1 + len(usual)]
+        lines = tuple(zip(names, *(one.tolist() for one in usual), strict=True))
         limits = [(share, float(chi2.isf(share, freedom))) for share in PROBABILITIES]
         rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
         note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
         return (
-            findings.Table("Mean of each column", ("column", "mean"), middle),
+            findings.Table(title, header, lines),
+            *(covariance_table("Covariance", names, {"": covariance}) if np.triu(covariance, 1).any() else ()),
             findings.Table("Mahalanobis distances of good rows", ("D", "D²", "share beyond"), rows, note=note),
+        )
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How far each cell is from its mean, and the row from the mean of all columns."""
+        from scipy.stats import chi2
+
+        covariance, squared = self.covariance_matrix(), float(self.squared_distances(table)[0])
+        beyond = float(chi2.sf(squared, self.axes_.shape[1]))
+        lines = ((math.sqrt(squared), squared, beyond),)
+        deviations = np.sqrt(np.diag(covariance))
+        return (
+            *((deviations_table(self.columns_, table, self.mean_, deviations),) if covariance.size else ()),
+            findings.Table("Mahalanobis distance of the row", ("D", "D²", "share of good rows beyond"), lines),
         )

@@ -14,9 +14,9 @@ Cost:
     rows × clusters × columns for each step of k-means; clusters × columns per row asked.
 
 Choices:
-    Decision 9: distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
+    Distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;
     ``printed`` has the factor for large clusters only, as the notes do, which ranks an ordinary row above an
-    isolated cluster. Decision 10: α or β, as in He et al. (2003). Point-level filtering (``trim``): the share of
+    isolated cluster. α or β, as in He et al. (2003). Point-level filtering (``trim``): the share of
     rows that lie farthest from their centres, which add most to the sum of squares, are taken out and the centres
     moved, until the same rows are out (k-means--, Chawla & Gionis 2013). Cluster-level filtering (``far``): of the
     small clusters only those are anomalies whose centre lies so many spreads (root mean squared distances of its
@@ -59,6 +59,16 @@ WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {
     "printed": lambda placed, sizes: np.where(placed.large, sizes[placed.own], 1.0),
     "size": lambda placed, sizes: sizes[placed.own],
 }
+
+
+SCORED = {
+    "none": "score: the distance from the nearest large cluster",
+    "printed": "score: the distance from the nearest large cluster, times its training rows if the row lies in it",
+    "size": "score: the distance from the nearest large cluster, times the training rows of its own",
+}
+OWN, MEASURED = "has the row", "is measured from"
+MOST_CLUSTERS = 10
+"""So many clusters are shown beside a row."""
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
@@ -144,6 +154,26 @@ class ClusterFactor(Detector):
         enough = f"the first clusters that together hold the share {self.alpha:g} of the rows"
         note = f"large: {enough}, or up to one that is {self.beta:g} times as large as the next"
         return (findings.Table("Large and small clusters", header, rows, note=note),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How far the row lies from each centre, in which cluster it is, and from which it is measured."""
+        own, distances = (
+            int(self._placed(table.numbers).own[0]),
+            squared_lengths(self.centres_ - table.numbers) ** 0.5,
+        )
+        near = int(distances[: self.large_].argmin())
+        rows = tuple(
+            (
+                place + 1,
+                "large" if place < self.large_ else "small",
+                float(self.sizes_[place]),
+                float(distances[place]),
+                ", ".join([OWN] * (place == own) + [MEASURED] * (place == near)),
+            )
+            for place in np.argsort(distances, kind="stable")[:MOST_CLUSTERS].tolist()
+        )
+        header = ("cluster", "size", "training rows", "distance", "")
+        return (findings.Table("Clusters, the nearest first", header, rows, note=SCORED[self.weights]),)
 
     def check_learned(self) -> None:
         """No more large clusters than clusters."""

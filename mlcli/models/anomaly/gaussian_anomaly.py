@@ -15,9 +15,10 @@ Cost:
 
 Choices:
     ``ddof`` is 1, as the notes divide by N − 1. The notes flag p(x) ≤ ε and call it Pr(x is good); it is a
-    density, and here logarithms are compared. A column with one value in all training rows is left out, and so
-    is a direction in which no training row varies (a column that is the sum of others), both with a warning.
-    Such directions are found on the correlation matrix, so that units decide nothing.
+    density, and here logarithms are compared: `decide: {threshold: 3.912}` is ε = e^−3.912 = 0.02. A column with
+    one value in all training rows is left out, and so is a direction in which no training row varies (a column
+    that is the sum of others), both with a warning. Such directions are found on the correlation matrix, so that
+    units decide nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import math
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -53,6 +55,19 @@ class GaussianAnomaly(GaussianDetector, Detector):
         """Minus the log density of each row."""
         at_the_mean = self.axes_.shape[1] * math.log(2 * math.pi) + self.log_volume_
         return np.asarray((at_the_mean + self.squared_distances(table)) / 2)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The density of the row, and the one from which on rows are flagged."""
+        known = {
+            "p(x) of the row": float(self.score_rows(table)[0]),
+            "ε: rows with p(x) ≤ ε are flagged": self.threshold_,
+        }
+        with np.errstate(over="ignore"):
+            lines = tuple(
+                (what, float(np.exp(-score)), -score) for what, score in known.items() if score is not None
+            )
+        density = findings.Table("Density", ("what", "density", "logarithm"), lines)
+        return *super().explain_answer(table), density
 
     def limit_at(self, p: float) -> float:
         """Minus the log density where χ² of D² has such a tail."""

@@ -15,14 +15,15 @@ Cost:
     One pass over a column for each outlier in it, and a column³ for distances.
 
 Choices:
-    Decision 58: the notes give no critical value. μ and σ are those of the values that passed, so that new rows
+    The notes give no critical value. μ and σ are those of the values that passed, so that new rows
     are measured without the outliers; Σ of the distances is that of all training rows. Each column is tested at α
     by itself. Nothing is taken out where only equal values would be left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,10 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 FEWEST = 3
 """Of two values neither is farther from their mean."""
-
+SHOWN = 5
+"""So many tests of a column are shown."""
+TESTED = ("of", "farthest", "mean", "standard deviation", "G", "critical value", "outlier")
+"""What is kept of a test, as numbers."""
 
 OF: dict[str, Callable[[Array], Array]] = {
     "distances": lambda parts: np.sqrt((parts**2).sum(axis=1)),
@@ -58,6 +62,8 @@ class Grubbs(GaussianDetector, Detector):
     """The distance from the mean that an outlier is above; the axes have it where values are tested."""
     outliers_: Array = learned()
     """How many training rows are outliers in each column, or by their distance."""
+    tests_: Array = learned("tests", len(TESTED))
+    """The first tests of each column, or of the distances."""
 
     accepts = Accepts()
 
@@ -65,13 +71,14 @@ class Grubbs(GaussianDetector, Detector):
         """Find the outliers, and the mean and the spread of the others."""
         if len(data) < FEWEST:
             raise FitError(f"grubbs needs at least {FEWEST} training rows")
+        self.outliers_ = np.zeros(len(self.columns_) if self.of == "values" else 1, np.int64)
+        self.tests_ = np.empty((0, len(TESTED)))
         found = self._of_values(data) if self.of == "values" else full_gaussian(data, ddof=1)
         self.mean_, self.axes_ = found.mean, found.axes
         self.middle_, self.unit_ = 0.0, 1.0
         if self.of == "distances":
             distance = np.sqrt(self.squared_distances(data.table))
-            passed = passing(distance, self.alpha, sides=1)
-            self.outliers_ = np.array([(~passed).sum()])
+            passed = self._passing(distance, 0, sides=1)
             self.middle_ = float(distance[passed].mean())
             self.unit_ = float(distance[passed].std(ddof=1)) * critical(int(passed.sum()), self.alpha, sides=1)
             self.unit_ = self.unit_ or 1.0
@@ -81,15 +88,22 @@ class Grubbs(GaussianDetector, Detector):
         _, deviation = mean_and_deviation(data, ddof=1)
         varies = np.flatnonzero(deviation > 0)
         mean, axes = data.table.numbers.mean(axis=0), np.zeros((len(deviation), len(varies)))
-        self.outliers_ = np.zeros(len(deviation), np.int64)
         for axis, column in enumerate(varies):
             values = data.table.numbers[:, column]
-            passed = passing(values, self.alpha, sides=2)
-            self.outliers_[column] = (~passed).sum()
+            passed = self._passing(values, int(column), sides=2)
             mean[column] = values[passed].mean()
             limit = critical(int(passed.sum()), self.alpha, sides=2)
             axes[column, axis] = 1.0 / (values[passed].std(ddof=1) * limit)
         return GaussianAxes(mean, axes, 0.0)
+
+    def _passing(self, values: Array, which: int, sides: int) -> Flags:
+        """Which values pass; what was tested is kept."""
+        tests = list(repeated_tests(values, self.alpha, sides))
+        out = [test.place for test in tests if test.out]
+        first = [(which, values[test.place], *test[1:]) for test in tests[:SHOWN]]
+        self.outliers_[which] = len(out)
+        self.tests_ = np.vstack([self.tests_, np.array(first, np.float64).reshape(-1, len(TESTED))])
+        return ~np.isin(np.arange(len(values)), out)
 
     def score_rows(self, table: Table) -> Array:
         """How far out each row lies, in units of how far is too far."""
@@ -101,17 +115,27 @@ class Grubbs(GaussianDetector, Detector):
         return 1.0, f"the critical value of Grubbs' test at {100 * self.alpha:g} %"
 
     def explain(self) -> findings.Explanation:
-        """The outliers among the training rows."""
+        """The outliers among the training rows, and how the farthest were tested."""
         names = [column.name for column in self.columns_] if self.of == "values" else ["distance from the mean"]
         rows = tuple(zip(names, self.outliers_.tolist(), strict=True))
         note = f"Tested at {100 * self.alpha:g} %, one row after another; a score above 1 is an outlier."
-        return (findings.Table("Outliers among the training rows", ("of", "rows"), rows, note=note),)
+        tested = tuple(
+            (names[int(which)], *numbers, "outlier" if out else "")
+            for which, *numbers, out in self.tests_.tolist()
+        )
+        of_tests = f"G = |value − mean| / standard deviation of the values left; the first {SHOWN} tests of each."
+        tables = (
+            findings.Table("Outliers among the training rows", ("of", "rows"), rows, note=note),
+            findings.Table("Tests of the farthest value", (*TESTED[:-1], ""), tested, note=of_tests),
+        )
+        return tables if tested else tables[:1]
 
     def check_learned(self) -> None:
         """A number of outliers for whatever was tested."""
         super().check_learned()
         tested = len(self.columns_) if self.of == "values" else 1
-        if self.outliers_.shape != (tested,) or not self.unit_ > 0:
+        known = np.isin(self.tests_[:, 0], np.arange(tested)).all()
+        if self.outliers_.shape != (tested,) or not self.unit_ > 0 or not known:
             raise ValueError("the outliers or the unit of grubbs do not fit what it tests")
 
 
@@ -123,16 +147,28 @@ def critical(n: int, alpha: float, sides: int) -> float:
     return float((n - 1) / np.sqrt(n) * np.sqrt(squared / (n - 2 + squared)))
 
 
-def passing(values: Array, alpha: float, sides: int) -> Flags:
-    """Which values are no outliers, once the farthest have been taken out one after another."""
-    passed = np.ones(len(values), dtype=bool)
-    while (count := int(passed.sum())) > FEWEST:
-        apart = values - values[passed].mean()
-        far = np.where(passed, apart if sides == 1 else np.abs(apart), -np.inf)
-        farthest = int(np.argmax(far))
-        if far[farthest] <= critical(count, alpha, sides) * values[passed].std(ddof=1):
-            break
-        if np.ptp(values[passed & (np.arange(len(values)) != farthest)]) == 0:
-            break
-        passed[farthest] = False
-    return passed
+class Test(NamedTuple):
+    """A test of the farthest of the values that are left."""
+
+    place: int
+    mean: float
+    deviation: float
+    statistic: float
+    critical: float
+    out: bool
+    """Whether it is an outlier; the last test finds none."""
+
+
+def repeated_tests(values: Array, alpha: float, sides: int) -> Iterator[Test]:
+    """The farthest value is tested, and taken out if it is an outlier, until one passes or three are left."""
+    left = np.ones(len(values), dtype=bool)
+    out = True
+    while out and (count := int(left.sum())) > FEWEST:
+        mean, deviation = values[left].mean(), values[left].std(ddof=1)
+        apart = values - mean
+        far = np.where(left, apart if sides == 1 else np.abs(apart), -np.inf)
+        place = int(np.argmax(far))
+        limit = critical(count, alpha, sides)
+        left[place] = False
+        out = bool(far[place] > limit * deviation and np.ptp(values[left]) > 0)
+        yield Test(place, mean, deviation, far[place] / deviation if deviation else 0.0, limit, out)

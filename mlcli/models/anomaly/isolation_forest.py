@@ -14,10 +14,11 @@ Cost:
     trees × ψ log ψ to fit, however many rows there are; trees × log ψ per row asked.
 
 Choices:
-    Decision 24: fewer conditions are odder. Columns that are constant in a node are not drawn. H is exact where
-    the paper and scikit-learn have ln(i) + 0.5772. Trees end at ⌈log2 ψ⌉ questions, beyond which c estimates the
-    rest. The sample is drawn without replacement; a row of weight w is as likely as w rows. What a column adds is
-    the fall of the score when its cell is replaced by the mean of the training rows.
+    The notes score a row by its number of conditions, of which fewer are odder; here the larger score is. Columns
+    that are constant in a node are not drawn. H is exact where the paper and scikit-learn have ln(i) + 0.5772.
+    Trees end at ⌈log2 ψ⌉ questions, beyond which c estimates the rest. The sample is drawn without replacement; a
+    row of weight w is as likely as w rows. What a column adds is the fall of the score when its cell is replaced
+    by the mean of the training rows.
 """
 
 from __future__ import annotations
@@ -107,6 +108,16 @@ class IsolationForest(Detector):
 
     def _score(self, X: Array) -> Array:
         return np.asarray(2.0 ** (-self.path_lengths(X) / mean_path(np.array([self.sample_]))))
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """After how many conditions the row is isolated, and the score that this makes."""
+        path, usual = float(self.path_lengths(table.numbers)[0]), float(mean_path(np.array([self.sample_]))[0])
+        rows = (
+            ("mean path length E h(x)", path),
+            ("c: average path length until a row is isolated", usual),
+            ("score 2^(−E h(x) / c)", 2 ** (-path / usual)),
+        )
+        return (findings.Table("Isolation of the row", ("what", "value"), rows),)
 
     def deviations(self, table: Table) -> Array:
         """How much of the score goes when a cell is replaced by the mean of the training rows."""

@@ -29,7 +29,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
     NeighbourDetector,
@@ -48,6 +48,9 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
     neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
     reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
 
+    how_scored = (
+        "density: 1 / mean reachability of its own; score: the mean density of these over that of the row."
+    )
     kth_: Array = learned("stored")
     density_: Array = learned("stored")
     own_: Array = learned("stored")
@@ -75,6 +78,11 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
         """The density of the query points, from the k-th distances of those stored."""
         least = kth[near.pairs.stored] if self.reachability else 0.0
         return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
+
+    def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
+        """How far they reach, and how densely they lie."""
+        reach = {"reachability": np.maximum(distance, self.kth_[near])} if self.reachability else {}
+        return {"k-distance": self.kth_[near], **reach, "density": self.density_[near]}
 
     def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""

@@ -36,6 +36,9 @@ from mlcli.engines.kernel_models import PRECOMPUTED, KernelModel, distinct_rows
 from mlcli.engines.smo import solve
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
+SAME = 1e-9
+"""Scores that differ by less are those of one row, whose cells were rounded for the solver."""
+
 
 @dataclass(kw_only=True, eq=False)
 class OneClassKernel(KernelModel, Detector):
@@ -50,6 +53,8 @@ class OneClassKernel(KernelModel, Detector):
     """What Σ α K lacks of the target at the boundary."""
     support_: Array = learned(3)
     """What share of the weight of training rows is inside, on the boundary, and outside."""
+    edge_: float = learned()
+    """Up to which score a row is on the boundary, which the solver finds within its tolerance."""
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Find the boundary; the search begins with the first rows at their bounds."""
@@ -67,14 +72,16 @@ class OneClassKernel(KernelModel, Detector):
         share = rows.weights / rows.weights.sum()
         edge, outside = share[solution.free].sum(), share[solution.bounded].sum()
         self.support_ = np.array([1.0 - edge - outside, edge, outside])
+        on_boundary = self.score_rows(rows.take(np.flatnonzero(solution.free)).table)
+        self.edge_ = float(np.max(on_boundary, initial=0.0)) * (1 + SAME) + SAME
 
     def target_of(self, K: Array) -> Array:
         """What α is multiplied by in the dual."""
         raise TypeError(f"{type(self).__name__} does not say what it encloses rows by")
 
     def own_limit(self) -> tuple[float, str]:
-        """The boundary."""
-        return 0.0, "rows outside of the boundary"
+        """The boundary, with the rows on it."""
+        return self.edge_, "rows outside of the boundary"
 
     def deviations(self, table: Table) -> Array:
         """Squared distances from the mean of the support vectors, with the sign of the deviation."""
@@ -87,7 +94,7 @@ class OneClassKernel(KernelModel, Detector):
         """Where the training rows lie."""
         inside, edge, outside = self.support_.tolist()
         lines = (("inside", inside), ("on the boundary", edge), ("outside", outside))
-        note = f"A score above 0 lies outside; there are {len(self.points_)} support vectors."
+        note = f"A score above {self.edge_:.2g} lies outside; there are {len(self.points_)} support vectors."
         return (findings.Table("Training rows", ("where", "share"), lines, note=note),)
 
     def check_learned(self) -> None:
@@ -96,7 +103,7 @@ class OneClassKernel(KernelModel, Detector):
         self.check_points(self.coefficients_)
 
 
-@register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001", revision=2)
+@register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001", revision=3)
 class OneClassSvm(OneClassKernel, Detector):
     """A plane between most rows and the origin, in the space of a kernel."""
 
@@ -110,4 +117,4 @@ class OneClassSvm(OneClassKernel, Detector):
 
     def explain(self) -> Explanation:
         """Where the training rows lie, and the weights of columns where the kernel is linear."""
-        return *super().explain(), *self.weights_of_columns(["weight"], self.coefficients_[:, None])
+        return *super().explain(), *self.weights(["weight"], self.coefficients_[:, None])

@@ -12,8 +12,8 @@ Cost:
     n²·p to fit, n·p per row asked; memory grows with the rows, never with their square.
 
 Choices:
-    Decision 8: a mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the
-    same but where rows tie for the k-th place. 1e-10 is added to a mean distance. A training row is left out of
+    A mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the same but
+    where rows tie for the k-th place. 1e-10 is added to a mean distance. A training row is left out of
     its own neighbours; a model that is asked about exactly the rows that it has learned from gives the scores
     that it found when learning.
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
     NeighbourDetector,
@@ -45,6 +45,7 @@ class RelativeDensity(NeighbourDetector, Detector):
     neighbours: int = param(5, "how many training rows are near", ge=1, tune=(1, 50))
     over: str = param("mean", "what is taken of the densities of the neighbours", choices=OVER)
 
+    how_scored = "density: 1 / mean distance of its own; score: that of these (mean or sum) over that of the row."
     density_: Array = learned("stored")
     own_: Array = learned("stored")
 
@@ -62,6 +63,10 @@ class RelativeDensity(NeighbourDetector, Detector):
         if same_rows(table.numbers, self.stored_):
             return self.own_
         return self.scored(table, lambda near, stored: self._relative(near, self.density_[stored.first]))
+
+    def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
+        """How densely they lie."""
+        return {"density": self.density_[near]}
 
     def _relative(self, near: Neighbours, density: Array) -> Array:
         return np.asarray(OVER[self.over](near, density[near.pairs.stored]) / _density(near))

@@ -31,7 +31,7 @@ from mlcli.models.anomaly.one_class_svm import OneClassKernel
 from mlcli.tasks.anomaly import Detector
 
 
-@register("svdd", reference="Tax & Duin 2004, Support vector data description", revision=2)
+@register("svdd", reference="Tax & Duin 2004, Support vector data description", revision=3)
 class SupportVectorDescription(OneClassKernel, Detector):
     """A ball round most rows, in the space of a kernel."""
 

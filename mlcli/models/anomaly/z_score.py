@@ -24,7 +24,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import mean_and_deviation
+from mlcli.models.anomaly._gaussian import deviations_table, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
@@ -75,3 +75,7 @@ class ZScore(Detector):
         )
         header = ("column", "mean", "standard deviation", "z = -3 at", "z = 3 at")
         return (findings.Table("Mean and standard deviation of each column", header=header, rows=rows),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The z of each cell, of which the largest is the score."""
+        return (deviations_table(self.columns_, table, self.mean_, self.deviation_),)

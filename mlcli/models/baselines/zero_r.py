@@ -12,6 +12,8 @@ Cost:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from mlcli.core import findings
@@ -59,8 +61,16 @@ class ZeroR(Classifier, Regressor):
         return float(max(1, len(self.mean_) - 1))
 
     def explain(self) -> findings.Explanation:
-        """The shares, or the mean."""
+        """The shares and how mixed they are, or the mean."""
         if self.classes_ is None:
             return (findings.Lines("Constant prediction", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
         rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
-        return (findings.Table("Class shares", header=(self.target_, "share"), rows=rows),)
+        shares = findings.Table("Class shares", header=(self.target_, "share"), rows=rows)
+        return shares, findings.Table("Impurity of the classes", ("measure", "value"), tuple(self._impurities()))
+
+    def _impurities(self) -> Iterator[tuple[str, float]]:
+        """What a split of a tree can take away from."""
+        p = self.mean_[self.mean_ > 0]
+        yield "misclassification, 1 − max p", float(1 - p.max())
+        yield "gini, 1 − Σ p²", float(1 - p @ p)
+        yield "entropy in bits, −Σ p log2 p", float(-p @ np.log2(p)) + 0.0

@@ -1,11 +1,12 @@
 """Naive Bayes: multiplies the prior of each class by the likelihood of every column as if they were independent.
 
 Formula:
-    P(k | x) ∝ P(k) Π_j P(x_j | k), summed as logarithms. P(k) is the share of the class in training. For nominal,
-    ordinal and boolean columns with V levels and N_k rows of class k, of which n_vk have level v, P(v | k) is
+    By Bayes' rule the posterior P(k | x) ∝ P(k) Π_j P(x_j | k), summed as logarithms. The prior P(k) is the share
+    of the class in training. For nominal, ordinal and boolean columns with V levels and N_k rows of class k, of
+    which n_vk have level v, P(v | k) is
 
-        (n_vk + α) / (N_k + Vα)    `smoothing: alpha`; α = 1 is Laplace's
-        n_vk / N_k                 `smoothing: none`
+        (n_vk + α) / (N_k + Vα)    `smoothing: alpha`; α = 1 is the Laplace estimator
+        n_vk / N_k                 `smoothing: none`, maximum likelihood (MLE)
         n_vk / N_k, or ε for 0     `smoothing: epsilon`
         (n_vk + m/V) / (N_k + m)   `smoothing: m-estimate`
 

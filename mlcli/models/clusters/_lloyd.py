@@ -45,6 +45,10 @@ class SettledCentres:
     steps: int
     converged: bool
     """Whether they stopped by themselves."""
+    path: tuple[float, ...]
+    """The summed squared distances at the start and after each step."""
+    ends: tuple[float, ...] = ()
+    """Those that all restarts have ended with."""
 
 
 class Lloyd:
@@ -62,13 +66,14 @@ class Lloyd:
 
     def run(self, stop: Stop) -> SettledCentres:
         """Move until the centres have converged."""
-        for step in range(1, stop.steps + 1):
+        path, converged = [self._within()], False
+        while len(path) <= stop.steps and not converged:
             self._fill_empty()
             moved = self._move()
             changed = self._place(moved)
-            if changed <= stop.changes or float(moved @ moved) <= stop.moved:
-                return SettledCentres(self._means(), self._within(), step, True)
-        return SettledCentres(self._means(), self._within(), stop.steps, False)
+            converged = changed <= stop.changes or float(moved @ moved) <= stop.moved
+            path.append(self._within())
+        return SettledCentres(self._means(), path[-1], len(path) - 1, converged, tuple(path))
 
     def _move(self) -> Array:
         """Centres go to the mean of their rows; how far each goes."""

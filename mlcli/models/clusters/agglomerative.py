@@ -39,6 +39,8 @@ LEAVES = 12
 """Leaves at most; each stands for the rows that merged before."""
 LAST = 10
 """Merges that are listed."""
+NAMED = 6
+"""Rows of a part of a merge that are named; of more there is their number."""
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
@@ -90,7 +92,7 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         if len(self.heights_) == 0:
             return (findings.Lines("One row", ("there is nothing to merge",)),)
         title = f"Dendrogram ({self.linkage} linkage)"
-        header = ("clusters left", "height", "rows of one", "rows of the other")
+        header = ("clusters left", "height", "one", "the other")
         return (
             dendrogram(title, self.merges, self.cluster_, self._reading()),
             findings.Table("Last merges", header, last_merges(self.merges)),
@@ -105,15 +107,22 @@ class Agglomerative(TransductiveClusterer, Clusterer):
         return f"{scale}; the longer a line, the clearer its cluster{inverted}"
 
 
-def last_merges(merges: Merges) -> tuple[tuple[float, ...], ...]:
+def last_merges(merges: Merges) -> tuple[tuple[findings.Entry, ...], ...]:
     """How many clusters each of the last merges leaves, its height, and the rows of its two parts."""
     rows = len(merges.heights) + 1
     sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
     steps = range(rows - 2, max(-1, rows - 2 - LAST), -1)
+    parts = ([_rows(merges, part, sizes[part]) for part in merges.children[step]] for step in steps)
     return tuple(
-        (rows - 1 - step, float(merges.heights[step]), *(int(size) for size in sizes[merges.children[step]]))
-        for step in steps
+        (rows - 1 - step, float(merges.heights[step]), *two) for step, two in zip(steps, parts, strict=True)
     )
+
+
+def _rows(merges: Merges, part: int, size: int) -> str:
+    """The rows of a part, by their numbers where they are few."""
+    if size > NAMED:
+        return f"{size} rows"
+    return f"{'row' if size == 1 else 'rows'} {', '.join(str(row + 1) for row in merges.rows_below(part))}"
 
 
 def dendrogram(title: str, merges: Merges, cluster: Codes, note: str) -> findings.Dendrogram:

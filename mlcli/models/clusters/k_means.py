@@ -3,7 +3,7 @@
 Formula:
     Centres m_1..m_k and clusters c(x) = argmin_j |x − m_j| that make Σ w |x − m_c(x)|² small (WCSS). Lloyd's
     algorithm moves rows and centres in turn, neither of which can raise the sum, and stops at a local minimum; the
-    best of some restarts is kept.
+    best of some restarts is kept. `mlcli curve validation` over `clusters` shows the elbow of that sum.
 
 Assumes:
     Round clusters of about the same width, in columns on one scale; far-off rows pull centres towards them.
@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,6 +49,8 @@ from mlcli.models.clusters._lloyd import Lloyd, SettledCentres, Stop, placing_fo
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
+ALIKE = 1e-6
+"""Restarts have ended alike where they differ by less than this share of the inertia at the start."""
 BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""
 
@@ -76,6 +79,10 @@ class KMeans(Clusterer):
     sizes_: Array = learned("clusters")
     within_: float = learned()
     steps_: int = learned()
+    path_: Array = learned()
+    """The within-cluster sum of squares at the start of the best restart and after each iteration."""
+    ends_: Array = learned()
+    """That of each restart."""
     separations_: Array = learned()
     """By the number of clusters from 2 on, the smallest distance of two centres in mean distances to them."""
 
@@ -113,7 +120,7 @@ class KMeans(Clusterer):
         sizes = np.bincount(found.cluster, weights=cloud.weights, minlength=len(order))
         self.sizes_ = sizes.astype(np.float64)[order]
         self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[found.cluster]))
-        self.steps_ = best.steps
+        self.steps_, self.path_, self.ends_ = best.steps, np.array(best.path), np.array(best.ends)
         if not best.converged:
             text = f"k-means has not converged after {counted(best.steps, 'iteration')}; raise max_iterations"
             warnings.warn(text, MlcliWarning, stacklevel=3)
@@ -150,10 +157,21 @@ class KMeans(Clusterer):
         lines = (
             f"inertia (within-cluster sum of squares, WCSS): {self.within_:.6g}, in the columns after the steps",
             f"{100 * share:.1f} % of the total sum of squares",
-            f"best of {self.restarts} restarts, {ended} after {counted(self.steps_, 'iteration')}",
+            f"best of {self.restarts} restarts, {ended} after {counted(self.steps_, 'iteration')}{self._others()}",
         )
         found = findings.Lines(f"{len(self.centres_)} clusters and their centres", lines=lines)
-        return (found,) if self.separations_ is None else (found, self._tried())
+        points, line = tuple(map(float, range(len(self.path_)))), ("inertia", tuple(self.path_.tolist()))
+        path = findings.Curve("Inertia by iteration", "iteration", points, (line,))
+        return (found, path) if self.separations_ is None else (found, path, self._tried())
+
+    def _others(self) -> str:
+        """Where the other restarts have ended."""
+        if len(self.ends_) < 2:
+            return ""
+        alike = int((self.ends_ - self.ends_.min() <= ALIKE * self.path_[0]).sum())
+        if alike == len(self.ends_):
+            return ", where all ended"
+        return f", where {alike} ended; the highest inertia of the others is {self.ends_.max():.6g}"
 
     def _tried(self) -> findings.Table:
         """How far apart the centres of each number of clusters lie."""
@@ -181,4 +199,4 @@ def _best(runs: list[SettledCentres], cloud: CentredRows) -> SettledCentres:
     for run in runs[1:]:
         if run.within < best.within - tie:
             best = run
-    return best
+    return replace(best, ends=tuple(run.within for run in runs))

@@ -2,7 +2,7 @@
 
 Formula:
     p(x) = Σ_k π_k N(x | μ_k, Σ_k), fitted by expectation-maximisation:
-    E-step r_ik = π_k N(x_i | μ_k, Σ_k) / Σ_j π_j N(x_i | μ_j, Σ_j);
+    E-step (responsibilities) r_ik = π_k N(x_i | μ_k, Σ_k) / Σ_j π_j N(x_i | μ_j, Σ_j);
     M-step N_k = Σ_i w_i r_ik, π_k = N_k / W, μ_k = Σ_i w_i r_ik x_i / N_k,
     Σ_k = Σ_i w_i r_ik (x_i − μ_k)(x_i − μ_k)ᵀ / N_k, W being the summed weight.
     As a clustering it puts each row into the component that is most responsible for it.

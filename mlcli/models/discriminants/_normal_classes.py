@@ -16,9 +16,17 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import ROUNDING
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.covariances import Normal, drawn, log_density
+from mlcli.engines.covariances import (
+    COVARIANCE_TYPES,
+    CovarianceType,
+    Normal,
+    covariance_table,
+    drawn,
+    log_density,
+    log_joint,
+)
 from mlcli.engines.linear_design import triangle
-from mlcli.engines.posteriors import logarithm, prior_conflicts, prior_table, table_by_class
+from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, prior_table, table_by_class
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -54,6 +62,17 @@ class NormalClasses(Classifier):
         """The covariance of each class."""
         raise TypeError(f"{type(self).__name__} does not say what covariances it has")
 
+    @property
+    def covariance_type(self) -> CovarianceType:
+        """What the covariance of a class may look like."""
+        return COVARIANCE_TYPES["full"]
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Of each class that there is a mean and a covariance, and of the priors one less than there are."""
+        of_class = len(self.columns_) + self.covariance_type.free_parameters(len(self.columns_))
+        present = np.count_nonzero(self.class_totals_)
+        return float(present * of_class + present - 1)
+
     def roots(self) -> list[Array]:
         """The root of each covariance."""
         return [normal.root for normal in self.normals()]
@@ -73,6 +92,23 @@ class NormalClasses(Classifier):
             prior_table(self.target_, self.classes_, self.priors_),
             self.by_class("Means", self.means_ + self.centre_),
         )
+
+    def covariance_tables(self) -> findings.Explanation:
+        """The covariance of each class that has one."""
+        known = zip(self.classes_, self.normals(), self.priors_, strict=True)
+        of_class = {name: normal.covariance for name, normal, prior in known if prior > 0}
+        return covariance_table("Covariances", [one.name for one in self.columns_], of_class, self.target_)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """Bayes' rule for the row: prior times density of each class, and its share of their sum."""
+        priors, away = logarithm(self.priors_), table.numbers[:1] - self.centre_
+        joint = log_joint(away, priors, self.means_, self.normals())[:, 0]
+        possible = np.isfinite(joint)
+        density = np.subtract(joint, priors, out=np.full_like(joint, -np.inf), where=possible)
+        lines = (("log prior", priors), ("log density", density), ("log of the product", joint))
+        shares = posterior(joint[None])[0] if possible.any() else self.priors_
+        rows = tuple((what, *values.tolist()) for what, values in (*lines, ("share of the products", shares)))
+        return (findings.Table("Prior times density", ("factor", *self.classes_), rows),)
 
     def by_class(self, title: str, values: Array, note: str = "") -> findings.Table:
         """What each class has in each column (classes × columns)."""

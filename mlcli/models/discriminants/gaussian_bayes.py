@@ -27,8 +27,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import COVARIANCE_TYPES, LOG_TAU, CovarianceType
-from mlcli.engines.posteriors import log_priors, log_sum, posterior, priors_of, refuse_misfitting_priors
+from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType, Normal
+from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors
 from mlcli.models.discriminants._normal_classes import NormalClasses
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -54,7 +54,8 @@ class GaussianBayes(NormalClasses, Classifier):
         return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
 
     @property
-    def _type(self) -> CovarianceType:
+    def covariance_type(self) -> CovarianceType:
+        """The form that is chosen."""
         return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -75,7 +76,7 @@ class GaussianBayes(NormalClasses, Classifier):
 
     def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
         """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
-        total, of_type = float(weights.sum()), self._type
+        total, of_type = float(weights.sum()), self.covariance_type
         mean = weights @ away / total if total else np.zeros(len(floor))
         free = total - self.ddof if total > self.ddof else max(total, 1.0)
         least = np.maximum(floor, np.finfo(float).tiny)
@@ -90,22 +91,26 @@ class GaussianBayes(NormalClasses, Classifier):
         """The logarithm of π_k N(x; μ_k, Σ_k) of each row and class, without what all classes share."""
         away = table.numbers - self.centre_
         parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
-        lengths = [level - 0.5 * self._type.squared_lengths(away - mean, made) for mean, made, level in parts]
+        lengths = [
+            level - 0.5 * self.covariance_type.squared_lengths(away - mean, made) for mean, made, level in parts
+        ]
         return np.column_stack(lengths)
 
-    def log_evidence(self, table: Table) -> Array:
-        """The logarithm of the density of a row, whatever its class."""
-        return log_sum(self._log_joint(table).T) - 0.5 * len(self.centre_) * LOG_TAU
-
-    def roots(self) -> list[Array]:
+    def normals(self) -> list[Normal]:
         """By the form of the covariances."""
-        return [self._type.root(whitener) for whitener in self.whiteners_]
+        whiteners = [one if one.ndim > 1 else np.diag(one) for one in self.whiteners_]
+        roots = map(self.covariance_type.root, self.whiteners_)
+        return [
+            Normal(root, one, -float(np.linalg.slogdet(one)[1]))
+            for root, one in zip(roots, whiteners, strict=True)
+        ]
 
     def check_learned(self) -> None:
         """A covariance of its form for each class."""
-        if np.shape(self.whiteners_) != (len(self.classes_), *self._type.shape(len(self.columns_))):
+        if np.shape(self.whiteners_) != (len(self.classes_), *self.covariance_type.shape(len(self.columns_))):
             raise ValueError("covariances that do not fit the columns and classes")
 
     def explain(self) -> Explanation:
-        """The priors, and the mean and deviation of each column by class."""
-        return *super().explain(), self.by_class("Standard deviations", self.deviations_)
+        """The priors, and the mean, deviation and covariances of the columns by class."""
+        deviations = self.by_class("Standard deviations", self.deviations_)
+        return *super().explain(), deviations, *(self.covariance_tables() if self.covariance == "full" else ())

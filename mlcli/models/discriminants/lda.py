@@ -7,8 +7,8 @@ Formula:
         Σ = Σ_k S_k / (N − K · ddof),    S_k = Σ_{i in k} w_i (x_i − μ_k)(x_i − μ_k)ᵀ.
 
 Assumes:
-    Numbers normally distributed within each class, spread and related alike in all of them. Borders between
-    classes are straight.
+    Numbers normally distributed within each class, spread and related alike in all of them. Decision
+    boundaries are linear.
 
 Cost:
     rows × columns² + columns³ to fit, columns × classes per row to predict.
@@ -42,7 +42,7 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.covariances import Normal, of_covariance
+from mlcli.engines.covariances import Normal, covariance_table, of_covariance
 from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms
 from mlcli.engines.posteriors import (
@@ -174,20 +174,22 @@ class LinearDiscriminants(NormalClasses, Classifier):
         return [of_covariance(self.covariance_)] * len(self.means_)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """The score of each class, term by term."""
+        """Prior times density of each class, and its score term by term."""
         of_row = self.coefficients_, self.centre_, self.levels_
-        return (linear_terms(table, *of_row, self.classes_, SCORES),)
+        return *super().explain_answer(table), linear_terms(table, *of_row, self.classes_, SCORES)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients and levels by which the scores of classes differ (Hastie et al., section 4.4.5)."""
         return float((np.count_nonzero(self.priors_) - 1) * (len(self.centre_) + 1))
 
     def explain(self) -> findings.Explanation:
-        """The priors, the means, and the score of each class as a sum over columns."""
-        names = [INTERCEPT, *(column.name for column in self.columns_)]
+        """The priors, the means, the shared covariance, and the score of each class as a sum over columns."""
+        columns = [column.name for column in self.columns_]
+        names = [INTERCEPT, *columns]
+        shared = covariance_table("Covariance within every class", columns, {"": self.covariance_})
         terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
         scores = table_by_class("Linear discriminant functions", names, self.classes_, terms, self._note())
-        return *super().explain(), scores
+        return *super().explain(), *shared, scores
 
     def _note(self) -> str:
         note = "The difference between the scores of two classes is the logarithm of the odds."

@@ -9,8 +9,8 @@ Formula:
     With `shrinkage` s it is (1 − s) Σ_k + s Σ, Σ being the covariance that `lda` has; s = 1 is `lda`.
 
 Assumes:
-    Numbers normally distributed within each class, and far more rows than columns in each. Borders between
-    classes are quadratic.
+    Numbers normally distributed within each class, and far more rows than columns in each. Decision
+    boundaries are quadratic.
 
 Cost:
     rows × columns² + classes × columns³ to fit, classes × columns² per row to predict.
@@ -208,10 +208,11 @@ class QuadraticDiscriminants(NormalClasses, Classifier):
         return [of_whitener(whitener, unit) for whitener in self.whiteners_]
 
     def explain(self) -> findings.Explanation:
-        """The priors, and the mean and deviation of each column by class."""
+        """The priors, and the mean, deviation and covariances of the columns by class."""
         left_out = len(self.columns_) - self.whiteners_.shape[2]
         note = NARROW.format(left_out) if left_out else ""
-        return *super().explain(), self.by_class("Standard deviations", self.deviations_, note)
+        deviations = self.by_class("Standard deviations", self.deviations_, note)
+        return *super().explain(), deviations, *self.covariance_tables()
 
 
 def _named(labels: list[str]) -> str:

@@ -163,9 +163,13 @@ class AdaBoost(Classifier):
         """What the first rounds learned, with the numbers that a calculation by hand would have."""
         alphas, errors = self.alphas_[:MOST_ROUNDS], self.errors_[:MOST_ROUNDS]
         norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
-        columns = (map(_in_short, self.models_), errors.tolist(), alphas.tolist(), norms.tolist())
-        rows = ((number, *cells) for number, cells in enumerate(zip(*columns, strict=False), start=1))
-        return findings.Table("First rounds", ("round", "learned", "error ε", "vote α", "norm Z"), tuple(rows))
+        factors = np.exp(-alphas) / norms, np.exp(alphas) / norms
+        numbers = (one.tolist() for one in (errors, alphas, norms, *factors))
+        cells = zip(map(_in_short, self.models_), *numbers, strict=False)
+        rows = tuple((number, *line) for number, line in enumerate(cells, start=1))
+        header = ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×")
+        note = "By e^−α / Z and e^α / Z the weights of rows are multiplied that the round gets right and wrong."
+        return findings.Table("First rounds", header, rows, note=note)
 
     def _ending(self) -> str:
         if self.errors_[-1] <= NO_ERROR:

@@ -137,7 +137,7 @@ class KernelPerceptron(KernelModel, Classifier):
         names = self._class_names()
         return (
             findings.Table("Passes", ("what", "count"), lines, note=note),
-            *self.weights_of_columns(names, self.coefficients_),
+            *self.weights(names, self.coefficients_, "β"),
             *self._visits_of(names),
         )
 

@@ -95,7 +95,7 @@ class KernelRidge(KernelModel, Classifier, Regressor):
         outputs = self.classes_ if self.classes_ else ("weight",)
         return (
             findings.Table("Root mean squared error", ("error", self.target_), tuple(errors), note=note),
-            *self.weights_of_columns(outputs, self.coefficients_),
+            *self.weights(outputs, self.coefficients_),
         )
 
     def explain_answer(self, table: Table) -> findings.Explanation:

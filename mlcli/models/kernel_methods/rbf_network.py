@@ -41,6 +41,7 @@ from mlcli.engines.calibration import of_present_classes, slope_of_present
 from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
+from mlcli.engines.linear_scores import terms_of_points
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -238,6 +239,14 @@ class RadialBasisNetwork(Classifier, Regressor):
                 note="Centres are in the columns after the steps before the network.",
             ),
         )
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each Gaussian adds to the sums."""
+        alike = np.exp(-self.gammas_ * squared_from_mean(table.numbers[:1], self.points_)[0])
+        names = [f"centre {number}" for number in range(1, len(alike) + 1)]
+        outputs = self.classes_ or (self.target_,)
+        added, level = alike[:, None] * self.weights_, self.level_ if self.bias else None
+        return (terms_of_points(names, alike, added, level, outputs, "Contribution of each Gaussian"),)
 
     def check_learned(self) -> None:
         """A width and weights for each centre."""

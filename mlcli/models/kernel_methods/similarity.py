@@ -28,10 +28,11 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_from_mean
 from mlcli.engines.kernel_functions import BLOCK_CELLS, one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
+from mlcli.engines.linear_scores import terms_of_points
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -71,6 +72,8 @@ class Similarity(Classifier, Regressor):
     points_: Array = learned("points", "columns")
     outputs_: Array = learned("points", "outputs")
     weights_: Array = learned("points")
+    rows_: Rows = learned("points")
+    """Which rows of the file the points are."""
     errors_: Array = learned()
     """The widths that were tried, and the mean squared error of each."""
 
@@ -88,6 +91,7 @@ class Similarity(Classifier, Regressor):
         if self.landmarks is not None and self.landmarks < len(rows):
             rows = rows.take(np.sort(rng.choice(len(rows), self.landmarks, replace=False)))
         self.points_, self.outputs_, self.weights_ = rows.table.numbers, rows.outputs, rows.weights
+        self.rows_ = rows.rows
 
     def _width(self, rows: SupervisedRows) -> float:
         if self.sigma is not None:
@@ -136,6 +140,15 @@ class Similarity(Classifier, Regressor):
             (("error", tuple(errors)),),
             note=note,
         )
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each landmark adds, as much as it is like the row."""
+        powers = -self.gamma_ * squared_from_mean(table.numbers[:1], self.points_)
+        likeness = _shares if self.classes_ else FORMS[self.form]
+        added = likeness(powers, self.weights_)[0][:, None] * self.outputs_
+        names = [f"training row {row + 1}" for row in self.rows_.tolist()]
+        outputs = self.classes_ or (self.target_,)
+        return (terms_of_points(names, np.exp(powers[0]), added, None, outputs, "Contribution of each landmark"),)
 
     def check_learned(self) -> None:
         """Weights and a width above 0."""

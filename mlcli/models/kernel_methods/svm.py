@@ -4,7 +4,7 @@ Formula:
     For two classes y = ±1: minimise ½‖w‖² + C Σᵢ ξᵢ with yᵢ(w·Φ(xᵢ) + b) ≥ 1 − ξᵢ and ξᵢ ≥ 0, solved by its dual:
     maximise Σ αᵢ − ½ ΣΣ αᵢαⱼyᵢyⱼ K(xᵢ, xⱼ) with 0 ≤ αᵢ ≤ C and Σ αᵢyᵢ = 0, by SMO. f(x) = Σ αᵢyᵢ K(xᵢ, x) + b, and
     the class is its sign. b is the mean over the rows on the margin (0 < α < C). The margin is 1/‖w‖, f(x)/‖w‖ the
-    signed distance of a row. ``C: none`` is the hard margin, which allows no row inside.
+    signed distance of a row. Only K is needed of Φ (the kernel trick). ``C`` makes a soft margin, none a hard one.
 
 Assumes:
     A C and a gamma that suit the data: `tuned` tries some, which share the kernel matrix.
@@ -22,8 +22,8 @@ Choices:
     and the class is the most probable one, where LIBSVM counts votes; one against rest has a softmax of a f_k(x),
     the largest f_k wins. f = 0 goes to the class with more training rows. A row of weight w costs C·w. A
     precomputed kernel is a matrix in the table, one column for each row of the file; it is refused unless
-    symmetric and without a negative eigenvalue. The notes minimise the dual, have no α ≤ C and once give support
-    vectors α = 0; they call all rows inside the margin misclassified.
+    symmetric and without a negative eigenvalue (Mercer's condition). The notes minimise the dual, have no α ≤ C
+    and once give support vectors α = 0; they call all rows inside the margin misclassified.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class SupportVectorMachine(KernelModel, Classifier):
                 note="On the margin: 0 < α < C in every classifier that uses the row; inside: α = C in one.",
             ),
             self._promises(),
-            *self.weights_of_columns(names, self.coefficients_),
+            *self.weights(names, self.coefficients_, "αy"),
             *self._spread(),
         )
 

@@ -91,7 +91,7 @@ class SupportVectorRegression(KernelModel, Regressor):
         return (
             findings.Table("Support vectors", ("training rows", "count"), lines, note=note),
             findings.Table("Root mean squared error", ("error", self.target_), tuple(errors)),
-            *self.weights_of_columns(["weight"], self.coefficients_[:, None]),
+            *self.weights(["weight"], self.coefficients_[:, None], "β"),
         )
 
     def explain_answer(self, table: Table) -> findings.Explanation:

@@ -32,7 +32,7 @@ from mlcli.models.linear._classes import LinearMargins
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
-@register("linear-classifier", reference="Hastie, Tibshirani & Friedman 2009, section 4.2", revision=2)
+@register("linear-classifier", reference="Hastie, Tibshirani & Friedman 2009, section 4.2", revision=3)
 class LinearClassifier(LinearMargins, Classifier):
     """Least squares to ±1."""
 

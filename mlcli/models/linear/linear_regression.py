@@ -1,10 +1,10 @@
 """Linear regression: the weighted sum of the columns with the least squared error.
 
 Formula:
-    ŷ = b + w·x with w = X⁺(y − ȳ), X the centred columns and X⁺ their pseudo-inverse: (XᵀX)⁻¹Xᵀ at full rank.
-    Noise variance σ² = RSS / N (maximum likelihood). Standard errors use RSS / (N − p), p counting the intercept:
-    se(w_j) = √(RSS / (N − p) · (XᵀX)⁻¹_jj), t = w_j / se, intervals from Student's t with N − p degrees of
-    freedom.
+    ŷ = b + w·x with w = X⁺(y − ȳ), X the centred columns and X⁺ their pseudo-inverse: (XᵀX)⁻¹Xᵀ at full rank
+    (one-step learning). Noise variance σ² = RSS / N (maximum likelihood). Standard errors use RSS / (N − p), p
+    counting the intercept: se(w_j) = √(RSS / (N − p) · (XᵀX)⁻¹_jj), t = w_j / se, intervals from Student's t with
+    N − p degrees of freedom.
 
 Assumes:
     The target is linear in the columns, with independent noise of one variance; the intervals also want the noise
@@ -25,6 +25,7 @@ Choices:
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 
@@ -60,7 +61,7 @@ NAMED = 12
 """Of more columns than this, a note names the first ones only."""
 
 
-@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=2)
+@register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=3)
 class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
@@ -182,9 +183,15 @@ class LinearRegression(LinearValues, Regressor):
         return (
             ("variance, maximum likelihood RSS / N", self.residual_sum_ / self.total_),
             ("variance, unbiased RSS / (N − p)", self.residual_sum_ / freedom if freedom > 0 else None),
+            ("log-likelihood −N/2 · (ln 2πσ² + 1)", self._log_likelihood()),
             ("rows (sum of weights) N", self.total_),
             ("parameters determined by the rows p", self.rank_),
         )
+
+    def _log_likelihood(self) -> float | None:
+        """That of the training rows under the likeliest coefficients and noise; none where nothing is left."""
+        variance = self.residual_sum_ / self.total_
+        return -self.total_ / 2 * (math.log(2 * math.pi * variance) + 1) if variance > 0 else None
 
     def _notes(self) -> Iterator[str]:
         collinear, constant = _names(self.columns_, self.collinear_), _names(self.columns_, self.constant_)

@@ -3,7 +3,7 @@
 Formula:
     Two classes: P(second class) = 1 / (1 + e^−(b + w·x)). More: P(k) = e^(b_k + w_k·x) / Σ_j e^(b_j + w_j·x)
     (softmax), or one such model of each class against the rest, with probabilities made to sum to 1.
-    Minimise Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
+    Minimise the cross-entropy and penalties, Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
     Other links take the place of 1 / (1 + e^−z): the normal distribution function (probit), ½ + arctan(z)/π
     (cauchit), and the generalised logistic function (1 + e^−z)^−power; more than two classes are then told apart
     one against the rest.
@@ -18,13 +18,13 @@ Cost:
     passes. ``auto`` is Newton where curvatures are cheap, else L-BFGS.
 
 Choices:
-    Softmax of +w·x; with the minus of the notes only the sign of the weights would change. Logarithms are natural.
-    l2 is 1/C of other programs: losses are summed, not averaged, and intercepts are not penalised. Softmax has a
-    weight vector for each class; they sum to 0, as do the intercepts. Two classes have one vector, so that softmax
-    and one against the rest are then the same. ``tolerance`` is compared with the gradient per row of training, in
-    columns of unit variance, so that it depends neither on the number of rows nor on units. Standard errors are
-    those of the curvature at the end, penalty included; there are none with an l1. The arctan link is not convex:
-    the nearest minimum is given.
+    The notes call the logistic function (sigmoid) logit, which is its inverse. Softmax of +w·x; with the minus of
+    the notes only the sign of the weights would change. Logarithms are natural. l2 is 1/C of other programs:
+    losses are summed, not averaged, and intercepts are not penalised. Softmax has a weight vector for each class;
+    they sum to 0, as do the intercepts. Two classes have one vector, so that softmax and one against the rest are
+    then the same. ``tolerance`` is compared with the gradient per row of training, in columns of unit variance, so
+    that it depends neither on the number of rows nor on units. Standard errors are those of the curvature at the
+    end, penalty included; there are none with an l1. The arctan link is not convex: the nearest minimum is given.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
 
     iterations_: tuple[int, ...] = learned()
     steepness_: tuple[float, ...] = learned()
+    losses_: tuple[float, ...] = learned()
+    """The mean cross-entropy of the training rows, of each subproblem."""
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
@@ -128,6 +130,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
         self.learn_coefficients(design, np.concatenate(found))
         self.iterations_ = tuple(minimum.iterations for minimum in minima)
         self.steepness_ = tuple(minimum.at.steepness for minimum in minima)
+        ends = zip(objectives, minima, strict=True)
+        self.losses_ = tuple(objective.loss.at(minimum.at.scores)[0] for objective, minimum in ends)
         errors = [self._errors(design, *both) for both in zip(objectives, minima, strict=True)]
         self.errors_ = np.concatenate(errors)
 
@@ -166,12 +170,13 @@ class LogisticRegression(LinearLikelihood, Classifier):
     def explain(self) -> findings.Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
         coefficients = self.coefficient_table(" ".join(self._notes()), self.intercept)
-        ends = zip(self.iterations_, self.steepness_, strict=True)
+        ends = zip(self.iterations_, self.steepness_, self.losses_, strict=True)
         solver = findings.Table(
             f"Solver {self.solver}",
-            header=("iterations", "largest entry of the gradient"),
+            header=("iterations", "largest entry of the gradient", "cross-entropy"),
             rows=tuple(ends),
-            note=f"The gradient is per row, in columns of unit variance; it may stop at {self.tolerance:g}.",
+            note="Per training row: the gradient in columns of unit variance, which may stop at "
+            f"{self.tolerance:g}, and the cross-entropy without the penalty.",
         )
         return (coefficients, self._odds(), solver) if self.link == "logistic" else (coefficients, solver)
 

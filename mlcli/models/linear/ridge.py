@@ -10,10 +10,10 @@ Cost:
     n·p² + p³ to fit (n²·p with more columns than rows), p per row to predict.
 
 Choices:
-    The notes write RSS / (2σ²) + α/2·‖w‖² for the most probable w under a normal prior of precision α; times 2σ²
-    that is the formula above with l2 = α·σ². The findings say σ, the likeliest (σ² = RSS / n), and the α that l2
-    then is. The sum of squares is not divided by n, and the intercept is not penalised. l2 = 0 is least squares. A
-    weight counts a row that many times.
+    The notes write RSS / (2σ²) + α/2·‖w‖² for the most probable w (MAP) under a normal prior of precision α; times
+    2σ² that is the formula above with l2 = α·σ². The findings say σ, the likeliest (σ² = RSS / n), and the α that
+    l2 then is. The sum of squares is not divided by n, and the intercept is not penalised. l2 = 0 is least
+    squares. A weight counts a row that many times.
 """
 
 from __future__ import annotations

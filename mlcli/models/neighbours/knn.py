@@ -15,7 +15,8 @@ Formula:
 
 Assumes:
     Rows that are near have similar targets, in the distance chosen. Euclidean, manhattan and cosine want numbers,
-    on one scale; irrelevant columns hurt as much as relevant ones help.
+    on one scale; irrelevant columns hurt as much as relevant ones help. With k = 1 each training row answers in
+    its Voronoi cell; rows / k is about how many parameters that amounts to.
 
 Cost:
     Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances

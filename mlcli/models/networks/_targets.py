@@ -38,8 +38,12 @@ class ClassCoding:
         return 1 if self.single else len(self.present)
 
     def targets(self, data: LabelledRows) -> Array:
+        """What the units are to answer to each row."""
+        return self.coded(data.outputs)
+
+    def coded(self, indicators: Array) -> Array:
         """1 where a unit is to be on, else 0, of tanh −1."""
-        on = data.outputs[:, self.present[1:]] if self.single else data.outputs[:, self.present]
+        on = indicators[:, self.present[1:]] if self.single else indicators[:, self.present]
         return np.ascontiguousarray(2.0 * on - 1.0 if self.output == "tanh" else on)
 
     def decoded(self, answers: Array) -> Array:
@@ -62,6 +66,11 @@ class ValueCoding:
     """How much value one in the answer stands for; 0 where all training values are equal."""
     middle: float
     units: int = 1
+
+    def __str__(self) -> str:
+        """How an answer stands for a value."""
+        answer = f"(a − {self.middle:g})" if self.middle else "a"
+        return f"the value is {self.centre:g} + {self.unit:g} {answer}"
 
     @staticmethod
     def of(data: ValuedRows, output: str) -> ValueCoding:

@@ -3,7 +3,9 @@
 Formula:
     a⁰ = x, a^l = f^l(W^l a^(l−1) + b^l). With E the mean loss of a batch of rows and δ^L = ∂E/∂z^L:
     δ^l = (W^(l+1)ᵀ δ^(l+1)) f'(z^l), ∂E/∂W^l = δ^l a^(l−1)ᵀ, ∂E/∂b^l = δ^l.
-    An optimiser steps against these slopes, batch after batch; an epoch is every row once.
+    An optimiser steps against these slopes, batch after batch; an epoch is every row once. f is relu max(0, z),
+    sigmoid 1 / (1 + e^−z) (the logistic function), tanh (hyperbolic tangent), arctan, softplus ln(1 + e^z),
+    generalised-logistic (1 + e^−z)^−alpha, or the identity.
 
 Assumes:
     Many rows: there are easily more weights than rows, so that the network can learn them by heart (l2, dropout
@@ -43,6 +45,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
 from mlcli.engines.network.network import OPTIMISERS, Network, check_layers, layers_of, loss_curve
+from mlcli.engines.network.passes import passes, weights_of
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
 from mlcli.engines.random_by_content import as_repeats, held_aside
 from mlcli.models.networks._targets import ClassCoding, ValueCoding
@@ -50,6 +53,8 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
+MOST_TRUTHS = 3
+"""Error terms are shown for so many classes that may be the true one."""
 OF_CLASSES = ("softmax", "step")
 """Outputs that answer no value."""
 
@@ -219,13 +224,33 @@ class MultiLayerPerceptron(Classifier, Regressor):
             yield self._decoded_answers(network, table)
 
     def explain(self) -> Explanation:
-        """The layers with their numbers of parameters, and the loss epoch by epoch."""
+        """The layers with their numbers of parameters, few weights, and the loss epoch by epoch."""
         layers = layers_of(len(self.weights_[0]), self.biases_, self._names)
+        weights = weights_of(self._network(), self._unit_names)
         loss = loss_curve(self.training_loss_, self.validation_loss_, self.epochs)
         if not len(self.pretraining_loss_):
-            return layers, loss
+            return layers, *weights, loss
         before = loss_curve(self.pretraining_loss_, np.empty(0), self.epochs)
-        return layers, replace(before, title="Loss of pre-training by epoch"), loss
+        return layers, *weights, replace(before, title="Loss of pre-training by epoch"), loss
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """What each unit answers, and its error term for each class that may be the true one."""
+        coding, targets = self._coding, dict[str, Array]()
+        if isinstance(coding, ClassCoding) and len(coding.present) <= MOST_TRUTHS:
+            each = coding.coded(np.eye(len(self.classes_))[coding.present])
+            targets = dict(zip((self.classes_[code] for code in coding.present), each, strict=True))
+        found = passes(self._network(), table.numbers[0], self._output, targets, self._unit_names)
+        return (found if self.classes_ is not None else replace(found, note=f"{found.note}; {coding}"),)
+
+    @property
+    def _unit_names(self) -> list[list[str]]:
+        """The names of the columns, and of the units of each layer."""
+        coding, outputs = self._coding, [self.target_]
+        if isinstance(coding, ClassCoding):
+            outputs = [self.classes_[code] for code in coding.present[int(coding.single) :]]
+        hidden = enumerate(self.hidden, 1)
+        units = ([f"hidden {layer}.{unit + 1}" for unit in range(width)] for layer, width in hidden)
+        return [[column.name for column in self.columns_ if not column.coded], *units, outputs]
 
     def check_learned(self) -> None:
         """Refuse layers of other widths, and what is no coding of these classes or values."""

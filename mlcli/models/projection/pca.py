@@ -36,6 +36,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.linear_scores import reconstruction, sum_of_terms
 from mlcli.engines.principal_components import (
     SOLVERS,
     Axes,
@@ -105,6 +106,15 @@ class PrincipalComponents(Projector):
     def explain(self) -> Explanation:
         """The scree plot and the loadings."""
         return component_findings(self._axes(), [column.name for column in self.columns_], self.kept_)
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The place of a row as sums over its cells, and what is restored from there."""
+        names = [f"component_{place}" for place in range(1, self.kept_ + 1)]
+        centred = (table.numbers[0] - self.middle_).tolist()
+        parts = zip(table.number_columns, centred, self.directions_[:, : self.kept_], strict=True)
+        terms = [(column.name, cell, cell * direction) for column, cell, direction in parts]
+        places = sum_of_terms(terms, names, "Contributions to the components", times="cell − mean")
+        return places, reconstruction(table, self.reconstruct(table))
 
     def _axes(self) -> Axes:
         return Axes(self.middle_, np.ones_like(self.middle_), self.directions_, self.variances_)

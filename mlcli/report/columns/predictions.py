@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.core.errors import DataError
+from mlcli.core.information import entropy
+from mlcli.core.limits import refuse_unanswerable
 from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.threads import one_blas_thread
@@ -44,6 +46,8 @@ class PredictionRequest:
     """Columns that the model knows and the file lacks; their cells are empty."""
     evidence: bool = False
     """Whether the logarithm of p(x) is wanted."""
+    confidence: bool = False
+    """Whether it is wanted how sure the model is of a class."""
     log_stretch: float = 0.0
     """How much higher the steps make the logarithm of a density."""
 
@@ -59,7 +63,12 @@ class PredictionRequest:
 
 
 def predictions_of(
-    saved: SavedModel, rows: AlignedRows, *, probabilities: bool = False, evidence: bool = False
+    saved: SavedModel,
+    rows: AlignedRows,
+    *,
+    probabilities: bool = False,
+    evidence: bool = False,
+    confidence: bool = False,
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
     target = {} if saved.target is None else {"target": saved.target}
@@ -67,10 +76,13 @@ def predictions_of(
     if evidence and saved.kind not in WITH_DENSITY:
         what = f"answers of {saved.kind} do not say how probable rows are"
         raise DataError(what, hint="leave out --log-density")
+    if confidence and saved.kind != "classification":
+        raise DataError(f"answers of {saved.kind} are no classes to be sure of", hint="leave out --confidence")
     with one_blas_thread():
         prepared = saved.pipeline.prepared(rows.table)
-        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps())
-        request = PredictionRequest(prepared, probabilities, beside, rows.absent_features, evidence, stretch)
+        stretch = sum(step.log_stretch() for step in saved.pipeline.all_steps()) if evidence else 0.0
+        absent = rows.absent_features
+        request = PredictionRequest(prepared, probabilities, beside, absent, evidence, confidence, stretch)
         columns: Columns = named(kind_named(saved.kind).columns_at)(model, request)
     return columns
 
@@ -83,6 +95,7 @@ def label_columns(model: Any, request: PredictionRequest) -> Columns:
     refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
+    columns |= _confidence_columns(shares) if request.confidence else {}
     return columns | (_evidence_column(model.log_evidence(request.table), request) if request.evidence else {})
 
 
@@ -96,6 +109,14 @@ def _evidence_column(log_evidence: Array | None, request: PredictionRequest) -> 
         what = f"row {row}: how probable it is cannot be said of what is not known"
         raise DataError(what, hint="fill its target with a level of training, or leave out --log-density")
     return {EVIDENCE: [repr(float(value)) for value in log_evidence + request.log_stretch]}
+
+
+def _confidence_columns(shares: Array) -> Columns:
+    """The probability of the likeliest class, by how much it is ahead of the next, and the entropy in bits."""
+    ranked = np.sort(shares, axis=1)[:, ::-1]
+    ahead = ranked[:, 0] - (ranked[:, 1] if shares.shape[1] > 1 else 0.0)
+    said = {"confidence": ranked[:, 0], "margin": ahead, "entropy": entropy(shares) / np.log(2)}
+    return {name: _numbers_as_text(values) for name, values in said.items()}
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
@@ -238,8 +259,4 @@ def _numbers_as_text(answers: Array) -> list[str]:
 
 
 def _refuse_gaps(answers: Array) -> None:
-    finite = np.isfinite(answers).all(axis=tuple(range(1, answers.ndim)))
-    if not finite.all():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(~finite)[:10])
-        what = f"the model has no answer for {(~finite).sum()} of {len(answers)} rows, the first of them: {rows}"
-        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
+    refuse_unanswerable(~np.isfinite(answers).all(axis=tuple(range(1, answers.ndim))))

@@ -28,6 +28,8 @@ COMMANDS = {
 """What a character is in LaTeX, where it is not itself."""
 LIFTED = {"<super>": "^", "<sub>": "_"}
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
+DASH = re.compile("-(?=-)")
+"""A hyphen before another: LaTeX would draw both as one dash."""
 SECTIONS = {1: "section*", 2: "subsection*"}
 STRONG = ("strong", "best")
 SIDES = {"left": "l", "right": "r"}
@@ -117,4 +119,4 @@ def _strong(text: str, wanted: bool) -> str:
 
 
 def _plain(text: str, page: Page) -> str:
-    return MINUS.sub("$-$", page.shown(text).strip().translate(SIGNS))
+    return MINUS.sub("$-$", DASH.sub("-{}", page.shown(text).strip().translate(SIGNS)))

@@ -25,6 +25,8 @@ from mlcli.report.pictures.characters_of_trees import critical_difference, dendr
 BAR = "█"
 LONGEST = 40
 """Of the longest bar, by how wide the page is."""
+MOST_HEIGHTS = 60
+"""Of how many points of a curve the heights are drawn."""
 
 
 def drawn(picture: Any, width: int | None) -> Grid | Preformatted:
@@ -78,7 +80,7 @@ def curve(picture: findings.Curve, width: int | None) -> Grid:
     low, high = min(known, default=0.0), max(known, default=0.0)
     starts, ends = zip(*((line[0], line[-1]) for _, line in picture.series), strict=True)
     written = column_of([*starts, *ends])
-    shapes = (GridCell("", heights=_heights(line, low, high)) for _, line in picture.series)
+    shapes = (GridCell("", heights=_heights(_thinned(line), low, high)) for _, line in picture.series)
     names = (strong(name) for name, _ in picture.series)
     first, last = map(short, (picture.points[0], picture.points[-1]))
     rows = zip(names, written[: len(starts)], shapes, written[len(starts) :], strict=True)
@@ -114,6 +116,12 @@ def _with_bars(
         [strong(label) if right else label, *cells, bar] for label, *cells, bar in zip(*columns, bars, strict=True)
     )
     return grid([*header, ""], rows, right=range(right, len(header)))
+
+
+def _thinned(line: Sequence[float | None]) -> list[float | None]:
+    """So many points that they stand in a line, at equal distances from the first to the last."""
+    shown = min(len(line), MOST_HEIGHTS)
+    return [line[round(place * (len(line) - 1) / max(shown - 1, 1))] for place in range(shown)]
 
 
 def _heights(line: Sequence[float | None], low: float, high: float) -> tuple[float, ...]:

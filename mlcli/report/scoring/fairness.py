@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
@@ -105,8 +106,7 @@ def similar_rows(one: Scored) -> IndividualFairness | None:
 
 
 def _similarity_in_split(answers: LabelAnswers, table: Table) -> IndividualFairness:
-    some = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), MOST_ROWS)).round().astype(np.intp))
-    answers = answers.take(some)
+    answers = answers.take(evenly_spaced(len(answers), MOST_ROWS))
     code = favourable_codes(answers.classes)[0]
     said = (answers.predicted == code).astype(np.float64)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]

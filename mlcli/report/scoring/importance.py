@@ -89,12 +89,18 @@ def permutation_importance(cell: Cell, metric: Metric, repeats: int = REPEATS) -
 
 
 def _training_and_held_rows(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Rows to learn from and rows to ask about, of long tables some; groups are not cut."""
+    """Rows to learn from and rows to ask about, of long tables some at random; groups are not cut."""
     strata: Strata = rows.strata()
     protocol = KFold(folds=FOLDS) if strata.strata is None else StratifiedKFold(folds=FOLDS)
     with captured_warnings():
         split = protocol.splits(strata, rng)[0]
-    return split.train[:MOST_ROWS], split.test[:MOST_ROWS]
+    train, test = (_some_of(part, rng) for part in (split.train, split.test))
+    return train, test
+
+
+def _some_of(rows: Rows, rng: np.random.Generator) -> Rows:
+    """All rows, or as many as are looked at; files may be sorted, so that the first say little of the others."""
+    return rows if len(rows) <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
 
 
 def _score_shuffled(pipeline: Any, rows: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mlcli.core.params import Parameter, build, parameters
+from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import Entry
 from mlcli.report.document import (
@@ -114,6 +114,7 @@ def _page(entry: Entry) -> Document:
         "family": _family_of(entry).replace("_", " "),
         "accepts": _accepts_text(build(cls, {}).accepts),
         "stages": getattr(cls, "stage_name", ""),
+        "generative": "mlcli sample draws rows of it" if _draws_rows(cls) else "",
         "reference": getattr(cls, "reference", ""),
         "from": entry.distribution,
     }
@@ -124,6 +125,13 @@ def _page(entry: Entry) -> Document:
         *_parameter_elements(parameters(cls)),
         *_sections(rest),
     )
+
+
+def _draws_rows(cls: type) -> bool:
+    """Whether it is a model of how rows come about, and no wrapper whose base may be one."""
+    from mlcli.core.model import Model
+
+    return issubclass(cls, Model) and cls.sample_rows is not Model.sample_rows and "base" not in by_name(cls)
 
 
 def _accepts_text(accepts: Any) -> str:

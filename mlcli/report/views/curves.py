@@ -8,7 +8,7 @@ from typing import Any
 
 from mlcli import __version__
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.findings import as_json
+from mlcli.core.findings import Curve, as_json
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Undefined
@@ -113,7 +113,8 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     cells = _scored_cells(sweep, results)
     head = opening([one.cell for one in cells])
     if sweep.kind == "bias-variance":
-        return (*head, *_decomposition_elements(_decompositions(cells)))
+        models = _decompositions(cells)
+        return (*head, *_decomposition_elements(models), *_curve_of_decompositions(sweep, models))
     curves = [element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)]
     return (*head, *curves, *_picture_of_kind(sweep, cells))
 
@@ -166,6 +167,18 @@ def _decompositions(cells: Group) -> dict[str, Decomposition]:
             raise UsageError(decomposition.why, hint=decomposition.hint)
         found[name] = decomposition
     return found
+
+
+def _curve_of_decompositions(sweep: Sweep, models: Mapping[str, Decomposition]) -> Iterator[Element]:
+    """The error and its parts over the numbers that a parameter takes."""
+    points = tuple(float(value) for value in sweep.values if isinstance(value, int | float))
+    if len(points) < 2 or len(points) < len(sweep.values):
+        return
+    swept = list(models.values())[-len(points) :]
+    _, terms = list(swept[0].terms.items())[-1]
+    lines = [("error", tuple(one.error for one in swept))]
+    lines += [(term, tuple(list(one.terms.values())[-1][term] for one in swept)) for term in terms]
+    yield Curve(f"Bias and variance by {sweep.over}", sweep.over, points, tuple(lines))
 
 
 def _decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.tables import Array, Table
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
@@ -20,10 +19,10 @@ from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
 from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
 from mlcli.report.scoring.scored import Scored, judged_answers
-from mlcli.report.views.distributions import pairs
 from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space
 from mlcli.report.views.kinds.clustering import cluster_profile
-from mlcli.report.views.kinds.density import ACROSS, UPWARDS, over_plane
+from mlcli.report.views.kinds.density import ACROSS, UPWARDS
+from mlcli.report.views.kinds.predictions import MOST_CLASSES, outputs_of, regions
 from mlcli.tasks.table import kind_named, named
 
 KINDS = ("classification", "regression")
@@ -37,7 +36,6 @@ SHOWN, DRAWN = 15, 3
 ASKED = 150
 """Rows over which an answer by one column is averaged."""
 MOST_POINTS = 400
-MOST_CLASSES = 6
 UNSEEN = "of rows that it has not learned from"
 OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
 
@@ -90,18 +88,13 @@ def _importance_boxplots(importance: PermutationImportance, name: str, order: Se
     )
 
 
-def _outputs_of(importance: PermutationImportance, table: Table) -> Array:
-    base: Any = kind_named(importance.cell.kind).base
-    found: Array = base.outputs_of(importance.pipeline.final, importance.pipeline.prepared(table))
-    return found
-
-
 def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
-    table = importance.held_rows.table.take(np.arange(min(len(importance.held_rows), ASKED)))
+    table = importance.held_rows.table.take(evenly_spaced(len(importance.held_rows), ASKED))
     usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
-    answers = [_outputs_of(importance, with_column(table, column, value)) for value in values]
+    ask = outputs_of(importance.pipeline, importance.held_rows)
+    answers = [ask(with_column(table, column, value)) for value in values]
     means = np.array([outputs.mean(axis=0) for outputs in answers])
     ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
     names = kind_named(importance.cell.kind).base.output_names(importance.pipeline.final) or (
@@ -123,21 +116,9 @@ def _answers_over_plane(
     importance: PermutationImportance, name: str, across: str, upwards: str
 ) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
-    table = importance.held_rows.table
-    final: Any = importance.pipeline.final
-    names: tuple[str, ...] = tuple(getattr(importance.held_rows, "classes", ()))
-    members = [np.flatnonzero(importance.held_rows.y == code)[:MOST_POINTS] for code in range(len(names))]
-    points = [pairs(table.cells(across)[rows], table.cells(upwards)[rows]) for rows in members]
-
-    def answers_of(plane: Table) -> Array:
-        outputs = _outputs_of(importance, plane)
-        return np.asarray(final.decide(outputs), np.float64) if names else outputs[:, 0]
-
-    title = f"{name}: {'decision regions' if names else 'predictions'} by {across} and {upwards}"
-    plane = over_plane(table, across, upwards, answers_of)
-    note = OTHERS if names else OTHERS.partition("; points")[0]
-    groups = tuple(zip(names, points, strict=True))
-    return findings.Regions(title, across, upwards, *plane, names, groups, note=note)
+    note = OTHERS if hasattr(importance.held_rows, "classes") else OTHERS.partition("; points")[0]
+    found = regions(importance.pipeline, importance.held_rows, across, upwards)
+    return replace(found, title=f"{name}: {found.title[:1].lower()}{found.title[1:]}", note=note)
 
 
 def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
@@ -159,9 +140,9 @@ def cluster_planes(one: Scored, name: str, data: Dataset) -> list[findings.Findi
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
     places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
-    of_clusters = {
-        f"cluster {cluster}": places[answers.rows[answers.cluster == cluster][:MOST_POINTS]]
-        for cluster in np.unique(answers.cluster).tolist()
-    }
+    of_clusters = {}
+    for cluster in np.unique(answers.cluster).tolist():
+        rows = answers.rows[answers.cluster == cluster]
+        of_clusters[f"cluster {cluster}"] = places[rows[evenly_spaced(len(rows), MOST_POINTS)]]
     known = {part: rows[np.isfinite(rows).all(axis=1)] for part, rows in of_clusters.items()}
     return list(in_plane_and_space(f"{name}: clusters", columns, known))

@@ -33,7 +33,9 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     elements: list[Element] = []
     for _, group in groupby(cells, table_key):
         elements += _dataset_elements(list(group), estimate_of)
-    sentence = Sentence(f"{counted(len(cells) - skipped, 'cell')} to run{left_out}", "strong")
+    stored = sum(not cell.skipped and _is_stored(one) for cell, one in zip(cells, estimates, strict=True))
+    kept = f"; in the store already: {stored}" if estimate_of else ""
+    sentence = Sentence(f"{counted(len(cells) - skipped - stored, 'cell')} to run{kept}{left_out}", "strong")
     return (*elements, sentence, *_total_estimate(cells, estimate_of))
 
 
@@ -41,16 +43,16 @@ def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstima
     if not estimate_of:
         return
     known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
-    stored = sum(bool(one.splits) and one.stored == one.splits for one in known)
-    unknown = sum(one.seconds is None for one in known)
+    unknown = sum(one.seconds is None and not _is_stored(one) for one in known)
     peaks = [one.memory for one in known if one.memory is not None and one.stored < one.splits]
     work = sum(one.seconds or 0.0 for one in known)
     most = f", at most {size(max(peaks))} of memory at a time beside program and tables" if peaks else ""
     rest = f"; of {counted(unknown, 'cell')} the store has not seen the like" if unknown else ""
-    yield notes(
-        f"in the store already: {counted(stored, 'cell')}",
-        f"estimate for the rest: {duration(work)} of one core{most}{rest}",
-    )
+    yield notes(f"estimate for what is to run: {duration(work)} of one core{most}{rest}")
+
+
+def _is_stored(estimate: CellEstimate | None) -> bool:
+    return estimate is not None and 0 < estimate.splits == estimate.stored
 
 
 def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
@@ -77,7 +79,7 @@ def _dataset_elements(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEsti
 def _estimate_cells(cell: Cell, estimate: CellEstimate | None) -> tuple[Content, Content, Content]:
     if estimate is None or cell.skipped:
         return "-", "-", "-"
-    if estimate.splits and estimate.stored == estimate.splits:
+    if _is_stored(estimate):
         return "0 s", "-", "in the store"
     if estimate.seconds is None:
         return "?", "?", "nothing yet"

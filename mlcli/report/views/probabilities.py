@@ -62,7 +62,8 @@ def curves_of(one: Scored, name: str) -> list[ClassCurves]:
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
         return []
     codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
-    known = (code for code in codes if 0 < (answers.truth == code).sum() < len(answers))
+    counting = answers.truth[answers.weights > 0]
+    known = (code for code in codes if 0 < (counting == code).sum() < len(counting))
     return [_curves_of_class(answers, code, name) for code in known]
 
 

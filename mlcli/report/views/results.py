@@ -22,6 +22,9 @@ from mlcli.tasks.table import kind_named, named
 
 GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
 
+NO_CLASSES = "--classes: no model here answers with classes"
+NO_CURVES = "--curves: no model here gives the probabilities of classes"
+
 
 @dataclass(frozen=True)
 class Details:
@@ -66,7 +69,7 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     yield from choices_in(group)
     yield from _answers_elements(group, details, found.best if found else None)
     if details.curves:
-        yield from probability_pictures(models_to_draw(group))
+        yield from list(probability_pictures(models_to_draw(group))) or [notes(NO_CURVES)]
     if details.fair:
         from mlcli.report.views.fairness import fairness_of
 
@@ -103,6 +106,8 @@ def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
     if drawn:
         repeated = any(one.repeated for one in drawn)
         yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * details.classes)
+    elif details.classes:
+        yield notes(NO_CLASSES)
 
 
 def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:

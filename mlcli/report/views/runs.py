@@ -100,7 +100,7 @@ def removed_of(numbers: Sequence[int], place: Path) -> Document:
 
 def freed_of(freed: Freed, place: Path) -> Document:
     """What a collection has removed."""
-    runs = f", {counted(len(freed.runs), 'run')} that were cut short and made anew" if freed.runs else ""
+    runs = f", {counted(len(freed.runs), 'run')} cut short and made anew" if freed.runs else ""
     cells = counted(freed.cells, "cell")
     what = f"{cells} that no run needs removed{runs}; {place} is {size(freed.bytes)} smaller"
     kept = [f"run {number} was cut short, and may need any answer" for number in freed.kept_for]

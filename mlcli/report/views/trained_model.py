@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Explanation, as_json
+from mlcli.core.findings import Explanation, Lines, as_json
 from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
@@ -20,7 +22,7 @@ from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
-from mlcli.report.columns.predictions import predictions_of
+from mlcli.report.columns.predictions import Columns, predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import short
 from mlcli.report.views.opening import learns_from_unlabelled, subject_of
@@ -38,12 +40,13 @@ MOST_EXPLAINED = 20
 """Of how many rows it is shown how their answers come about, where none are chosen."""
 MOST_OUTPUTS = 5
 SEQUENCE = "sequence"
+SCORE = "score"
 
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
     """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
     count = _adjustable_parameters(trained)
-    complexity = "" if count is None else f"; {short(count)} adjustable parameters"
+    complexity = "" if count is None else f"; {short(count)} adjustable parameter{'s' * (count != 1)}"
     settings = settings_of(cell.model, MODELS) or "default parameters"
     remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
     return (
@@ -127,8 +130,9 @@ def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int
     for number in chosen:
         if not 1 <= number <= len(rows):
             raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
+    predicted = cache(lambda: predictions_of(saved, rows))
     with one_blas_thread():
-        found = [_explained_answer(saved, rows, *unit) for unit in _answered_units(saved, rows, chosen)]
+        found = [_explained_answer(saved, rows, predicted, *unit) for unit in _answered_units(saved, rows, chosen)]
     if not any(one.findings for one in found):
         what = f"{saved.pipeline.final.name} cannot show how it comes to an answer"
         raise UsageError(what, hint="mlcli train shows what a method has learned")
@@ -168,13 +172,15 @@ def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int])
         yield f"Sequence {names[inside[0]]}", inside
 
 
-def _explained_answer(saved: SavedModel, rows: AlignedRows, what: str, places: Rows) -> ExplainedAnswer:
+def _explained_answer(
+    saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
+) -> ExplainedAnswer:
     model, table = saved.pipeline.final, rows.table.take(places)
     own = model.explain_answer(saved.pipeline.prepared(table))
     base: Any = kind_named(saved.kind).base
     names = base.output_names(model)
     if not names:
-        answers = next(iter(predictions_of(saved, rows).values()), [""] * len(rows))
+        answers = next(iter(predicted().values()), [""] * len(rows))
         return ExplainedAnswer(what, " ".join(answers[place] for place in places.tolist()), own)
 
     def outputs_of(rows: Table) -> Array:
@@ -183,6 +189,20 @@ def _explained_answer(saved: SavedModel, rows: AlignedRows, what: str, places: R
         return found
 
     outputs = outputs_of(table)[0]
+    if SCORE in names and (beside := _beside_the_others(predicted(), places[0], float(outputs[0]))):
+        return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][places[0]]))}", (*own, beside))
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
     largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
     return ExplainedAnswer(what, largest, (*own, column_effects(outputs_of, table, saved.usual, names)))
+
+
+def _beside_the_others(predicted: Columns, row: int, alone: float) -> Lines | None:
+    """Why a detector scores a row otherwise among the rows of its file; None where it does not."""
+    if isclose(float(predicted[SCORE][row]), alone, rel_tol=1e-9, abs_tol=1e-12):
+        return None
+    because = predicted.get("because", [""] * (row + 1))[row]
+    reasons = (f"main contributions: {because}",) if because else ()
+    return Lines(
+        "Scored beside the other rows of the file",
+        (f"asked alone, as a new row, it would score {short(alone)}", *reasons),
+    )

@@ -15,7 +15,8 @@ from mlcli.core import findings
 from mlcli.core.insertion import missing_steps
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.rows import evenly_spaced
+from mlcli.core.tables import Array, Codes
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
@@ -58,24 +59,19 @@ def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
     count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
     axes = [f"principal component {place + 1}" for place in range(count)]
-    rows = _drawn_rows(len(X))
+    rows = evenly_spaced(len(X), MOST_POINTS)
     yield from in_plane_and_space("Clusters", axes, _by_cluster(places[rows], cluster[rows], names))
 
 
 def by_neighbours(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
     """The rows by their places in t-SNE, where they have more columns than a picture shows."""
-    rows = _drawn_rows(len(X))
+    rows = evenly_spaced(len(X), MOST_POINTS)
     if X.shape[1] <= 2 or len(rows) < FEWEST_PLACED:
         return
     places, _ = MODELS.load("t-sne")().placed(X[rows])
     parts = _by_cluster(places, cluster[rows], names)
     for picture in in_plane_and_space("Clusters", ("t-SNE 1", "t-SNE 2"), parts):
         yield replace(picture, note=PLACED)
-
-
-def _drawn_rows(count: int) -> Rows:
-    """The numbers of the rows that are drawn, at even steps."""
-    return np.arange(0, count, max(1, count // MOST_POINTS))
 
 
 def _by_cluster(places: Array, cluster: Codes, names: Sequence[str]) -> dict[str, Array]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.engines.column_effects import with_column
 from mlcli.experiment.run.learner import Trained
@@ -25,9 +26,9 @@ OTHERS = "beside the highest there; all other columns as in a usual row"
 Plane = tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]
 
 
-def along(table: Table, column: str) -> tuple[Array, Table]:
+def along(table: Table, column: str, places: int = ALONG) -> tuple[Array, Table]:
     """The places along a column, and a row at each."""
-    x = _places(table.cells(column), ALONG)
+    x = _places(table.cells(column), places)
     return x, with_column(_typical_rows(table, len(x)), column, x)
 
 
@@ -70,7 +71,7 @@ def _density_findings(trained: Trained) -> Iterator[findings.Finding]:
 
 def _density_regions(trained: Trained, across: str, upwards: str) -> findings.Regions:
     table = trained.rows.table
-    some = slice(None, None, max(1, len(table) // MOST_POINTS))
+    some = evenly_spaced(len(table), MOST_POINTS)
     points = (("rows", pairs(table.cells(across)[some], table.cells(upwards)[some])),)
     plane = over_plane(table, across, upwards, partial(_relative_density, trained))
     return findings.Regions(f"Density by {across} and {upwards}", across, upwards, *plane, (), points, note=OTHERS)

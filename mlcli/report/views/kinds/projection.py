@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.names import counted
+from mlcli.core.rows import evenly_spaced
 from mlcli.engines.principal_components import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
@@ -58,7 +59,7 @@ def rows_in_components(trained: Trained) -> findings.Explanation:
     final: Any = trained.pipeline.final
     places = final.project(trained.pipeline.prepared(trained.rows.table))
     axes = [f"component {place + 1}" for place in range(min(3, places.shape[1]))]
-    some, labels = np.arange(0, len(places), max(1, len(places) // MOST_POINTS)), trained.rows.labels
+    some, labels = evenly_spaced(len(places), MOST_POINTS), trained.rows.labels
     classes = dict(enumerate(trained.rows.classes)) | {UNKNOWN: "rows"}
     groups = {name: places[some[labels[some] == code]] for code, name in classes.items()}
     return tuple(in_plane_and_space("Rows", axes, {name: some for name, some in groups.items() if len(some)}))
