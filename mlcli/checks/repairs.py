@@ -34,9 +34,10 @@ def split_by(protocol: str) -> tuple[Repair, ...]:
     return Repair("option", f"--protocol {option}"), Repair("experiment", f"protocol: {protocol}")
 
 
-def step_before(audited: Audited, text: str) -> Repair:
-    """A step before a model in the experiment file."""
-    return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{text}]}}")
+def step_before(audited: Audited, use: str, params: str) -> Repair:
+    """A step with its parameters before a model in the experiment file."""
+    step = f"{{use: {use}, params: {{{params}}}}}"
+    return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{step}]}}")
 
 
 def joined_sidecar(issues: Iterable[Issue]) -> str:

@@ -9,6 +9,7 @@ from mlcli.core.issues import Check
 AT_A_GLANCE: tuple[Check[Audited], ...] = (
     columns.nothing_to_learn_from,
     splits.one_class,
+    splits.one_value,
     columns.identifiers,
     leaks.leaks,
     splits.groups_cut,

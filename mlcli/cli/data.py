@@ -54,13 +54,16 @@ def data_command(
         _list(format)
         return
 
+    if plot and against is not None:
+        raise UsageError("--plot is of one file, and --against of two", hint="leave one of them out")
     from mlcli.data.load import load
 
     dataset = load(reference, target=columns.target, task=columns.task, drop=columns.drop or ())
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 
-        remark(f"wrote {write(dataset)}: correct what is wrong there, and it is used from now on")
+        written = write(dataset, overwrite=pages.force)
+        remark(f"wrote {written}: correct what is wrong there, and it is used from now on")
     if against is not None:
         document, plain = _compared(dataset, against)
     else:

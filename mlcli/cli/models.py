@@ -38,10 +38,11 @@ def models_command(
 
 
 def _entries(name: str) -> list[Entry]:
-    """The method and the step of an id, also in capitals or with spaces."""
+    """The method and the step of an id, also in capitals, with spaces or in the plural."""
     if IMPORT_PATH.fullmatch(name):
         return [_imported(name)]
-    spellings = (name, name.lower().replace(" ", "-"))
+    plain = name.lower().replace(" ", "-")
+    spellings = (name, plain, plain.removesuffix("s"))
     return [known.entry(one) for known in (MODELS, STEPS) for one in known.names() if one in spellings]
 
 

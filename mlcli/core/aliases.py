@@ -7,7 +7,7 @@ from collections.abc import Iterator
 METHODS = {
     "adaboost": "ada",
     "agglomerative": "hierarchical hierarchicalclustering singlelink singlelinkage",
-    "bagging": "bootstrapaggregating",
+    "bagging": "bootstrapaggregation bootstrapaggregating",
     "bayes-net": "bayesiannetwork bayesnet",
     "cblof": "cbof",
     "crf": "conditionalrandomfield",
@@ -22,7 +22,7 @@ METHODS = {
     "hmm": "baumwelch hiddenmarkov hiddenmarkovmodel",
     "isolation-forest": "iforest",
     "k-means": "kmeans",
-    "knn": "ibk kneighbors kneighbours nearestneighbor nearestneighbors nearestneighbour nearestneighbours",
+    "knn": "ibk knearestneighbor knearestneighbour kneighbors kneighbours nearestneighbor nearestneighbour",
     "knn-distance": "inversedistance",
     "lda": "fisher lineardiscriminantanalysis",
     "least-absolute": "lad leastabsolutedeviations",
@@ -48,8 +48,8 @@ METHODS = {
     "perceptron": "perceptronlearningalgorithm pla",
     "qda": "quadraticdiscriminantanalysis",
     "random-forest": "forest randomforests randomtree rf",
-    "rbf-network": "radialbasisfunction rbf",
-    "similarity": "kernelregression nadarayawatson",
+    "rbf-network": "radialbasisfunction radialbasisfunctionnetwork rbf",
+    "similarity": "kernelregression nadarayawatson similaritybasedmodel",
     "stacking": "stackedgeneralisation",
     "svdd": "supportvectordatadescription",
     "svm": "smo supportvectormachine svc",
@@ -111,13 +111,15 @@ PARAMETERS = {
     "clusters k": "nclusters",
     "combine": "voting",
     "components k": "ncomponents",
+    "decide": "epsilon threshold",
     "distance": "metric p",
+    "feature": "column",
     "features column_share": "maxfeatures",
     "gamma width": "gamma",
     "hidden": "hiddenlayers hiddenlayersizes",
     "intercept": "fitintercept",
     "k neighbours": "nneighbors nneighbours neighbors neighbours",
-    "k clusters components folds neighbours": "k",
+    "k clusters components folds neighbours centres": "k",
     "l2": "reglambda",
     "l2 l1": "lambda penalty",
     "l2 l1 strength": "alpha",
@@ -148,7 +150,7 @@ METRICS = {
     "calinski-harabasz": "ch varianceratio varianceratiocriterion",
     "demographic-parity": "groupfairness statisticalparity",
     "error-rate": "01loss errors misclassification sampleerror zerooneloss",
-    "f1-macro": "f1 f1score",
+    "f1-macro": "f1 f1score fmeasure fscore",
     "fnr": "falsenegativerate",
     "fpr": "falsepositiverate",
     "log-loss": "crossentropy logisticloss logloss negativeloglikelihood neglogloss nll",
@@ -198,32 +200,40 @@ CURVES = {
 VALUES = {
     "absolute": "lad mae",
     "alpha": "addone laplace",
+    "closed-form": "analytic normalequation onestep pseudoinverse",
     "complete": "completelinkage maximum",
-    "cross-entropy": "deviance",
+    "cross-entropy entropy": "deviance",
     "entropy cross-entropy": "logloss",
     "entropy": "gain informationgain",
     "euclidean squared": "l2",
-    "gaussian": "radial rbf",
+    "full": "multivariate",
+    "gaussian": "radial radialbasisfunction rbf",
     "identity": "linearunit",
     "inverse": "distance inversedistance",
     "inverse-linear": "inverselineardistance",
     "k-means-plus-plus": "kmeans++",
     "l-bfgs": "lbfgs",
-    "laplacian": "exponential",
+    "laplacian gaussian": "exponential",
+    "linear": "linearclassifier linearregression",
     "manhattan absolute": "l1",
     "manhattan": "cityblock",
+    "most-frequent": "mode",
     "newton": "newtoncg newtoncholesky",
+    "none": "maximumlikelihood mle",
     "normal": "probit",
     "one-against-one": "ovo",
     "one-against-rest": "onevsall onevsrest ovr",
     "polynomial": "poly",
+    "random-points random-assignment": "random",
     "sgd": "backpropagation",
     "sigmoid": "logistic",
     "single": "minimum",
     "softmax": "multinomial",
     "squared": "squarederror",
     "squared-error squared": "mse rss sse ssr",
-    "uniform": "headcount majority",
+    "uniform": "headcount",
+    "uniform votes": "majority",
+    "votes": "majorityvote",
 }
 """Values of parameters."""
 BY_WORD: tuple[dict[str, list[str]], ...] = tuple(
@@ -245,7 +255,7 @@ METHODS_OF_KINDS = {
     "anomaly": {"one-class-svm": "svm"},
 }
 """By kind of task, what does it in the way of a method that does another."""
-ENDINGS = ("classifier", "regressor", "clusterer", "cv")
+ENDINGS = ("classifier", "regressor", "clusterer", "cv", "s")
 
 
 def other_names(name: str) -> Iterator[str]:
@@ -266,5 +276,5 @@ def _plain(name: str) -> str:
 
 
 def without_ending(name: str) -> str:
-    """The name without what scikit-learn puts behind it to say the kind of task."""
+    """The name without what scikit-learn puts behind it to say the kind of task, or in the singular."""
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)

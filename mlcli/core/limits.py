@@ -60,9 +60,9 @@ def refuse_extremes(table: Table, weights: Array) -> None:
 
 
 def refuse_unanswerable(missing: Flags) -> None:
-    """Refuse rows to which a model has no answer, for the empty cells of some."""
-    places = np.flatnonzero(missing)
-    if len(places):
+    """Refuse rows (n × anything) in which something is missing, so that a model has no answer to them."""
+    if missing.any():
+        places = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
         rows = ", ".join(str(row + 1) for row in places[:NAMED])
         what = f"the model has no answer for {len(places)} of {len(missing)} rows, the first of them: {rows}"
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")

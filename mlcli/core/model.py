@@ -96,7 +96,7 @@ class Model:
     def prepared(self, table: Table) -> Table:
         """A table as the model that answers sees it; of empty cells only some models make anything."""
         if not self.accepts.missing:
-            refuse_unanswerable(np.isnan(table.numbers).any(axis=1))
+            refuse_unanswerable(np.isnan(table.numbers))
         return table
 
     def explain(self) -> Explanation:

@@ -185,22 +185,23 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     counts = dict(zip(text.values, text.counts.tolist(), strict=True))
     mostly_numbers = len(others) < len(values) and len(others) <= SHOWN_VALUES
     if mostly_numbers and all(value.lower() in SEEMS_MISSING for value in others):
-        then = ", and then it is numeric"
-        return tuple(_asks_missing(text.name, value, counts[value], then) for value in others)
-    asked = [value for value in others if value.lower() in NEVER_A_LEVEL]
-    notes = [_asks_missing(text.name, value, counts[value], "") for value in asked[:SHOWN_VALUES]]
-    if mostly_numbers and not asked:
+        return (_asks_missing(text.name, {value: counts[value] for value in others}, ", and then it is numeric"),)
+    asked = [value for value in others if value.lower() in NEVER_A_LEVEL][:SHOWN_VALUES]
+    if asked:
+        return (_asks_missing(text.name, {value: counts[value] for value in asked}, ""),)
+    if mostly_numbers:
         shown = listed([f"'{value[:40]}'" for value in others])
-        notes.append(f"column '{text.name}' would be numeric but for {shown}")
-    return tuple(notes)
+        return (f"column '{text.name}' would be numeric but for {shown}",)
+    return ()
 
 
-def _asks_missing(name: str, value: str, count: int, then: str) -> str:
-    token = f'["{value}"]'
-    return (
-        f"'{value}' in {counted(count, 'cell')} of column '{name}' was read as it stands: "
-        f"if it means missing, say missing: {token} in the sidecar{then}"
-    )
+def _asks_missing(name: str, counts: Mapping[str, int], then: str) -> str:
+    """All words in one: a list of one of them would leave the others as they are."""
+    cells = listed([f"'{value}' in {counted(count, 'cell')}" for value, count in counts.items()])
+    words = ", ".join(f'"{value}"' for value in counts)
+    one = len(counts) == 1
+    read, means = ("was read as it stands", "it means") if one else ("were read as they stand", "they mean")
+    return f"{cells} of column '{name}' {read}: if {means} missing, say missing: [{words}] in the sidecar{then}"
 
 
 def as_typed_numbers(

@@ -107,8 +107,7 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
         return AssignedRole(declaration)
     numeric_gaps = column.column.missing and not column.column.coded and not column.declared
     if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
-        why = "every cell is empty"
-        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}")
+        return AssignedRole("ignore", "so it is left out", f"column '{name}' is left out: every cell is empty")
     if not column.declared and looks_like_parts(column.column, column.cells):
         why = "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
@@ -126,9 +125,16 @@ def _why_an_id(name: str, column: TypedColumn) -> str:
     if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
         return ""
     if coded:
-        return "every cell is different" if rows >= ROWS_FOR_AN_ID else ""
+        few = rows < ROWS_FOR_AN_ID and not _is_count(column.column.levels)
+        return "" if few else "every cell is different"
     whole = bool((column.cells == np.floor(column.cells)).all())
     return "by its name, and every number is different" if whole else ""
+
+
+def _is_count(levels: Sequence[str]) -> bool:
+    """Whether they are one word with the numbers from 1 on, such as D1, D2, D3."""
+    word = levels[0].rstrip("0123456789")
+    return len(levels) > 2 and set(levels) == {f"{word}{place}" for place in range(1, len(levels) + 1)}
 
 
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]

@@ -34,7 +34,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
             raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
         path = sidecar_places(dataset.path)[0]
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there already", hint="remove it, or say that it may be overwritten")
+        raise UsageError(f"{path} is there already", hint="correct it by hand, or replace it with --force")
     write(path, "\n".join(lines_of(dataset)) + "\n")
     return path
 

@@ -132,7 +132,7 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
         undetermined = np.where(np.abs(right[~kept]) > rounded, right[~kept], 0.0)
         undetermined = np.linalg.qr(undetermined.T / norms[:, None])[0]
         least = slopes - undetermined @ (undetermined.T @ slopes)
-        # Of sizes such as those of x and x¹⁰ their last digits are more than all of the fit, which must not suffer.
+        # Beside sizes from x to x¹⁰ their last digits may be more than all of the fit, which must not suffer.
         worse = np.sum((y - X @ least) ** 2) - np.sum((y - X @ slopes) ** 2)
         slopes = least if worse <= AS_GOOD * (y @ y) else slopes
     residuals = y - X @ slopes

@@ -171,7 +171,7 @@ def _by_splits(pair: PairedModels, mean: float) -> Difference:
         return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
     values, one = np.array(scores, dtype=np.float64), pair.first
     scale = float(np.abs(values).max())
-    differences = by_round(_but_for_rounding(*values, scale), one.rounds)
+    differences = by_round(_but_for_rounding(values[0], values[1], scale), one.rounds)
     found = over_splits(differences, one.train_rows, [len(answers) for answers in one.splits], scale)
     test = f"corrected resampled t over {counted_rounds(differences, one.rounds)}"
     estimate = ScoreEstimate(mean, found.error, found.freedom)

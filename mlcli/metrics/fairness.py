@@ -6,7 +6,7 @@ Formula, with the favourable class 1, groups a and b, and differences the larges
     equalised odds       the same of true and of false positive rates; the larger difference, the smaller ratio
     predictive parity    P(y=1 | ŷ=1, a) = P(y=1 | ŷ=1, b), the precisions
 
-A rate of fewer than FEW rows says nothing: it is left out of differences, and shown as too few. Rates have
+A rate of fewer than FEW rows says nothing: it is left out of differences, and shown as a fraction. Rates have
 Wilson's interval, the difference of two rates that of Newcombe (1998, his method 10). Where rows hang together in
 a `group` column these are what is drawn: Wilson's interval is over as many rows as give a share the error that it
 has over them. The two groups that are compared were picked because they lie farthest apart, so that the difference
@@ -92,6 +92,8 @@ class Rate:
     high: float | None
     rows: int
     why: str = ""
+    counted: int | None = None
+    """How many of too few rows are counted."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
 
 def _rate(answers: LabelAnswers, counted: Flags, among: Flags) -> Rate:
     if (rows := int(among.sum())) < FEW:
-        return Rate(None, None, None, rows, TOO_FEW)
+        return Rate(None, None, None, rows, TOO_FEW, int((counted & among).sum()))
     drawn = mean_over_units(counted, answers, among)
     reach = _over_groups(drawn) if drawn.noun == "groups" else wilson(drawn.value, drawn.count)
     return Rate(drawn.value, reach.low, reach.high, rows)

@@ -217,7 +217,7 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: 
         found[inside] = silhouettes(X[inside], cluster[inside], clusters, weights[inside])
         return found
     found = np.full(len(X), np.nan)
-    sizes = np.bincount(cluster, weights, clusters)
+    sizes: Array = np.bincount(cluster, weights, clusters).astype(np.float64)
     if (sizes > 0).sum() < 2:
         return found
     X = X - np.median(X, axis=0)
@@ -236,7 +236,7 @@ def _squared_distances(X: Array, block: Rows) -> Array:
     """Of some rows to all; those of rows that lie near beside how far both are from 0 are summed anew."""
     squares = (X**2).sum(axis=1)
     lengths = squares[block, None] + squares
-    squared = lengths - 2.0 * X[block] @ X.T
+    squared: Array = lengths - 2.0 * X[block] @ X.T
     one, other = np.nonzero(squared <= CANCELLED * lengths)
     squared[one, other] = sum((column[block[one]] - column[other]) ** 2 for column in X.T)
     return squared

@@ -125,6 +125,7 @@ FAULTS = (
     Fault("splitting", lambda c, r: _few(c, 25)),
     Fault("rare-classes", lambda c, r: _first(c, "y", ["odd"] * 4), column="y"),
     Fault("one-class", lambda c, r: _first(c, "y", ["up"] * ROWS), column="y"),
+    Fault("one-value", lambda c, r: _first(c, "y", ["5"] * ROWS), "target: y\ntask: regression\n", column="y"),
     Fault("imbalance", lambda c, r: _first(c, "y", ["up"] * 196), column="y"),
     Fault("few-rows", lambda c, r: _few(c, 12)),
     Fault("unlabelled", lambda c, r: _first(c, "y", [""] * 30)),

@@ -17,7 +17,9 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.model_text import protocol_from_text
+from mlcli.experiment.spec.plan import plan
 from tests.checks.faults import FAULTS, Fault, csv_of, sound
 
 NOT_SOUND = {
@@ -73,6 +75,9 @@ def test_a_repair_can_be_pasted(fault: Fault, tmp_path: Path) -> None:
         for repair in one.repairs:
             if repair.place in ("sidecar", "experiment"):
                 assert isinstance(parse(repair.text, "repair", UsageError).value, dict)
+            if repair.place == "experiment":
+                (tmp_path / "it.yaml").write_text(f"data: [my.csv]\n{repair.text}\n", encoding="utf-8")
+                assert plan(read_experiment(tmp_path / "it.yaml"))
             if repair.place == "sidecar" and "COLUMN" not in repair.text:
                 pasted = f"target: y\n{repair.text}\n"
                 (tmp_path / "my.yaml").write_text(pasted, encoding="utf-8")

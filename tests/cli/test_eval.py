@@ -74,6 +74,12 @@ def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
     """Of 50 + 50 + 50 rows, the class of the row left out has 49 and is never the most frequent."""
     remark = "judge gains by the share of the largest class, 0.333"
     assert remark in typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
+    one_by_one = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out", "--json")
+    (pair, *_) = document(one_by_one)["comparisons"][0]["pairs"]
+    assert pair["models"] == ["the largest class", "one-r"], "0.333 less 0.953, not the 0 of zero-r"
+    assert pair["difference"] == pytest.approx(
+        1 / 3 - document(one_by_one)["cells"][1]["metrics"]["accuracy"]["mean"]
+    )
     pooled = typed("eval", "iris", "-m", "one-r", "--average", "pooled").stdout
     assert remark not in pooled
     assert "above the baseline zero-r" in pooled

@@ -269,7 +269,7 @@ def test_the_local_outlier_factor_of_a_training_row_follows_from_its_neighbours(
     (one,) = document(typed("explain", "it.mlcli", "five.csv", "--row", "5", "--json"))
     assert one["answer"] == "score = 5"
     near = next(finding for finding in one["findings"] if finding["title"] == "Nearest neighbours")
-    assert near["header"] == ["training row", "distance", "k-distance", "reachability", "density"]
+    assert near["header"] == ["training row", "distance", "kth distance", "reachability", "density"]
     assert near["rows"] == [[4, 7, 2, 7, pytest.approx(2 / 3)], [3, 8, 1, 8, pytest.approx(2 / 3)]]
     assert near["note"].startswith("Without training row 5, which equals it.")
     mean = sum(line[4] for line in near["rows"]) / 2
@@ -291,6 +291,8 @@ def test_the_place_of_a_row_along_components_is_a_sum_over_its_cells(folder: Pat
     cells = Path(__file__).parent.parent.joinpath("golden", "haematology.csv").read_text().splitlines()
     Path("blood.csv").write_text("\n".join(line.partition(",")[2] for line in cells) + "\n")
     trained("blood.csv", "{use: pca, params: {components: 2}, steps: []}")
+    (head, *_) = shown("blood.csv", "--row", "1")
+    assert " ".join(head) == "Row 1: component_1 = -6.316, component_2 = -0.9102"
     found = findings_of("blood.csv", "--row", "1")
     places = found["Contributions to the components"]
     assert places[-1][2] == pytest.approx(-6.3155, abs=5e-5)
@@ -310,3 +312,12 @@ def test_the_score_of_an_isolation_forest_follows_from_the_path(folder: Path) ->
     score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
     (_, path), (_, usual), (_, found) = findings_of("iris", "--row", "42")["Isolation of the row"]
     assert found == pytest.approx(score) == pytest.approx(2 ** (-path / usual))
+
+
+@pytest.mark.parametrize("method", ["one-class-svm", "svdd"])
+def test_support_vectors_add_up_to_the_score_of_a_detector(folder: Path, method: str) -> None:
+    trained("iris", method)
+    score = float(typed("predict", "it.mlcli", "iris").stdout.splitlines()[42].split(",")[2])
+    terms = findings_of("iris", "--row", "42")["Contribution of each training row"]
+    assert sum(line[2] for line in terms[:-1]) == pytest.approx(score, abs=1e-9)
+    assert terms[-1][2] == pytest.approx(score, abs=1e-9)

@@ -42,6 +42,17 @@ def test_text_shows_groups_gaps_similar_rows_and_costs(loans: Path) -> None:
     assert "drop (columns=origin)" in done.stdout
 
 
+def test_rates_of_few_rows_are_fractions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """worked-examples.md, 1.4: One-R on outlook by group windy."""
+    monkeypatch.chdir(tmp_path)
+    asked = ("--sensitive", "windy", "--positive", "yes")
+    typed("train", "weather_nominal", "-m", "one-r", *asked, "-o", "rule.mlcli")
+    lines = typed("eval", "weather_nominal", "-m", "rule.mlcli", *asked, "--fair").stdout.splitlines()
+    rates = {words[0]: words[3:7] for line in lines if (words := line.split())[1:2] in (["6"], ["8"])}
+    # selected, true and false positive rate, precision
+    assert rates == {"TRUE": ["4/6", "2/3", "2/3", "2/4"], "FALSE": ["5/8", "5/6", "0/2", "5/5"]}
+
+
 def test_json_has_every_rate_and_says_where_there_are_too_few_rows(loans: Path) -> None:
     done = typed(
         "eval", str(loans), *ASKED, "--format", "json", "--average", "pooled", "--metric", "demographic-parity"

@@ -50,6 +50,8 @@ def test_a_misspelt_name_is_answered_with_the_nearest(words: list[str], meant: s
         ("maximum likelihood", ["linear-regression"]),
         ("Viterbi", ["crf", "hmm", "memm"]),
         ("softplus", ["mlp"]),
+        ("decision boundary", ["lda", "qda"]),
+        ("vote neighbours", ["knn"]),
     ],
 )
 def test_a_word_that_is_no_id_is_looked_for_in_all_pages(word: str, ids: list[str]) -> None:
@@ -59,9 +61,9 @@ def test_a_word_that_is_no_id_is_looked_for_in_all_pages(word: str, ids: list[st
     assert set(ids) <= {line.split(" ")[0] for line in result.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("name", ["SVM", "Random Forest", "t-SNE"])
-def test_the_page_of_an_id_is_found_in_capitals_and_with_spaces(name: str) -> None:
-    assert typed("models", name).stdout.splitlines()[0] == name.lower().replace(" ", "-")
+@pytest.mark.parametrize("name", ["SVM", "Random Forest", "t-SNE", "decision trees"])
+def test_the_page_of_an_id_is_found_in_capitals_with_spaces_and_in_the_plural(name: str) -> None:
+    assert typed("models", name).stdout.splitlines()[0] == name.lower().replace(" ", "-").removesuffix("s")
 
 
 def test_what_speaks_of_a_word_is_plain_values_in_json() -> None:

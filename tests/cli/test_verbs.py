@@ -94,7 +94,8 @@ def test_a_sidecar_is_written_for_review_and_used(folder: Path) -> None:
     assert typed("data", "numbers.csv", "--write-sidecar").exit_code == 0
     assert (folder / "numbers.yaml").exists()
     assert "guessed" not in typed("data", "numbers.csv").stdout
-    assert typed("data", "numbers.csv", "--write-sidecar").exit_code == 2
+    assert "--force" in typed("data", "numbers.csv", "--write-sidecar").stderr
+    assert typed("data", "numbers.csv", "--write-sidecar", "--force").exit_code == 0
 
 
 def test_a_plan_shows_cells_steps_and_what_is_skipped(folder: Path) -> None:

@@ -188,6 +188,13 @@ def test_identifiers_are_guessed_left_out_and_said(loaded: Loaded) -> None:
     assert [column.name for column in kept.schema.features()] == ["id", "number", "name", "size"]
 
 
+@pytest.mark.parametrize(("names", "role"), [("A1 A2 A3 A4", "id"), ("A1 A2 B1 B2", "feature")])
+def test_few_rows_that_are_numbered_have_an_identifier(loaded: Loaded, names: str, role: str) -> None:
+    # The haematology table of the notes (S2) numbers nine rows from A1 on; other names of few rows may be levels.
+    rows = "".join(f"{name},{place},{place % 2}\n" for place, name in enumerate(names.split()))
+    assert next(iter(loaded("sample,x,y\n" + rows).schema)).role == role
+
+
 def test_an_identifier_at_the_end_is_not_guessed_to_be_the_target(loaded: Loaded) -> None:
     dataset = loaded("a,b,id\n" + "".join(f"{row}.5,{row % 2},{row}\n" for row in range(12)))
     assert target_of(dataset)[0] == "b"

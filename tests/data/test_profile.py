@@ -92,6 +92,11 @@ def test_odd_cells_are_warned_of(loaded: Loaded, cells: list[object], warning: s
     assert any(text.startswith(warning) for text in found)
 
 
+def test_classes_that_differ_in_capitals_are_warned_of(loaded: Loaded) -> None:
+    found = sentences_on(loaded("x,y\n1,Yes\n2,yes\n3,no\n", "target: y\n"))
+    assert "column 'y': the levels Yes, yes differ in capitals only" in found
+
+
 @pytest.mark.parametrize("cells", [[-5, -1, -1, 3], [97, 98, 99, 99], [0, 1, 0, 1], [10, 20, 999]])
 def test_ordinary_numbers_are_not_warned_of(loaded: Loaded, cells: list[float]) -> None:
     rows = "".join(f"{cell},{place}.5\n" for place, cell in enumerate(cells))

@@ -60,6 +60,11 @@ def test_a_word_that_may_mean_missing_is_asked_about(loaded: Loaded) -> None:
         "'?' in 2 cells of column 'x' was read as it stands: if it means missing, "
         'say missing: ["?"] in the sidecar, and then it is numeric',
     )
+    _, _, dataset = column_of(loaded, ["1", "?", "3", "NA"])
+    assert dataset.notes == (
+        "'?' in 1 cell, 'NA' in 1 cell of column 'x' were read as they stand: if they mean missing, "
+        'say missing: ["?", "NA"] in the sidecar, and then it is numeric',
+    )
     _, _, dataset = column_of(loaded, ["red", "NA", "blue", "red"])
     assert "'NA' in 1 cell of column 'x'" in dataset.notes[0]
 

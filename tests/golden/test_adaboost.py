@@ -37,6 +37,17 @@ def test_the_weather_rows_over_one_r() -> None:
     assert bound == pytest.approx(np.cumprod([0.903508, 0.893029, 0.880872]), abs=1e-6)
 
 
+def test_a_row_is_explained_by_the_votes_of_rounds() -> None:
+    """The votes α of worked-examples.md, 1.4, of which each goes to the class that its round answers."""
+    data = weather()
+    model = fitted(adaboost(base="one-r", rounds=3), data)
+    (table,) = model.explain_answer(data.table.take(np.array([11])))
+    assert [line[0] for line in table.rows[:2]] == ["1 One rule on outlook", "2 One rule on humidity"]
+    assert [line[1] for line in table.rows[:3]] == pytest.approx([0.458145, 0.484700, 0.514384], abs=1e-6)
+    shares = np.array([line[2:] for line in table.rows[:3]])
+    assert table.rows[3][2:] == pytest.approx(model.alphas_ @ shares / model.alphas_.sum())
+
+
 @pytest.mark.parametrize("name", ["wine", "iris"])
 def test_rounds_are_those_of_scikit_learn(name: str) -> None:
     """Gaussian naive Bayes has no ties to decide; scikit-learn's weights are twice α."""

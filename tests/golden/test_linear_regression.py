@@ -146,7 +146,7 @@ def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
 
 
 def test_more_powers_of_a_year_fit_no_worse() -> None:
-    # S0 5.2.1, "use higher powers": NumPy's own fit of degree 5, in years scaled to −1 to 1, bounds the error above.
+    # S0 5.2.1, "use higher powers": NumPy fits degree 5 in scaled years, which bounds the error.
     year = np.linspace(1900, 2020, 100)
     y = np.sin((year - 1900) / 20) + np.random.default_rng(0).normal(0, 0.3, 100)
     reached = np.sum((y - np.polynomial.Polynomial.fit(year, y, 5)(year)) ** 2)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from mlcli.core.tables import Array
@@ -56,3 +57,22 @@ def test_it_is_logistic_regression_with_the_tag_before() -> None:
         assert tuple(predicted[start : start + size]) == paths[found.argmax()]
         expected = [[np.exp(found[[p[i] == tag for p in paths]]).sum() for tag in range(3)] for i in range(size)]
         assert shares[start : start + size] == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_it_is_explained_by_products_of_softmaxes() -> None:
+    # S0 (127): log p(y | x) is the sum of the logarithms of a softmax for each row, given the tag before.
+    model = fitted(MaximumEntropyMarkovModel(l2=L2), drawn(seed=1))
+    data = drawn(seed=2, sentences=1)
+    weights = np.vstack([model.weights_, model.follows_])
+    steps = [
+        np.array(log_softmax(columns_of(model, data, np.full(len(data), before)) @ weights, axis=1))
+        for before in (-1, 0, 1, 2)
+    ]
+    (table,) = model.explain_answer(data.table)
+    for place, line in enumerate(table.rows):
+        paths = product(range(3), repeat=place + 1)
+        found: dict[int, float] = {}
+        for path in paths:
+            score = sum(steps[(path[i - 1] if i else -1) + 1][i, path[i]] for i in range(place + 1))
+            found[path[-1]] = max(score, found.get(path[-1], -np.inf))
+        assert line[-4:-1] == pytest.approx([found[tag] for tag in range(3)], abs=1e-9)

@@ -75,3 +75,18 @@ def test_the_meta_model_sees_decided_classes() -> None:
 def test_a_single_row_is_learned_from() -> None:
     data = in_numbers("wine").take(np.array([3]))
     assert asked(fitted(stacking(models=["knn"]), data), data).predicted == data.y
+
+
+def test_a_row_is_explained_by_the_models_then_by_the_one_that_learns_from_them() -> None:
+    data = in_numbers("wine")
+    model, row = fitted(stacking(models=CLASSIFIERS, meta=LOGISTIC), data), data.table.take(np.array([70]))
+    answers, terms = model.explain_answer(row)
+    assert [line[0] for line in answers.rows] == ["1 lda", "2 qda"]
+    said = {
+        f"{line[0]}: {name}": value
+        for line in answers.rows
+        for name, value in zip(model.classes_, line[1:], strict=True)
+    }
+    shown = {line[0]: line[1] for line in terms.rows if line[0] in said}
+    assert shown == pytest.approx({name: said[name] for name in shown})
+    assert len(shown) == 6

@@ -36,6 +36,17 @@ def test_probabilities_are_those_of_scikit_learn(weights: Any) -> None:
     assert ours.probabilities == pytest.approx(oracle.predict_proba(data.table.numbers), abs=1e-9)
 
 
+def test_a_row_is_explained_by_what_each_model_says() -> None:
+    """The notes: 0.8, 0.7, 0.2 and 0.9 make 0.65 together; here with weights."""
+    data = in_numbers("wine")
+    model, row = fitted(voting(models=CLASSIFIERS, weights=[1.0, 3.0]), data), data.table.take(np.array([70]))
+    (table,) = model.explain_answer(row)
+    *each, mean = [np.array(line[2:]) for line in table.rows]
+    assert [line[:2] for line in table.rows] == [("1 lda", 1.0), ("2 qda", 3.0), ("weighted mean", 4.0)]
+    assert mean == pytest.approx((each[0] + 3 * each[1]) / 4)
+    assert mean == pytest.approx(model.predict_proba(row)[0])
+
+
 def test_values_are_those_of_scikit_learn() -> None:
     data = in_numbers("cpu")
     oracle = VotingRegressor([("line", LinearRegression()), ("ridge", Ridge(5.0))], weights=[1, 2])

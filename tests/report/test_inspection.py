@@ -85,7 +85,7 @@ def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
 
 
 def test_a_long_file_that_is_sorted_by_class_has_the_importances_of_all_its_rows(tmp_path: Path) -> None:
-    """Oracle: scikit-learn's permutation importance of all rows, which the first 3,000 of one class do not have."""
+    """Oracle: scikit-learn's permutation importance of all rows; the first 3,000 are of one class."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(9_600, 2)), np.repeat([0, 1], 4_800)
     X[:, 0] += 1.5 * y

@@ -71,12 +71,12 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
         return
     most = {name: share for name, share in found.items() if share > NEARLY_ALL_MISSING}
     texts = [f"{name} ({share:.0%})" for name, share in found.items()]
-    own = "{use: impute, numbers: own-value, levels: own-value}"
+    own = "numbers: own-value, levels: own-value"
     yield Issue(
         "warning" if most else "advice",
         f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(texts)}",
         "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
-        (step_before(audited, own), with_role(audited, "ignore", *(most or found))),
+        (step_before(audited, "impute", own), with_role(audited, "ignore", *(most or found))),
         columns=tuple(found),
     )
 

@@ -41,12 +41,12 @@ def missing_by_rule(audited: Audited) -> Iterator[Issue]:
         (name, rule.words, f"{rule.inside:.0%} of {rule.rows}", f"{rule.outside:.0%}", abs(rule.correlation))
         for name, rule in rules.items()
     )
-    own = f"{{use: impute, columns: {flow(columns)}, numbers: own-value, levels: own-value}}"
+    own = f"columns: {flow(columns)}, numbers: own-value, levels: own-value"
     yield Issue(
         "warning" if strong else "advice",
         f"not missing by chance, since a rule over another column tells where: {listed(columns)}",
         "what fills such gaps is drawn from other cases; that a cell is empty may be learned from",
-        (step_before(audited, own),),
+        (step_before(audited, "impute", own),),
         columns,
         (Table("Rules that tell where cells are missing", header, rows),),
     )
@@ -70,7 +70,7 @@ def imputing(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"filling the gaps of {', '.join(shrunk)} lowers their standard deviation",
             "mean imputation leaves the mean as it is, and adds nothing to the variance",
-            (step_before(audited, f"{{use: impute, columns: {flow(shrunk)}, numbers: own-value}}"),),
+            (step_before(audited, "impute", f"columns: {flow(shrunk)}, numbers: own-value"),),
             shrunk,
             (Table("Effect of imputation on mean and standard deviation", header, tuple(rows)),),
         )

@@ -102,7 +102,7 @@ def _count_far_above(cells: Array) -> int:
 def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
     written = ", ".join(f"{value:g}" for value in outside)
     empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
-    moved = step_before(audited, f"{{use: winsorise, columns: {flow([column.name])}}}")
+    moved = step_before(audited, "winsorise", f"columns: {flow([column.name])}")
     return Issue(
         "warning",
         f"column '{column.name}': {written} lies far outside all other numbers",
@@ -208,7 +208,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"right-skewed, with a long tail of large numbers: {', '.join(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
-            (step_before(audited, f"{{use: log, columns: {flow(names)}}}"),),
+            (step_before(audited, "log", f"columns: {flow(names)}"),),
             names,
             (
                 Table(

@@ -75,7 +75,7 @@ def few_rows(audited: Audited) -> Iterator[Issue]:
     rows, features = len(audited.dataset), len(audited.features())
     if features and rows < ROWS_PER_FEATURE * features:
         keep = max(2, rows // 10)
-        select = step_before(audited, f"{{use: mutual-information, keep: {min(keep, features)}}}")
+        select = step_before(audited, "mutual-information", f"keep: {min(keep, features)}")
         yield Issue(
             "warning",
             f"few rows for so many features: {rows} rows, {features} features",

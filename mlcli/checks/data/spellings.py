@@ -51,8 +51,9 @@ UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a",
 
 
 def differ_in_case(audited: Audited) -> Iterator[Issue]:
-    """Levels that differ in capitals only."""
-    for column in audited.coded():
+    """Levels that differ in capitals only, classes among them."""
+    classes = [audited.target] if audited.target is not None and audited.target.coded else []
+    for column in (*audited.coded(), *classes):
         for levels in _same_in_form(column, str.casefold):
             what = f"column '{column.name}': the levels {', '.join(levels)} differ in capitals only"
             yield _spelling_issue(audited, column, levels, what)
@@ -85,7 +86,7 @@ def odd_formats(audited: Audited) -> Iterator[Issue]:
             usual = next(level for level in counts if _format_of(level) == main)
             yield Issue(
                 "warning",
-                f"column '{column.name}': {listed(levels)} are written in another way than the rest",
+                f"column '{column.name}': not written like the rest: {listed(levels)}",
                 f"{rows} of {total} cells are written like '{usual}'",
                 (by_hand(f"write them like '{usual}'"),),
                 columns=(column.name,),

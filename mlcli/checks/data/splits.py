@@ -80,6 +80,22 @@ def one_class(audited: Audited) -> Iterator[Issue]:
         )
 
 
+def one_value(audited: Audited) -> Iterator[Issue]:
+    """A target of one number in all rows, so that any model is always right."""
+    target = audited.target
+    if target is None or target.coded or audited.planned is None:
+        return
+    values = audited.present(target)
+    if audited.planned.kind.name == "regression" and len(values) and values.min() == values.max():
+        yield Issue(
+            "grave",
+            f"the target '{target.name}' is {values[0]:g} in every row: there is nothing to predict",
+            f"{len(values)} rows with a value",
+            (Repair("option", "--target COLUMN"),),
+            (target.name,),
+        )
+
+
 def imbalance(audited: Audited) -> Iterator[Issue]:
     """One class that has nearly all rows, so that accuracy says nothing."""
     target = audited.target

@@ -22,7 +22,7 @@ from mlcli.experiment.saved.saved_model import SavedModel
 
 TOO_FAR = "numbers are too far from those of training, or it is damaged"
 FORMAT = "mlcli model"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
 MOST_ABOUT = 100_000_000
@@ -69,7 +69,8 @@ def load_model(path: Path) -> SavedModel:
     except MlcliError as problem:
         raise _refusal(path, f"cannot be loaded: {problem}") from problem
     except Exception as problem:  # whatever a made-up structure leads to is the file's fault
-        raise _refusal(path, f"is damaged or was not written by mlcli: {problem}") from problem
+        what = f"is damaged, or was not written by this version of mlcli: {problem}"
+        raise _refusal(path, what) from problem
 
 
 @contextmanager

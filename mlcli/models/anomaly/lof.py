@@ -82,7 +82,7 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
     def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
         """How far they reach, and how densely they lie."""
         reach = {"reachability": np.maximum(distance, self.kth_[near])} if self.reachability else {}
-        return {"k-distance": self.kth_[near], **reach, "density": self.density_[near]}
+        return {"kth distance": self.kth_[near], **reach, "density": self.density_[near]}
 
     def explain(self) -> findings.Explanation:
         """What is stored, and how the training rows score themselves."""

@@ -115,6 +115,10 @@ class OneClassSvm(OneClassKernel, Detector):
         """How far a row lies on the side of the origin, in units of ‖w‖; the level is −ρ."""
         return np.asarray(-self.level_ - self.responses(table, self.coefficients_))
 
+    def explain_answer(self, table: Table) -> Explanation:
+        """ρ, and what each support vector takes off."""
+        return (self.terms_of_points(table, ("score",), -self.coefficients_, -self.level_),)
+
     def explain(self) -> Explanation:
         """Where the training rows lie, and the weights of columns where the kernel is linear."""
         return *super().explain(), *self.weights(["weight"], self.coefficients_[:, None])

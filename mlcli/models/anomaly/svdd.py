@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -45,3 +46,8 @@ class SupportVectorDescription(OneClassKernel, Detector):
         """The squared distance to the centre, beyond the squared radius."""
         own = SQUARED_LENGTHS[self.kernel](self.function, self.seen(table))
         return np.asarray(own - 2.0 * (self.responses(table, self.coefficients_) + self.level_))
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """What each support vector takes off the squared length of the row beyond the radius."""
+        own = float(SQUARED_LENGTHS[self.kernel](self.function, self.seen(table))[0])
+        return (self.terms_of_points(table, ("score",), -2.0 * self.coefficients_, own - 2.0 * self.level_),)

@@ -43,7 +43,7 @@ NAMED = 6
 """Rows of a part of a merge that are named; of more there is their number."""
 
 
-@register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011")
+@register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011", revision=2)
 class Agglomerative(TransductiveClusterer, Clusterer):
     """A tree of merges, and its cut."""
 

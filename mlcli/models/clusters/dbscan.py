@@ -44,7 +44,7 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 POINTS_SHOWN = 60
 
 
-@register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017")
+@register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017", revision=2)
 class DBSCAN(DistanceClusterer, Clusterer):
     """Core rows, what they reach, and noise."""
 

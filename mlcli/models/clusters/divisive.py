@@ -39,7 +39,7 @@ ROWS_AT_MOST = 20_000
 TIE = 1e-12
 
 
-@register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6")
+@register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6", revision=2)
 class Divisive(TransductiveClusterer, Clusterer):
     """A cluster, split again and again."""
 

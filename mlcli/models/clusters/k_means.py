@@ -55,7 +55,7 @@ BETTER = 1e-12
 """The share of the sum of squares by which a restart must be better than one before it."""
 
 
-@register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)")
+@register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)", revision=2)
 class KMeans(Clusterer):
     """Lloyd's algorithm with restarts."""
 

@@ -40,7 +40,7 @@ LEAST_GAIN = 1e-12
 """A swap must lower the sum of distances by a larger share."""
 
 
-@register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)")
+@register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)", revision=2)
 class KMedoids(DistanceClusterer, Clusterer):
     """Partitioning around medoids."""
 

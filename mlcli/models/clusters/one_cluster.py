@@ -23,7 +23,7 @@ from mlcli.core.tables import Codes, Table
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
-@register("one-cluster", reference="Calinski & Harabasz 1974, the case of one cluster")
+@register("one-cluster", reference="Calinski & Harabasz 1974, the case of one cluster", revision=2)
 class OneCluster(Clusterer):
     """The baseline of clustering."""
 

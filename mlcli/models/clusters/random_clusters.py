@@ -23,7 +23,7 @@ from mlcli.engines.random_by_content import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
-@register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model")
+@register("random-clusters", reference="Hubert & Arabie 1985, Comparing partitions: the null model", revision=2)
 class RandomClusters(Clusterer):
     """Clusters that mean nothing; equal rows fall into the same one."""
 

@@ -68,7 +68,9 @@ COLLAPSED = (
 
 
 @register(
-    "gmm", reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2"
+    "gmm",
+    reference="Dempster, Laird & Rubin 1977; Bishop 2006, Pattern Recognition and Machine Learning, 9.2",
+    revision=2,
 )
 class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""

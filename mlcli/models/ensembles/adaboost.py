@@ -39,6 +39,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
+from mlcli.engines.members import members_of
 from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -170,6 +171,11 @@ class AdaBoost(Classifier):
         header = ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×")
         note = "By e^−α / Z and e^α / Z the weights of rows are multiplied that the round gets right and wrong."
         return findings.Table("First rounds", header, rows, note=note)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """The class that each round votes for, by the worth of its vote."""
+        names = [f"{number} {_in_short(model)}" for number, model in enumerate(self.models_, 1)]
+        return (members_of(self, names, table, votes, self.alphas_),)
 
     def _ending(self) -> str:
         if self.errors_[-1] <= NO_ERROR:

@@ -46,6 +46,7 @@ from mlcli.engines.ensemble import (
     sample_for,
     votes,
 )
+from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -129,3 +130,8 @@ class Bagging(Classifier, Regressor):
         header, row = ("rows answered", measure), (self.outside_, error)
         note = "of training rows, each answered only by models that did not learn from it"
         return each, findings.Table("Out-of-bag error", header, (row,), note=note)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What the model of each bag says of the row."""
+        ones = np.ones(len(self.models_))
+        return (members_of(self, numbered(self.models_), table, COMBINED[self.combine], ones),)

@@ -39,6 +39,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
 from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -128,3 +129,9 @@ class Stacking(Classifier, Regressor):
         names = ", ".join(model.final.id for model in self.models)
         lines = (f"{self.meta_.final.id} learns from what {names} say of rows in {self.folds} folds",)
         return findings.Lines("Stacking", lines), *self.meta_.explain()
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What the models say of the row, and what the meta model makes of it."""
+        joined = self._joined(self._base_outputs(table), table)
+        made = self.meta_.final.explain_answer(self.meta_.prepared(joined))
+        return members_of(self, numbered(self.models_), table), *made

@@ -37,6 +37,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -132,3 +133,7 @@ class Voting(Classifier, Regressor):
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
         learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
         return (findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What each model says of the row."""
+        return (members_of(self, numbered(self.models_), table, COMBINED[self.combine], self.weights_),)

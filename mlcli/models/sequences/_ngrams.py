@@ -15,7 +15,6 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.hidden_markov import best_paths
 from mlcli.tasks.sequence_labelling import lengths
 
 OF_SCORES = (
@@ -31,12 +30,12 @@ NOTE = (
 
 
 def viterbi_table(
-    table: Table, chain: tuple[Array, Array], tags: Codes, classes: Sequence[str], target: str, note: str = NOTE
+    table: Table, best: Array, tags: Codes, classes: Sequence[str], target: str, note: str = NOTE
 ) -> findings.Table:
-    """Of each row what is observed, the best path to each tag, and the tag taken."""
+    """Of each row what is observed, the score of the best path to each tag, and the tag taken."""
     columns = [_entries(column, cells) for column, cells in table.parts()]
     observed = list(zip(*columns, strict=True)) if columns else [() for _ in tags]
-    rows = zip(observed, best_paths(*chain).tolist(), (classes[tag] for tag in tags), strict=True)
+    rows = zip(observed, best.tolist(), (classes[tag] for tag in tags), strict=True)
     header = (*(column.name for column, _ in table.parts()), *classes, target)
     lines = tuple((*seen, *scores, tag) for seen, scores, tag in rows)
     return findings.Table("Viterbi, row by row", header, lines, note=note)

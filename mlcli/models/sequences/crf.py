@@ -39,7 +39,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.hidden_markov import IMPOSSIBLE, most_probable_tags, tag_probabilities
+from mlcli.engines.hidden_markov import IMPOSSIBLE, best_paths, most_probable_tags, tag_probabilities
 from mlcli.engines.linear_chain import LOOKS, ChainObjective, Expect, FeatureMap, Template, over_sequences
 from mlcli.engines.linear_objective import complaint
 from mlcli.engines.solvers.lbfgs import lbfgs
@@ -153,9 +153,12 @@ class LogLinearTagger(Tagger):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The table of Viterbi for one sequence."""
         sequence = np.zeros(len(table), np.int32)
-        tags = self.tag(table, sequence)
-        chain = self.chain(table, sequence)
-        return (viterbi_table(table, chain, tags, self.classes_, self.target_, OF_SCORES),)
+        tags, (best, note) = self.tag(table, sequence), self.best_paths(table, sequence)
+        return (viterbi_table(table, best, tags, self.classes_, self.target_, note),)
+
+    def best_paths(self, table: Table, sequence: Codes) -> tuple[Array, str]:
+        """Of one sequence, the score of the best tags up to each row for each last tag, and what it says."""
+        return best_paths(*self.chain(table, sequence)), OF_SCORES
 
     def check_learned(self) -> None:
         """Weights that fit the features, without gaps."""

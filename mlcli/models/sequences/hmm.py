@@ -43,6 +43,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table, empty_cells
 from mlcli.engines.hidden_markov import (
+    best_paths,
     drawn_tags,
     log_probabilities,
     logarithm,
@@ -214,11 +215,11 @@ class HiddenMarkovModel(Tagger):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The table of Viterbi for one sequence, and log p(x)."""
         sequence = np.zeros(len(table), np.int32)
-        tags, chain = self.tag(table, sequence), (self.emitted(table), self.transitions_)
+        tags, best = self.tag(table, sequence), best_paths(self.emitted(table), self.transitions_)
         likely = self.log_probability(table, sequence)
         note = f"{NOTE} log p(x) = {likely[0]:.6g}." if len(likely) else NOTE
         seen = table.select(self.observed_)
-        return (viterbi_table(seen, chain, tags, self.classes_, self.target_, note),)
+        return (viterbi_table(seen, best, tags, self.classes_, self.target_, note),)
 
     def check_learned(self) -> None:
         """Tables whose shapes fit the tags, levels and columns, without gaps."""

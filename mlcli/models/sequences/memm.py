@@ -30,6 +30,11 @@ from mlcli.engines.posteriors import log_sum
 from mlcli.models.sequences.crf import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
 
+OF_TAGS = (
+    "The logarithm of p(tags | observed) of the best tags up to a row that end with each tag; "
+    "the tags taken are read back from the best of the last row."
+)
+
 
 @register("memm", reference="McCallum, Freitag & Pereira 2000")
 class MaximumEntropyMarkovModel(LogLinearTagger, Tagger):
@@ -42,9 +47,17 @@ class MaximumEntropyMarkovModel(LogLinearTagger, Tagger):
     def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
         """The normaliser of a row depends on the tag before it, so that it is taken off there."""
         scores, follows = super().chain(table, sequence)
-        between = follows[:-1, :-1]
-        inner = np.flatnonzero(sequence[1:] == sequence[:-1])
-        taken_off = np.zeros_like(scores)
-        for before, weights in enumerate(between):
-            taken_off[inner, before] = log_sum(scores[inner + 1] + weights, axis=1)
-        return scores - taken_off, follows
+        return scores - self._normalisers(scores, sequence), follows
+
+    def best_paths(self, table: Table, sequence: Codes) -> tuple[Array, str]:
+        """The logarithms of probabilities that they are, with the normaliser of each row where it belongs."""
+        scores, _ = super().chain(table, sequence)
+        best, _ = super().best_paths(table, sequence)
+        return best + self._normalisers(scores, sequence) - log_sum(scores[0], axis=0), OF_TAGS
+
+    def _normalisers(self, scores: Array, sequence: Codes) -> Array:
+        """For each tag of a row the logarithm of the sum of the row behind it in its sequence; 0 at the end."""
+        found, inner = np.zeros_like(scores), np.flatnonzero(sequence[1:] == sequence[:-1])
+        for before, weights in enumerate(self.follows_):
+            found[inner, before] = log_sum(scores[inner + 1] + weights, axis=1)
+        return found

@@ -91,7 +91,7 @@ def label_columns(model: Any, request: PredictionRequest) -> Columns:
     """The class of each row, and how probable each class is where that is wanted."""
     shares = model.predict_proba(request.table)
     if request.has_gaps:
-        _refuse_gaps(shares)
+        refuse_unanswerable(~np.isfinite(shares))
     refuse_no_probabilities(model, shares, (len(request.table), len(model.classes_)))
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
@@ -169,7 +169,7 @@ def component_columns(model: Any, request: PredictionRequest) -> Columns:
     """Each row in the new columns."""
     request.refuse_probabilities("components have no probabilities")
     components = model.project(request.table)
-    _refuse_gaps(components)
+    refuse_unanswerable(~np.isfinite(components))
     names = component_names(components.shape[1])
     return {name: _numbers_as_text(column) for name, column in zip(names, components.T, strict=True)}
 
@@ -254,9 +254,5 @@ def rule_columns(model: Any, request: PredictionRequest) -> Columns:
 
 
 def _numbers_as_text(answers: Array) -> list[str]:
-    _refuse_gaps(answers)
+    refuse_unanswerable(~np.isfinite(answers))
     return [repr(float(answer)) for answer in answers]
-
-
-def _refuse_gaps(answers: Array) -> None:
-    refuse_unanswerable(~np.isfinite(answers).all(axis=tuple(range(1, answers.ndim))))

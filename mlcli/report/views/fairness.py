@@ -35,7 +35,7 @@ NOTHING = (
 READING = (
     "base-rate: of the class; selected: answered with it; tpr, fpr: answered with it among rows that are of it, "
     "and that are not; fnr is 1 - tpr; calibration: mean probability less base-rate",
-    f"in brackets the 95 % interval; too few: fewer than {FEW} rows, which say nothing; each row counts once",
+    f"in brackets the 95 % interval; a fraction is of fewer than {FEW} rows, which say nothing; a row counts once",
 )
 READING_GAPS = (
     "largest difference between two groups [95 % interval (Newcombe)]; smallest rate over largest",
@@ -125,6 +125,8 @@ def _rates_grid(name: str, groups: Sequence[GroupRates]) -> Element:
 
 
 def _rate_cell(rate: Rate, sign: str = "") -> Content:
+    if rate.counted is not None:
+        return GridCell(f"{rate.counted}/{rate.rows}", "weak")
     if rate.value is None:
         return GridCell("-" if rate.why.startswith("no ") else "too few", "weak")
     value = f"{rate.value:{sign}.{UNIT_DECIMALS}f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mlcli.core.registry import Entry
@@ -16,12 +16,26 @@ SENTENCES = re.compile(r"(?<=[.;:])\s+(?=[A-Z])")
 
 
 def mentions(words: str, entries: Iterable[Entry]) -> Mentions:
-    """What has the words as a whole, in any case, with spaces or hyphens between; modules are imported for it."""
-    parts = [re.escape(part) for part in re.split(r"[\s_-]+", words.strip()) if part]
-    phrase = r"[\s_-]*".join(parts)
-    wanted = re.compile(rf"(?<!\w){phrase}(s|es)?(?!\w)", re.IGNORECASE)
-    found = {entry.name: next(filter(wanted.search, _passages(entry)), "") for entry in entries if parts}
-    return {name: passage for name, passage in found.items() if passage}
+    """What has the words one after another, or all in one passage; modules are imported for it."""
+    parts = [_form(part) for part in re.split(r"[\s_-]+", words.strip()) if part]
+    passages = {entry.name: list(_passages(entry)) for entry in entries} if parts else {}
+    return _first(passages, [r"[\s_-]*".join(parts)]) or _first(passages, parts)
+
+
+def _form(word: str) -> str:
+    """A word in the singular or the plural: boundary, boundaries."""
+    stem = re.escape(word.removesuffix("s"))
+    return rf"{stem[:-1]}(y|ies)" if stem.endswith("y") else rf"{stem}(s|es)?"
+
+
+def _first(passages: dict[str, list[str]], wanted: Sequence[str]) -> Mentions:
+    """By id, the first passage that has all of what is wanted, as whole words in any case."""
+    words = [re.compile(rf"(?<!\w){one}(?!\w)", re.IGNORECASE) for one in wanted]
+    having = {
+        name: next((one for one in some if all(word.search(one) for word in words)), "")
+        for name, some in passages.items()
+    }
+    return {name: passage for name, passage in having.items() if passage}
 
 
 def _passages(entry: Entry) -> Iterator[str]:

@@ -17,12 +17,13 @@ from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.threads import one_blas_thread
+from mlcli.data.number_text import is_number
 from mlcli.engines.column_effects import column_effects
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
-from mlcli.report.columns.predictions import Columns, predictions_of
+from mlcli.report.columns.predictions import PREDICTION, Columns, predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import short
 from mlcli.report.views.opening import learns_from_unlabelled, subject_of
@@ -180,8 +181,7 @@ def _explained_answer(
     base: Any = kind_named(saved.kind).base
     names = base.output_names(model)
     if not names:
-        answers = next(iter(predicted().values()), [""] * len(rows))
-        return ExplainedAnswer(what, " ".join(answers[place] for place in places.tolist()), own)
+        return ExplainedAnswer(what, _predicted_in_words(predicted(), places.tolist()), own)
 
     def outputs_of(rows: Table) -> Array:
         found: Array = base.outputs_of(model, saved.pipeline.prepared(rows))
@@ -194,6 +194,15 @@ def _explained_answer(
     order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
     largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
     return ExplainedAnswer(what, largest, (*own, column_effects(outputs_of, table, saved.usual, names)))
+
+
+def _predicted_in_words(predicted: Columns, places: Sequence[int]) -> str:
+    """The tags of a sequence, what is predicted of a row, or by their names the first numbers that it is given."""
+    if PREDICTION in predicted:
+        return " ".join(predicted[PREDICTION][place] for place in places)
+    first = list(predicted.items())[:MOST_OUTPUTS]
+    found = ((name, cells[places[0]]) for name, cells in first)
+    return ", ".join(f"{name} = {short(float(cell)) if is_number(cell) else cell}" for name, cell in found)
 
 
 def _beside_the_others(predicted: Columns, row: int, alone: float) -> Lines | None:
