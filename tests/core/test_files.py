@@ -57,13 +57,7 @@ def test_what_cannot_be_written_is_told_by_the_name_that_was_given(tmp_path: Pat
         assert problem.value.filename in (path, str(path))
 
 
-<<<<<<< HEAD
-def test_a_read_only_disk_is_told_by_the_name_that_was_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-=======
 def test_a_read_only_disk_is_told_by_the_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
->>>>>>> main
     """Such a disk refuses to remove a file, too, even one that is not there."""
 
     def refused(path: Path, **_: object) -> None:

@@ -70,22 +70,14 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
 
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
-<<<<<<< HEAD
-    baseline, standard = differences.baseline, LARGEST_CLASS
-    if baseline and not is_largest_class_standard(baseline):
-        standard = names[baseline]
-    best = names[differences.best]
-    tests = ((best, differences.to_best), (best, differences.beside), (standard, differences.to_baseline))
-    return [pair_as_json(names[one], other, test) for other, of_other in tests for one, test in of_other.items()]
-=======
 
     def compared(one: Scored) -> str:
         return LARGEST_CLASS if is_largest_class_standard(one) else names[one]
 
-    beside = ((differences.best, differences.to_best), (differences.baseline, differences.to_baseline))
+    best, baseline = differences.best, differences.baseline
+    beside = ((best, differences.to_best), (best, differences.beside), (baseline, differences.to_baseline))
     pairs = ((compared(one), other, test) for other, tests in beside if other for one, test in tests.items())
     return [pair_as_json(one, compared(other), test) for one, other, test in pairs]
->>>>>>> main
 
 
 def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any]:
