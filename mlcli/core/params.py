@@ -133,12 +133,13 @@ def explain_param(help: str) -> Any:
     return param("short", help, choices=("short", "full"), if_given=True, name="explain")
 
 
-def learned(*shape: str | int, model: str = "") -> Any:
+def learned(*shape: str | int, model: str = "", structure: type | None = None) -> Any:
     """Declare a field that ``fit`` fills, and its shape: ``learned("classes", "columns")`` (see `core.state`).
 
-    ``model`` names the parameter of which it is the fitted model, where that is all that is known of it.
+    ``model`` names the parameter of which it is the fitted model, where that is all that is known of it; a
+    ``structure`` is a dataclass of arrays that it is.
     """
-    metadata = {"learned": shape, "model": model}
+    metadata = {"learned": shape, "model": model, "structure": structure}
     return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata=metadata)
 
 

@@ -75,7 +75,15 @@ def _packed_learner(value: Model | Step, arrays: NamedArrays, path: str) -> dict
 
 
 def _packed_learned(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
-    return {name: packed(getattr(value, name), arrays, f"{path}.{name}") for name in learned_fields(type(value))}
+    found = {name: getattr(value, name) for name in learned_fields(type(value))}
+    for name, structure in _structures(value).items():
+        found[name] = {field.name: getattr(found[name], field.name) for field in fields(structure)}
+    return {name: packed(one, arrays, f"{path}.{name}") for name, one in found.items()}
+
+
+def _structures(made: Any) -> dict[str, type[Any]]:
+    """The learned fields that are saved as the arrays of a structure."""
+    return {one.name: structure for one in fields(made) if (structure := one.metadata.get("structure"))}
 
 
 def _packed_table(table: Table, arrays: NamedArrays, path: str) -> dict[str, Any]:
@@ -137,10 +145,22 @@ def _read_learner(family: str, value: Any, arrays: Mapping[str, Any]) -> Any:
 def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
     if set(value["learned"]) != set(learned_fields(type(made))):
         raise ValueError(f"{type(made).__name__} does not learn {sorted(value['learned'])}")
-    for name, part in value["learned"].items():
-        setattr(made, name, unpacked(part, arrays))
+    found = {name: unpacked(part, arrays) for name, part in value["learned"].items()}
+    for name, structure in _structures(made).items():
+        found[name] = _structured(name, found[name], structure)
+    for name, one in found.items():
+        setattr(made, name, one)
     check_loaded(made)
     return made
+
+
+def _structured(name: str, value: Any, structure: type[Any]) -> Any:
+    """A structure of the arrays that were saved of it."""
+    named = value if isinstance(value, dict) else {}
+    whole = all(isinstance(one, np.ndarray) for one in named.values())
+    if not whole or set(named) != {field.name for field in fields(structure)}:
+        raise ValueError(f"{name} does not have the arrays of {structure.__name__}")
+    return structure(**named)
 
 
 def check_loaded(made: Any) -> None:

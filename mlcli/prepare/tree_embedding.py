@@ -92,18 +92,20 @@ class TreeEmbedding(Step):
 
     def _leaves(self, table: Table) -> Codes:
         """The number of the leaf of each row in each tree (trees × n)."""
-        trees = self._trees()
+        trees = self._trees
         before: Rows = np.cumsum(trees.leaves) - trees.leaves
         reached = trees.reached(cells_of(table))
         return np.asarray(before[reached] - before[trees.roots][:, None], np.int32)
 
+    @property
     def _trees(self) -> Trees:
         grown: Any = self.model_.final
-        return Trees.restored(grown.nodes_)
+        trees: Trees = grown.trees_
+        return trees
 
     def check_learned(self) -> None:
         """As many trees as columns, none with too many leaves."""
-        trees = self._trees()
+        trees = self._trees
         ends = [*trees.roots[1:], len(trees.feature)]
         leaves = [int(trees.leaves[first:end].sum()) for first, end in zip(trees.roots, ends, strict=True)]
         if len(leaves) != len(self.columns_after(())) or max(leaves) > 2**self.depth:
@@ -111,6 +113,6 @@ class TreeEmbedding(Step):
 
     def explain(self) -> Explanation:
         """How many trees and leaves there are."""
-        trees = self._trees()
+        trees = self._trees
         said = f"{len(trees)} trees ({self.by}), {int(trees.leaves.sum())} leaves in all"
         return (Lines("Leaves of trees", (said,)),)

@@ -84,7 +84,7 @@ def test_a_model_that_breaks_when_it_is_asked_is_the_fault_of_its_file(folder: P
     typed("train", "learned.csv", "-m", "decision-tree", "-o", "tree.mlcli")
     saved = load_model(Path("tree.mlcli"))
     tree: Any = saved.pipeline.model
-    tree.nodes_["feature"][2], tree.nodes_["left"][2] = 7, 3  # large sizes are asked for an eighth column
+    tree.tree_.feature[2], tree.tree_.left[2] = 7, 3  # large sizes are asked for an eighth column
     save_model(Path("tree.mlcli"), saved)
     for words in (["eval", "new.csv", "-m", "tree.mlcli", "-m", "one-r"], ["predict", "tree.mlcli", "new.csv"]):
         done = typed(*words)

@@ -13,7 +13,7 @@ from tests.golden.asking import fitted
 
 def root_impurity(data: Any, criterion: str) -> float:
     """The impurity of all rows."""
-    return float(fitted(DecisionTree(criterion=criterion), data).tree.impurity[0])
+    return float(fitted(DecisionTree(criterion=criterion), data).tree_.impurity[0])
 
 
 def cuts_at_root(data: Any, algorithm: str, criterion: str) -> tuple[Any, Any]:

@@ -145,7 +145,7 @@ def test_cart_grows_seven_leaves() -> None:
         "|   |   |   outlook ≠ rainy: yes (1)",
     )
     decrease = {"root": 0.102041, "humidity": 0.18, "rainy": 0.12, "windy below rainy": 0.5}
-    inner, tree = ~model.tree.leaves, model.tree
+    inner, tree = ~model.tree_.leaves, model.tree_
     below = np.bincount(tree.parent[1:], weights=(tree.weight * tree.impurity)[1:], minlength=len(inner))
     gains = (tree.impurity - below / tree.weight)[inner]
     assert sorted(gains) == pytest.approx(sorted([*decrease.values(), 0.12, 0.5]), abs=5e-7)
@@ -236,7 +236,7 @@ def test_every_question_gains_what_the_best_of_scikit_learn_gains(name: str, lim
     # Node by node, so that ties between splits, which scikit-learn draws lots about, cannot matter.
     data = single_precision(in_numbers(name))
     model = fitted(DecisionTree(**limits), data)
-    tree = model.tree
+    tree = model.tree_
     for node, rows in enumerate(rows_of_nodes(tree, data.table.numbers)[:60]):
         oracle = stump(data, min_samples_leaf=limits.get("min_leaf", 1)).fit(
             data.table.numbers[rows], data.y[rows]
@@ -319,7 +319,7 @@ def test_class_shares_and_importances_are_those_of_scikit_learn() -> None:
     model = fitted(DecisionTree(max_depth=2), data)
     oracle = sklearn.tree.DecisionTreeClassifier(max_depth=2, random_state=1).fit(data.table.numbers, data.y)
     assert model.predict_proba(data.table) == pytest.approx(oracle.predict_proba(data.table.numbers), abs=1e-12)
-    ours = importances(model.tree, 4)
+    ours = importances(model.tree_, 4)
     # petal length and petal width tie at the root; together they hold everything.
     assert ours.sum() == pytest.approx(1.0)
     assert ours[2:].sum() == pytest.approx(oracle.feature_importances_[2:].sum(), abs=1e-12)
@@ -349,7 +349,7 @@ def test_a_key_column_wins_by_gain_but_not_by_gain_ratio() -> None:
     table = type(data.table).of([key, *data.table.parts()], 14)
     by_name = [column.name for column in table.columns]
     chosen = {
-        algorithm: by_name[fitted(DecisionTree(algorithm=algorithm), data.with_table(table)).tree.feature[0]]
+        algorithm: by_name[fitted(DecisionTree(algorithm=algorithm), data.with_table(table)).tree_.feature[0]]
         for algorithm in ("id3", "c45")
     }
     assert chosen["id3"] == "day"

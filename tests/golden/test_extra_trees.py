@@ -18,7 +18,7 @@ from tests.rows import labelled, table_of, valued
 def test_a_threshold_is_drawn_evenly_between_the_smallest_and_the_largest_value() -> None:
     """Geurts et al. 2006, appendix: a cut-point uniform in [min, max]; here 2 and 10, with nothing between."""
     data = labelled(table_of({"x": [2, 10]}), list("ab"))
-    cuts = fitted(ExtraTrees(trees=2000), data).nodes_["threshold"]
+    cuts = fitted(ExtraTrees(trees=2000), data).trees_.threshold
     cuts = np.sort(cuts[~np.isnan(cuts)])
     assert len(cuts) == 2000
     assert cuts == pytest.approx(np.linspace(2, 10, 2000), abs=0.3)
@@ -27,14 +27,14 @@ def test_a_threshold_is_drawn_evenly_between_the_smallest_and_the_largest_value(
 def test_how_often_a_gap_is_cut_follows_from_its_width() -> None:
     """Values 0, 1, 4 with one question: the first gap takes a quarter of the range."""
     data = valued(table_of({"x": [0, 1, 4]}), [0, 5, 9])
-    cuts = fitted(ExtraTrees(trees=4000, max_depth=1), data).nodes_["threshold"]
+    cuts = fitted(ExtraTrees(trees=4000, max_depth=1), data).trees_.threshold
     assert (cuts[~np.isnan(cuts)] < 1).mean() == pytest.approx(0.25, abs=0.03)
 
 
 def test_every_level_is_as_likely_as_the_others() -> None:
     columns = (Column("c", "nominal", ("u", "v", "w")),)
     data = valued(table_of({"c": list("uuuuvw")}, columns), [1, 2, 3, 4, 5, 7])
-    levels = fitted(ExtraTrees(trees=3000, max_depth=1), data).nodes_["threshold"]
+    levels = fitted(ExtraTrees(trees=3000, max_depth=1), data).trees_.threshold
     assert np.bincount(levels[~np.isnan(levels)].astype(int)) / 3000 == pytest.approx([1 / 3] * 3, abs=0.03)
 
 

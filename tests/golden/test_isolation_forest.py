@@ -58,8 +58,8 @@ def test_it_finds_tumours_as_scikit_learn_does() -> None:
 def test_equal_rows_and_constant_columns_are_never_cut() -> None:
     X = np.column_stack([np.repeat([1.0, 2.0], 20), np.full(40, 7.0)])
     model = fitted(IsolationForest(trees=20), rows_of(X))
-    assert set(model.nodes_["feature"]) == {-1, 0}
-    assert len(model.nodes_["feature"]) == 20 * 3
+    assert set(model.trees_.feature) == {-1, 0}
+    assert len(model.trees_.feature) == 20 * 3
 
 
 def test_one_row_is_refused() -> None:

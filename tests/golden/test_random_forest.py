@@ -17,7 +17,6 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.cells import cells_of
 from mlcli.engines.trees.findings import control
-from mlcli.engines.trees.structure import Trees
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
@@ -39,12 +38,12 @@ ALONE: dict[str, Any] = {"trees": 1, "bootstrap": False, "features": "all"}
 def assert_same_questions(data: Any, **limits: Any) -> tuple[Any, Any]:
     """Both trees, after a look at whether they ask the same and answer alike."""
     forest, tree = fitted(RandomForest(**ALONE, **limits), data), fitted(DecisionTree(**limits), data)
-    ours, exact = forest.nodes_, tree.nodes_
-    asked_for = [set(zip(*np.unique(some["feature"], return_counts=True), strict=True)) for some in (ours, exact)]
+    ours, exact = forest.trees_, tree.tree_
+    asked_for = [set(zip(*np.unique(some.feature, return_counts=True), strict=True)) for some in (ours, exact)]
     assert asked_for[0] == asked_for[1]
-    asking = ~np.isnan(exact["threshold"])
-    known = np.isin(ours["threshold"], exact["threshold"][asking])
-    assert known[ours["feature"] >= 0].sum() >= asking.sum()
+    asking = ~np.isnan(exact.threshold)
+    known = np.isin(ours.threshold, exact.threshold[asking])
+    assert known[ours.feature >= 0].sum() >= asking.sum()
     assert said_by(asked(forest, data)) == pytest.approx(said_by(asked(tree, data)), abs=1e-12)
     return forest, tree
 
@@ -78,7 +77,7 @@ def test_few_bins_are_runs_of_values() -> None:
     """Ten values in pairs: no threshold lies inside a pair."""
     data = valued(table_of({"x": np.arange(10.0).tolist()}), np.arange(10.0).tolist())
     model = fitted(RandomForest(**ALONE, bins=5), data)
-    thresholds = model.nodes_["threshold"][model.nodes_["feature"] >= 0]
+    thresholds = model.trees_.threshold[model.trees_.feature >= 0]
     assert sorted(thresholds.tolist()) == [1.5, 3.5, 5.5, 7.5]
 
 
@@ -230,7 +229,7 @@ def test_a_missing_number_where_training_had_none_goes_with_most_rows() -> None:
 def test_votes_are_heads_counted_tree_by_tree() -> None:
     data = in_numbers("wine")
     means, votes = (fitted(RandomForest(trees=15, min_leaf=9, combine=how), data) for how in ("mean", "votes"))
-    trees = Trees.restored(means.nodes_)
+    trees = means.trees_
     heads = np.zeros((len(data), 3))
     for tree in range(15):
         shares = trees.part(tree, tree + 1).answers(cells_of(data.table))
@@ -241,7 +240,7 @@ def test_votes_are_heads_counted_tree_by_tree() -> None:
 def test_columns_are_worth_what_is_counted_node_by_node() -> None:
     data = in_numbers("wine")
     model = fitted(RandomForest(trees=1, bootstrap=False), data)
-    tree = Trees.restored(model.nodes_)
+    tree = model.trees_
     asked_for, first = [set[int]() for _ in range(13)], np.full(13, np.nan)
     for row, cells in enumerate(data.table.numbers):
         node, depth = 0, 0
@@ -257,7 +256,7 @@ def test_columns_are_worth_what_is_counted_node_by_node() -> None:
 
 def test_control_is_averaged_over_trees() -> None:
     model = fitted(RandomForest(trees=9), in_numbers("iris"))
-    trees = Trees.restored(model.nodes_)
+    trees = model.trees_
     ends = [*trees.roots, len(trees.feature)]
     nodes = [np.arange(first, end) for first, end in pairwise(ends)]
     asks = [[trees.depths()[own[trees.feature[own] == j]] for own in nodes] for j in range(4)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def test_a_broken_forest_is_refused(what: str) -> None:
     model = grown()
     check_loaded(model)
     name, damage = BROKEN[what]
-    model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
+    model.trees_ = replace(model.trees_, **{name: damage(getattr(model.trees_, name))})
     with pytest.raises(ValueError, match="the saved"):
         check_loaded(model)
 
@@ -60,8 +60,9 @@ def test_two_threads_grow_the_forest_of_one_to_the_bit(model: Any, kind: str) ->
         assert threads_of_a_fit() == 2
         together = fitted(model.fresh(), data)
     assert threads_of_a_fit() == 1
-    for name, array in alone.nodes_.items():
-        assert np.array_equal(array, together.nodes_[name], equal_nan=array.dtype.kind == "f")
+    for field in fields(alone.trees_):
+        array, other = (getattr(model.trees_, field.name) for model in (alone, together))
+        assert np.array_equal(array, other, equal_nan=array.dtype.kind == "f")
     for name in ("gained_", "shuffled_", "curve_"):
         assert np.array_equal(getattr(alone, name), getattr(together, name))
 

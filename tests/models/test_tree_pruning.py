@@ -37,12 +37,12 @@ def test_weakest_links_are_those_of_scikit_learn(kind: str) -> None:
     data, oracle = noisy(kind)
     X, y, w = data.table.numbers, data.y, data.weights
     path = oracle.cost_complexity_pruning_path(X, y, w).ccp_alphas
-    found = prices(fitted(DecisionTree(max_depth=4), data).tree)
+    found = prices(fitted(DecisionTree(max_depth=4), data).tree_)
     assert np.unique(found[np.isfinite(found)]) == pytest.approx(np.unique(path[1:]), abs=1e-9)
     for alpha in (path[:-1] + path[1:]) / 2:
         pruned = fitted(DecisionTree(max_depth=4, prune="cost-complexity", prune_alpha=float(alpha)), data)
         theirs = oracle.set_params(ccp_alpha=alpha).fit(X, y, w)
-        assert pruned.tree.leaves.sum() == theirs.get_n_leaves()
+        assert pruned.tree_.leaves.sum() == theirs.get_n_leaves()
         answers = theirs.predict(X) if kind == "values" else theirs.predict_proba(X)
         ours = pruned.predict_values(data.table) if kind == "values" else pruned.predict_proba(data.table)
         assert ours == pytest.approx(answers, abs=1e-9)
@@ -67,7 +67,7 @@ def test_quinlans_subtree_becomes_a_leaf() -> None:
 
 @pytest.mark.parametrize("algorithm", ["cart", "id3"])
 def test_no_other_pruned_tree_costs_less(algorithm: str) -> None:
-    tree = fitted(DecisionTree(algorithm=algorithm), weather()).tree
+    tree = fitted(DecisionTree(algorithm=algorithm), weather()).tree_
     own = np.random.default_rng(3).random(len(tree.feature))
     inner = np.flatnonzero(~tree.leaves)
     costs = []
@@ -96,8 +96,8 @@ def test_reduced_error_keeps_what_rows_held_out_bear_out() -> None:
     data = as_they_are("credit_g")
     grown = fitted(DecisionTree(prune="none"), data)
     pruned = fitted(DecisionTree(prune="reduced-error", validation=0.3), data)
-    assert pruned.leaves_grown_ > 2 * pruned.tree.leaves.sum() > 2
-    assert grown.leaves_grown_ == grown.tree.leaves.sum()
+    assert pruned.leaves_grown_ > 2 * pruned.tree_.leaves.sum() > 2
+    assert grown.leaves_grown_ == grown.tree_.leaves.sum()
 
 
 @pytest.mark.parametrize("prune", ["reduced-error", "cost-complexity", "pessimistic"])
@@ -114,14 +114,14 @@ def test_pruning_helps_where_classes_are_noisy(prune: str) -> None:
 def test_a_price_is_found_by_folds() -> None:
     data, _ = noisy("values")
     pruned = fitted(DecisionTree(prune="cost-complexity"), data)
-    assert 1 < pruned.tree.leaves.sum() < pruned.leaves_grown_ / 4
+    assert 1 < pruned.tree_.leaves.sum() < pruned.leaves_grown_ / 4
 
 
 def test_pessimism_is_about_classes() -> None:
     data, _ = noisy("values")
     with pytest.warns(MlcliWarning, match="counts errors of classes"):
         found = fitted(DecisionTree(prune="pessimistic"), data)
-    assert found.tree.leaves.sum() == fitted(DecisionTree(prune="cost-complexity"), data).tree.leaves.sum()
+    assert found.tree_.leaves.sum() == fitted(DecisionTree(prune="cost-complexity"), data).tree_.leaves.sum()
 
 
 def test_a_price_that_nobody_pays_is_refused() -> None:

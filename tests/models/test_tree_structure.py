@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mlcli.core.state import check_loaded
+from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import fitted
 from tests.rows import labelled, table_of
@@ -27,7 +28,7 @@ def grown(algorithm: str = "id3") -> Any:
 def test_a_grown_tree_passes(algorithm: str) -> None:
     model = grown(algorithm)
     check_loaded(model)
-    assert set(model.tree.feature) >= {-1, 0}
+    assert set(model.tree_.feature) >= {-1, 0}
 
 
 BROKEN: dict[str, tuple[str, Any]] = {
@@ -55,16 +56,17 @@ BROKEN: dict[str, tuple[str, Any]] = {
 def test_a_broken_tree_is_refused(what: str) -> None:
     model = grown()
     name, damage = BROKEN[what]
-    model.nodes_ = model.nodes_ | {name: damage(model.nodes_[name])}
+    model.tree_ = replace(model.tree_, **{name: damage(getattr(model.tree_, name))})
     with pytest.raises(ValueError, match="tree"):
         check_loaded(model)
 
 
 def test_other_arrays_than_those_of_a_tree_are_refused() -> None:
-    model = grown()
-    model.nodes_ = {"feature": model.nodes_["feature"]}
-    with pytest.raises(ValueError, match="do not have"):
-        check_loaded(model)
+    arrays: dict[str, Any] = {}
+    saved = packed(grown(), arrays)
+    del saved["learned"]["tree_"]["dict"]["left"]
+    with pytest.raises(ValueError, match="does not have the arrays"):
+        unpacked(saved, arrays)
 
 
 def test_fills_for_other_columns_are_refused() -> None:

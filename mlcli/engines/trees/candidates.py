@@ -89,8 +89,7 @@ def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
 
 def _stump(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -> Iterator[Cut]:
     """The only question of a tree that may ask for one column, whatever it gains."""
-    limits = grower.limits._replace(max_depth=1, min_gain=-np.inf, purity=1.0)
-    own = replace(grower, limits=limits, gated=False)
+    own = replace(grower, limits=grower.limits._replace(max_depth=1, min_gain=-np.inf, purity=1.0, gated=False))
     tree = own.trees([own.grown(targets, rows, np.array([column]))[0]], targets.scale)
     if not tree.leaves[0]:
         parts = tree.weight[1:] / tree.weight[0]

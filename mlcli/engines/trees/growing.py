@@ -20,7 +20,6 @@ from mlcli.engines.trees.targets import class_shares
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import (
         Binned,
-        Branching,
         Grown,
         Ids,
         KeptSums,
@@ -46,10 +45,6 @@ class Grower:
     """The classes, or 1 of values and gradients."""
     each_level: bool = False
     """Whether every level of a nominal column has a branch; else one is split from the rest, or a group."""
-    by_ratio: bool = False
-    """Whether columns compete by gain over split information, where each level has a branch."""
-    gated: bool = False
-    """Whether only columns compete there that gain as much as the average one."""
     random_cuts: bool = False
     level_bins: tuple[Rows, ...] = ()
     """The bin of each level of every column, where a node may ask for any group of levels."""
@@ -67,24 +62,19 @@ class Grower:
         ``trees`` takes less time for many than for one after another.
         """
         from mlcli.kernels.trees.nodes import grow
+        from mlcli.kernels.trees.records import SPLIT, Branching
 
         drawn, words = np.arange(len(self.binned.known)) if drawn is None else drawn, len(targets.parts)
-        space = workspace(self.binned, rows, words, drawn, seed)
-        grown = self._nodes(len(rows), words)
+        space, grown = workspace(self.binned, rows, words, drawn, seed), self._nodes(len(rows), words)
         room = np.empty(len(rows), self.binned.bins.dtype) if self.random_cuts else None
+        sums = np.empty(space.along.shape, np.int64)
+        branching = Branching(np.empty(len(drawn), SPLIT), sums) if self.each_level else None
+        searched = sums if room is None and kept is None and branching is None else None
         limits = limits_in_units(self.limits, targets.scale.weight)
-        made = grow(self.binned, targets, limits, grown, space, room, kept, self._branching(len(drawn)))
+        made = grow(self.binned, targets, limits, grown, space, searched, room, kept, branching)
         for array in grown:
             array.resize((made, *array.shape[1:]), refcheck=False)
         return grown, space.rows
-
-    def _branching(self, columns: int) -> Branching | None:
-        """How columns compete that may have a branch for each level, if they may."""
-        from mlcli.kernels.trees.records import SPLIT, Branching
-
-        if not self.each_level:
-            return None
-        return Branching(self.by_ratio, self.gated, np.empty(columns, SPLIT))
 
     def _nodes(self, rows: int, words: int) -> Grown:
         """Memory for the largest tree."""
@@ -184,7 +174,6 @@ def workspace(binned: Binned, rows: Rows, words: int, drawn: Rows, seed: int = 1
         drawn=drawn,
         state=np.array([seed]),
         waiting=np.empty(count + 1, np.intp),
-        sums=np.empty((words, width), np.int64),
         along=np.empty((words, width), np.int64),
         bins=np.empty(width, np.intp),
         filled=np.empty(width, np.uint8),

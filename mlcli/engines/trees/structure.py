@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,9 @@ INDICES = ("roots", "feature", "left", "missing", "offset", "child_of")
 PER_NODE = ("feature", "threshold", "left", "missing", "offset")
 NOTES = ("weight", "impurity", "gain")
 """What is noted of nodes, where a method keeps it."""
+CELLS_AT_ONCE, LEAST_ROWS = 1 << 17, 32
+"""How many cells go through one tree before they go to the next: more do not stay in the near memory of a core,
+and with fewer a large tree is fetched too often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +133,14 @@ class Trees:
 
     def _walk(self, sums: Array, value: Array, cells: Cells, rows: Rows) -> None:
         """Add the values of the nodes that rows come to."""
-        from mlcli.kernels.trees.walking import BLOCK, PackedTrees, add_answers
+        from mlcli.kernels.trees.walking import PackedTrees, add_answers
 
         if not len(cells.levels):  # leaves look at a column, too
             cells = Cells(np.zeros((len(cells), 1)), np.zeros(1, np.intp))
         given = np.require(cells.values, np.float64, ["C", "W"])  # for others the loops would be compiled anew
         packed = PackedTrees(*self._packed, self.offset, self.child_of, cells.ordered, cells.only_known_numbers)
-        add_answers(packed, self.roots, given, rows, value, np.empty(BLOCK, np.int32), sums)
+        block = max(LEAST_ROWS, CELLS_AT_ONCE // given.shape[1])
+        add_answers(packed, self.roots, given, rows, value, np.empty(block, np.int32), sums)
 
     @cached_property
     def _packed(self) -> tuple[np.ndarray[Any, Any], Codes]:
@@ -146,17 +150,6 @@ class Trees:
         nodes["threshold"] = np.where(self.leaves, np.inf, self.threshold)
         nodes["feature"], nodes["left"] = np.maximum(self.feature, 0), np.where(self.leaves, own, self.left)
         return nodes, np.where(self.missing == STOPS, own, self.missing)
-
-    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Every array by name: what is saved."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @staticmethod
-    def restored(arrays: Mapping[str, Any]) -> Trees:
-        """The trees of saved arrays; ValueError if they are not those of trees."""
-        if set(arrays) != {field.name for field in fields(Trees)}:
-            raise ValueError(f"the saved trees do not have {sorted(arrays)}")
-        return Trees(**arrays)
 
     def check(self, levels: Rows, width: int, outputs: int = 1) -> None:
         """Refuse (ValueError) what could lead a row astray, given ``levels`` as ``level_counts`` has them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.kernels.trees.records import Binned, Branching, Grown, NodeRows, Nodes, Workspace
+from mlcli.kernels.trees.records import Binned, Branching, Grown, NodeRows, Nodes, Words, Workspace
 from mlcli.kernels.trees.splits import ParentNode, best_split, entropy_of_sides, score_of_levels
 from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import inlined
@@ -17,25 +17,25 @@ def choose_column(
 ) -> None:  # fmt: skip
     """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
     splits, weight, count, total, best = branching.splits, float(one["weight"]), 0, 0.0, -np.inf
-    tolerance = parent.tolerance / weight
+    tolerance, limits = parent.tolerance / weight, parent.limits
     for k in range(len(space.drawn)):
-        score = split_in_branches(columns, space.drawn[k], here, parent, weight, space, splits[k])
+        score = split_in_branches(columns, space.drawn[k], here, parent, weight, branching.sums, space, splits[k])
         splits[k]["gain"] = (score - before) / weight
         if score > -np.inf:
             count, total = count + 1, total + splits[k]["gain"]
     for k in range(len(space.drawn)):
         gain, unit = splits[k]["gain"], 1.0
-        if branching.gated and gain < total / max(count, 1) - tolerance:
+        if limits.gated and gain < total / max(count, 1) - tolerance:
             gain = -np.inf
-        elif branching.by_ratio and gain > -np.inf:
+        elif limits.by_ratio and gain > -np.inf:
             unit = splits[k]["information"]
         splits[k]["ratio"] = gain / unit if unit > 0.0 else 0.0
         best = max(best, splits[k]["ratio"])
-    if not best > parent.limits.min_gain + tolerance:
+    if not best > limits.min_gain + tolerance:
         return
     for k in range(len(space.drawn)):
         split = splits[k]
-        unit = split["information"] if branching.by_ratio else 1.0
+        unit = split["information"] if limits.by_ratio else 1.0
         if split["ratio"] + (tolerance / unit if unit > 0.0 else 0.0) >= best:
             one["feature"], one["gain"], one["cut"] = space.drawn[k], split["gain"] * weight, np.nan
             one["low"], one["high"], one["side"] = split["low"], split["high"], split["side"]
@@ -44,21 +44,16 @@ def choose_column(
 
 @inlined
 def split_in_branches(
-    columns: Binned,
-    feature: int,
-    here: NodeRows,
-    parent: ParentNode,
-    weight: float,
-    space: Workspace,
-    found: Nodes,
-) -> float:
+    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, weight: float, sums: Words,
+    space: Workspace, found: Nodes,
+) -> float:  # fmt: skip
     """The score of the best threshold of a column, or of a branch for each level, which is noted."""
     if columns.ordered[feature]:
-        score, low, high, side = best_split(columns, feature, here, parent, space)
+        score, low, high, side = best_split(columns, feature, here, parent, sums, space)
         found["information"] = entropy_of_sides(parent, weight, space) if score > -np.inf else 0.0
     else:
-        add_up(columns, feature, here, space.sums)
-        score, found["information"], high = score_of_levels(columns.known[feature], parent, weight, space)
+        add_up(columns, feature, here, sums)
+        score, found["information"], high = score_of_levels(sums, columns.known[feature], parent, weight, space)
         low, side = 0, 0
     found["low"], found["high"], found["side"] = low, high, side
     return score

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.tables import Rows
 from mlcli.kernels.trees.branches import choose_column, partition_by_level
-from mlcli.kernels.trees.random_splits import bin_of, random_below, random_level, random_threshold
+from mlcli.kernels.trees.random_splits import bin_of, random_below, random_split
 from mlcli.kernels.trees.records import (
     AMOUNT,
     LEAF,
@@ -31,7 +31,7 @@ from mlcli.kernels.trees.records import (
     Words,
     Workspace,
 )
-from mlcli.kernels.trees.splits import ParentNode, best_split, bounded, kept_split, mark_levels, score_of_words
+from mlcli.kernels.trees.splits import ParentNode, best_score, best_split, kept_split, mark_levels, score_of_words
 from mlcli.kernels.trees.sums import add_up, gather, partition
 from mlcli.kernels.without_counting import compiled, inlined
 
@@ -43,22 +43,25 @@ SMALLEST = (8 * 2.0**-52) ** 2
 @compiled
 def grow(
     columns: Binned, targets: PackedTargets, limits: Limits, grown: Grown, space: Workspace,
-    room: Bins | None, kept: KeptSums | None, branching: Branching | None,
+    sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> int:  # fmt: skip
     """Grow a tree on the rows of ``space``; how many nodes it has.
 
-    With ``room`` for the bins of rows a cut of each column is drawn, otherwise the best is searched for; with
-    ``branching`` a column may part its levels.
+    What is given of the last four says how nodes are split: by the best cut, with room for the ``sums`` of words ×
+    bins; by a cut drawn of each column, with ``room`` for the bins of rows; by sums that are ``kept``; or with a
+    branch for each level. What is None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
     nodes[0]["begin"], nodes[0]["end"], nodes[0]["depth"] = 0, len(space.rows), 0
     if kept is not None:
         sum_up_root(columns, targets, grown, space, kept)
-    made, seen, leaves, open_nodes = int(np.int64(1)), int(np.int64(0)), 1, 0  # of the type that nodes have
+    made, leaves, seen, open_nodes = int(np.int64(1)), int(np.int64(1)), int(np.int64(0)), 0  # no constants
     while True:
         while seen < made:
             waiting[open_nodes] = seen
-            open_nodes += find_split(columns, targets, limits, seen, leaves, grown, space, room, kept, branching)
+            open_nodes += find_split(
+                columns, targets, limits, seen, leaves, grown, space, sums, room, kept, branching
+            )
             seen += 1
         if open_nodes == 0 or leaves >= limits.max_leaves:
             break
@@ -93,19 +96,19 @@ def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> 
 @inlined
 def find_split(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, leaves: int, grown: Grown,
-    space: Workspace, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
+    space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     one, totals, scale = grown.nodes[node], grown.totals[node], targets.scale
     here = NodeRows(space.rows[one["begin"] : one["end"]], space.parts)
     one["feature"], one["gain"] = LEAF, 0.0
-    before, most, noise, pure, low, high = 0.0, 0.0, 0.0, False, -np.inf, np.inf
+    before, most, noise, pure = 0.0, 0.0, 0.0, False
     if kept is not None:
-        low, high = kept.bounds[node, 0], kept.bounds[node, 1]
-        one["value"], before = score_of_node(totals, scale, limits.l2, low, high)
+        curvature = (totals[WEIGHT] & scale.mask) * scale.curvature + limits.l2
+        one["value"], before = best_score(totals[AMOUNT] * scale.amount, curvature)
         one["weight"], one["impurity"] = totals[WEIGHT] >> scale.shift, 0.0
     else:
-        gather(targets, here, grown.totals, node)
+        gather(targets, here, totals)
         if scale.bits:
             weight, before, largest = score_of_words(totals, scale.bits, limits.criterion)
             most, noise = weight - before if limits.criterion == SQUARES else -before, 1e-15 * weight
@@ -126,19 +129,12 @@ def find_split(
         floor, perfect = before + ROUNDING * abs(before), np.inf
     elif pure or most <= noise:
         return False
-    parent = ParentNode(totals, scale, limits, least, tolerance, low, high)
+    parent = ParentNode(totals, scale, limits, least, tolerance)
     if branching is not None:
         choose_column(columns, one, here, parent, before, space, branching)
     else:
-        search(columns, node, one, here, parent, before, floor, perfect, space, room, kept)
+        search(columns, node, one, here, parent, before, floor, perfect, space, sums, room, kept)
     return bool(one["feature"] != LEAF)
-
-
-@inlined
-def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: float) -> tuple[float, float]:
-    """The best score of a node of gradients, and twice what it lowers the loss by."""
-    curvature = (totals[WEIGHT] & scale.mask) * scale.curvature + l2
-    return bounded(totals[AMOUNT] * scale.amount, curvature, low, high)
 
 
 @inlined
@@ -163,7 +159,7 @@ def note_mean(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) 
 @inlined
 def search(
     columns: Binned, node: int, one: Nodes, here: NodeRows, parent: ParentNode, before: float, floor: float,
-    perfect: float, space: Workspace, room: Bins | None, kept: KeptSums | None,
+    perfect: float, space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
 
@@ -179,15 +175,13 @@ def search(
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, cut = space.drawn[k], np.nan
         score, low, high, side = -np.inf, 0, 0, 0
-        if room is not None and columns.ordered[feature]:
-            score, low, high, side, cut = random_threshold(columns, feature, here, parent, space, room)
-        elif room is not None:
-            score, low, high, side = random_level(columns, feature, here, parent, space)
+        if room is not None:
+            score, low, high, side, cut = random_split(columns, feature, here, parent, space, room)
         elif kept is not None:
-            sums, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
-            score, low, high, side = kept_split(columns, feature, sums, direction, parent, space)
-        else:
-            score, low, high, side = best_split(columns, feature, here, parent, space)
+            own = kept.sums[kept.slots[node], feature]
+            score, low, high, side = kept_split(columns, feature, own, parent, space)
+        elif sums is not None:
+            score, low, high, side = best_split(columns, feature, here, parent, sums, space)
         if score > best + (0.0 if first else parent.tolerance):
             best, first = score, False
             if room is not None and low < high < columns.known[feature]:
@@ -228,9 +222,9 @@ def split_node(
 @inlined
 def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
     """Sum up the root, of all rows, in the first slot."""
-    kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
+    kept.slots[0] = 0
     here = NodeRows(space.rows, space.parts)
-    gather(targets, here, grown.totals, 0)
+    gather(targets, here, grown.totals[0])
     for k in range(len(space.drawn)):
         add_up(columns, space.drawn[k], here, kept.sums[0, space.drawn[k]])
 
@@ -240,24 +234,14 @@ def sum_up_children(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, first: int, leaves: int, grown: Grown,
     space: Workspace, kept: KeptSums,
 ) -> None:  # fmt: skip
-    """The words of both children, the bounds of their scores, and their sums where they may be split.
-
-    Where one side must score less, nothing on either side may ever pass the middle between them.
-    """
-    nodes, totals, bounds, scale = grown.nodes, grown.totals, kept.bounds, targets.scale
+    """The words of both children, and their sums where they may be split."""
+    nodes, totals = grown.nodes, grown.totals
     is_left = 2 * nodes[first]["end"] <= nodes[node]["begin"] + nodes[node]["end"]
     smaller, larger = (first, first + 1) if is_left else (first + 1, first)
     here = NodeRows(space.rows[nodes[smaller]["begin"] : nodes[smaller]["end"]], space.parts)
-    gather(targets, here, totals, smaller)
+    gather(targets, here, totals[smaller])
     for w in range(len(targets.parts)):
         totals[larger, w] = totals[node, w] - totals[smaller, w]
-    low, high, direction = bounds[node, 0], bounds[node, 1], kept.directions[nodes[node]["feature"]]
-    bounds[first, 0], bounds[first, 1], bounds[first + 1, 0], bounds[first + 1, 1] = low, high, low, high
-    if direction != 0:
-        score, _ = score_of_node(totals[first], scale, limits.l2, low, high)
-        other, _ = score_of_node(totals[first + 1], scale, limits.l2, low, high)
-        side = 1 if direction > 0 else 0
-        bounds[first, side], bounds[first + 1, 1 - side] = (score + other) / 2.0, (score + other) / 2.0
     if leaves < limits.max_leaves and nodes[first]["depth"] < limits.max_depth:
         kept.slots[smaller], kept.slots[larger] = leaves - 1, kept.slots[node]
         for k in range(len(space.drawn)):

@@ -6,8 +6,7 @@ import numpy as np
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, Words, Workspace
-from mlcli.kernels.trees.splits import ParentNode, Split, fill_scores
-from mlcli.kernels.trees.sums import add_up
+from mlcli.kernels.trees.splits import ParentNode, fill_scores
 from mlcli.kernels.without_counting import compiled, inlined
 
 
@@ -30,32 +29,38 @@ def random_share(state: Rows) -> float:
 
 
 @inlined
-def random_threshold(
+def random_split(
     columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace, room: Bins
 ) -> tuple[float, int, int, int, float]:
-    """A threshold anywhere between the smallest and the largest value; missing cells go to the better side.
+    """A threshold anywhere between the smallest and the largest value, or one of the levels against the rest.
 
     After the split comes the number that was drawn; its bin is the last from ``low`` on that begins below it,
-    before ``high``. A single known value is split from the missing ones. ``room`` is for the bins of rows.
+    before ``high``. Missing cells go to the better side, and a single known value is split from them. ``room`` is
+    for the bins of rows.
     """
     known, codes, lowest = int(columns.known[feature]), room[: len(here.rows)], columns.lowest[feature]
     first, last, missing = extreme_bins(columns.bins[feature], here.rows, known, codes)
-    if first >= last and not (missing and first == last):
-        return -np.inf, 0, 0, 0, np.nan
     low, high, cut, goes = last, known, np.inf, space.goes[: len(codes)]
-    if first < last:
-        low, high = first, last
-        cut = lowest[first] + random_share(space.state) * (columns.highest[feature, last] - lowest[first])
-    for i in range(len(codes)):
-        goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
-    best, best_side = score_of_marked(here.parts, goes, parent, space), 0
+    if not columns.ordered[feature]:
+        low, missing = random_level(codes, known + 1, space.state), False
+        for i in range(len(codes)):
+            goes[i] = codes[i] == low
+    elif first > last or (first == last and not missing):
+        return -np.inf, 0, 0, 0, np.nan
+    else:
+        if first < last:
+            low, high = first, last
+            cut = lowest[first] + random_share(space.state) * (columns.highest[feature, last] - lowest[first])
+        for i in range(len(codes)):
+            goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
+    best, side = score_of_marked(here.parts, goes, parent, space), 0
     if missing and first < last:
         for i in range(len(codes)):
             goes[i] |= codes[i] == known
         score = score_of_marked(here.parts, goes, parent, space)
         if score > best + parent.tolerance:
-            best, best_side = score, 1
-    return best, low, high, best_side, cut
+            best, side = score, 1
+    return best, low, high, side, cut
 
 
 @inlined
@@ -99,19 +104,15 @@ def score_of_marked(parts: Words, goes: Bytes, parent: ParentNode, space: Worksp
         for i in range(len(goes)):
             total += own[i] * goes[i]
         space.along[w, 0] = total
-    fill_scores(space.along, space.lost[0], 1, parent, 0, space.scores[0], space)
+    fill_scores(space.along, space.lost[0], 1, parent, space.scores[0], space)
     return float(space.scores[0, 0])
 
 
 @inlined
-def random_level(columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace) -> Split:
-    """One of the levels in a node, all alike, against the rest."""
-    sums, level, held = space.sums, 0, False
-    add_up(columns, feature, here, sums)
-    while not held:
-        level = random_below(space.state, columns.known[feature] + 1)
-        for w in range(len(sums)):
-            space.along[w, 0] = sums[w, level]
-            held |= sums[w, level] != 0
-    fill_scores(space.along, space.lost[0], 1, parent, 0, space.scores[0], space)
-    return space.scores[0, 0], level, level, 0
+def random_level(codes: Bins, levels: int, state: Rows) -> int:
+    """One of the levels of some rows, all alike."""
+    while True:
+        level = random_below(state, levels)
+        for i in range(len(codes)):
+            if codes[i] == level:
+                return level

@@ -102,6 +102,10 @@ class Limits(NamedTuple):
     """What a split must gain more than, by the weight of the node."""
     purity: float = 1.0
     """A node with this share of one class, or else with this part of the root's impurity gone, is a leaf."""
+    by_ratio: bool = False
+    """Where each level has a branch, whether gains are divided by the information in branches (C4.5)."""
+    gated: bool = False
+    """Whether only columns compete there that gain as much as the average one."""
     l2: float = 0.0
     """How much the score of a leaf of gradients is pulled towards 0."""
 
@@ -135,8 +139,6 @@ class Workspace(NamedTuple):
     state: Rows
     """Of random numbers."""
     waiting: Rows
-    sums: Words
-    """Words × bins."""
     along: Words
     """Words × cuts: what lies on the left of each."""
     bins: Rows
@@ -157,14 +159,11 @@ class Workspace(NamedTuple):
 
 
 class KeptSums(NamedTuple):
-    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
+    """Sums that are kept, of leaves × columns × words × bins."""
 
     sums: Words
     slots: Rows
     """Where the sums of each node lie."""
-    bounds: Array
-    directions: Rows
-    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
 
 
 SPLIT = np.dtype(
@@ -175,11 +174,9 @@ SPLIT = np.dtype(
 
 
 class Branching(NamedTuple):
-    """How columns compete that may have a branch for each level, and what each has found."""
+    """Room for what columns find that may have a branch for each level."""
 
-    by_ratio: bool
-    """Whether gains are divided by the information in branches (C4.5's split information)."""
-    gated: bool
-    """Whether only those compete that gain as much as the average one."""
     splits: Nodes
     """A ``SPLIT`` for each column."""
+    sums: Words
+    """Words × bins."""

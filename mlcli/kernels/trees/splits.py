@@ -27,7 +27,7 @@ from mlcli.kernels.trees.records import (
     Words,
     Workspace,
 )
-from mlcli.kernels.trees.sums import FEW, PLACE_BITS, add_up, sort_few, sort_many
+from mlcli.kernels.trees.sums import FEW, PLACE_BITS, add_up, sort_rows
 from mlcli.kernels.without_counting import inlined
 
 PLACES = (1 << PLACE_BITS) - 1
@@ -50,9 +50,6 @@ class ParentNode(NamedTuple):
     """The least weight of a branch, in units."""
     tolerance: float
     """How much two scores may differ by rounding alone."""
-    low: float
-    """Bounds of the scores of gradients."""
-    high: float
 
 
 @inlined
@@ -93,30 +90,28 @@ def score_of_classes(along: Words, k: int, lost: Words, parent: ParentNode, spac
 
 
 @inlined
-def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
-    """The best score of some rows between bounds, and twice what it lowers the loss by."""
+def best_score(amount: float, curvature: float) -> tuple[float, float]:
+    """The best score of some rows of gradients, and twice what it lowers the loss by."""
     score = -amount / curvature if curvature > 0.0 else 0.0
-    score = score if score > low else low
-    score = score if score < high else high
     return score, -(2.0 * amount + curvature * score) * score
 
 
 @inlined
-def score_of(amount: int, word: int, parent: ParentNode, direction: int) -> float:
-    """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
+def score_of(amount: int, word: int, parent: ParentNode) -> float:
+    """What both sides of a cut score; -inf if one has too little."""
     totals, scale, least, l2 = parent.totals, parent.scale, parent.least, parent.limits.l2
     left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
     here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
     poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
     poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
-    below, ours = bounded(left, here + l2, parent.low, parent.high)
-    above, theirs = bounded(right, there + l2, parent.low, parent.high)
-    return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
+    _, ours = best_score(left, here + l2)
+    _, theirs = best_score(right, there + l2)
+    return -np.inf if poor else ours + theirs
 
 
 @inlined
 def fill_scores(
-    along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array, space: Workspace
+    along: Words, lost: Words, count: int, parent: ParentNode, scores: Array, space: Workspace
 ) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
     if parent.scale.bits:
@@ -125,7 +120,7 @@ def fill_scores(
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
         for k in range(count):
-            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent, direction)
+            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent)
 
 
 @inlined
@@ -159,64 +154,48 @@ def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, space: Wo
 
 
 @inlined
-def best_threshold(
-    keys: Rows,
-    count: int,
-    sums: Words,
-    known: int,
-    sorted_rows: bool,
-    parent: ParentNode,
-    direction: int,
-    space: Workspace,
-) -> Split:
-    """The first cut, but for rounding, that scores most; missing cells (bin ``known``) go to either side."""
-    cuts = accumulate(keys, count, sums, sorted_rows, space) - 1
-    if cuts < 1:
-        return -np.inf, 0, 0, 0
-    scores, lost, sides = space.scores, space.lost[1], 1
-    fill_scores(space.along, space.lost[0], cuts, parent, direction, scores[0], space)
-    if space.bins[cuts] == known and cuts > 1:
-        for w in range(len(lost)):
-            lost[w] = parent.totals[w] - space.along[w, cuts - 1]
-        fill_scores(space.along, lost, cuts - 1, parent, direction, scores[1], space)
+def best_cut(
+    along: Words, cuts: int, missing: bool, parent: ParentNode, space: Workspace
+) -> tuple[float, int, int]:
+    """What the first cut scores, but for rounding, that scores most, which it is, and where missing cells go.
+
+    They come after the last cut, if there are any.
+    """
+    best, place, best_side, scores, lost, sides = -np.inf, 0, 0, space.scores, space.lost, 1
+    if missing:
+        for w in range(len(along)):
+            lost[1, w] = parent.totals[w] - along[w, cuts - 1]
         scores[1, cuts - 1] = -np.inf
         sides = 2
-    best, at, at_side = -np.inf, 0, 0
+    for side in range(sides):
+        fill_scores(along, lost[side], cuts - side, parent, scores[side], space)
     for k in range(cuts):
         for side in range(sides):
             if scores[side, k] > best + parent.tolerance:
-                best, at, at_side = scores[side, k], k, side
-    for w in range(len(lost)):
-        space.left[w] = space.along[w, at] + space.lost[at_side, w]
-    return best, space.bins[at], space.bins[at + 1], at_side
+                best, place, best_side = scores[side, k], k, side
+    for w in range(len(along)):
+        space.left[w] = along[w, place] + lost[best_side, w]
+    return best, place, best_side
 
 
 @inlined
-def best_level(sums: Words, known: int, parent: ParentNode, space: Workspace) -> Split:
-    """The first level, but for rounding, that scores most when it is split from the rest."""
-    best, level = -np.inf, 0
-    fill_scores(sums, space.lost[0], known + 1, parent, 0, space.scores[0], space)
-    for b in range(known + 1):
-        if space.scores[0, b] > best + parent.tolerance:
-            best, level = space.scores[0, b], b
-    return best, level, level, 0
-
-
-@inlined
-def best_split(columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace) -> Split:
-    """The best split of a node by one column."""
-    known, count, column, sums = int(columns.known[feature]), len(here.rows), columns.bins[feature], space.sums
-    if columns.ordered[feature] and (count <= FEW or known > SPARSE * count):
-        keys = space.places[0]
-        if count <= FEW:
-            sort_few(column, here.rows, keys)
-        else:
-            keys = space.places[sort_many(column, here.rows, known, space.places, space.counts)]
-        return best_threshold(keys, count, here.parts, known, True, parent, 0, space)
-    add_up(columns, feature, here, sums)
-    if columns.ordered[feature]:
-        return best_threshold(space.every, known + 1, sums, known, False, parent, 0, space)
-    return best_level(sums, known, parent, space)
+def best_split(
+    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, sums: Words, space: Workspace
+) -> Split:
+    """The best split of a node by one column: a threshold, or a level against the rest."""
+    known, ordered, count = int(columns.known[feature]), columns.ordered[feature], len(here.rows)
+    keys, held, along, cuts, missing = space.every, sums, sums, known + 1, False
+    by_rows = ordered and (count <= FEW or known > SPARSE * count)
+    if by_rows:
+        keys, held = space.places[sort_rows(columns.bins[feature], here.rows, known, space)], here.parts
+    else:
+        add_up(columns, feature, here, sums)
+        count = known + 1
+    if ordered:
+        along, cuts = space.along, accumulate(keys, count, held, by_rows, space) - 1
+        missing = cuts > 1 and space.bins[cuts] == known
+    score, place, side = best_cut(along, cuts, missing, parent, space)
+    return (score, space.bins[place], space.bins[place + 1], side) if ordered else (score, place, place, 0)
 
 
 @inlined
@@ -243,16 +222,16 @@ def sort_levels(sums: Words, known: int, scale: Scale, l2: float, space: Workspa
 
 
 @inlined
-def kept_split(
-    columns: Binned, feature: int, sums: Words, direction: int, parent: ParentNode, space: Workspace
-) -> Split:
+def kept_split(columns: Binned, feature: int, sums: Words, parent: ParentNode, space: Workspace) -> Split:
     """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
-    known, by_level = int(columns.known[feature]), not columns.ordered[feature]
-    keys, count, missing = space.every, known + 1, known
-    if by_level:
-        keys, count, missing = space.places[0], sort_levels(sums, known, parent.scale, parent.limits.l2, space), -1
-    score, low, _, side = best_threshold(keys, count, sums, missing, by_level, parent, direction, space)
-    return score, low, low + 1, side
+    known, ordered = int(columns.known[feature]), columns.ordered[feature]
+    keys, count = space.every, known + 1
+    if not ordered:
+        keys, count = space.places[0], sort_levels(sums, known, parent.scale, parent.limits.l2, space)
+    cuts = accumulate(keys, count, sums, not ordered, space) - 1
+    missing = ordered and cuts > 1 and space.bins[cuts] == known
+    score, place, side = best_cut(space.along, cuts, missing, parent, space)
+    return score, space.bins[place], space.bins[place] + 1, side
 
 
 @inlined
@@ -274,13 +253,15 @@ def entropy_of_sides(parent: ParentNode, weight: float, space: Workspace) -> flo
 
 
 @inlined
-def score_of_levels(known: int, parent: ParentNode, weight: float, space: Workspace) -> tuple[float, float, int]:
+def score_of_levels(
+    sums: Words, known: int, parent: ParentNode, weight: float, space: Workspace
+) -> tuple[float, float, int]:
     """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
     score, bits, count, unit = 0.0, entropy_term(weight), 0, 1.0 if parent.scale.bits else parent.scale.amount
     for b in range(known + 1):
         held = False
         for w in range(len(space.left)):
-            space.left[w] = space.sums[w, b]
+            space.left[w] = sums[w, b]
             held |= space.left[w] != 0
         if held:
             own, part, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Rows
-from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, PackedTargets, Words
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, PackedTargets, Words, Workspace
 from mlcli.kernels.without_counting import inlined
 
 PLACE_BITS = 32
@@ -17,7 +17,7 @@ DIGITS = 8
 
 
 @inlined
-def gather(targets: PackedTargets, here: NodeRows, totals: Words, node: int) -> None:
+def gather(targets: PackedTargets, here: NodeRows, totals: Words) -> None:
     """Lay the words of a node's rows side by side, and add them up."""
     for w in range(len(targets.parts)):
         source, beside, total = targets.parts[w], here.parts[w], 0
@@ -25,7 +25,7 @@ def gather(targets: PackedTargets, here: NodeRows, totals: Words, node: int) -> 
             part = source[here.rows[i]]
             beside[i] = part
             total += part
-        totals[node, w] = total
+        totals[w] = total
 
 
 @inlined
@@ -48,20 +48,12 @@ def add_up(columns: Binned, feature: int, here: NodeRows, sums: Words) -> None:
 
 
 @inlined
-def sort_few(column: Bins, rows: Ids, order: Rows) -> None:
-    """Fill ``order`` with the keys of few rows, ascending, by insertion."""
-    for i in range(len(rows)):
-        key, place = (int(column[rows[i]]) << PLACE_BITS) | i, i
-        while place > 0 and order[place - 1] > key:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = key
-
-
-@inlined
-def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -> int:
-    """Fill a row of ``places`` with the keys of rows in ascending order, by digits; which row it is."""
-    source, count, shift = 0, len(rows), PLACE_BITS
+def sort_rows(column: Bins, rows: Ids, known: int, space: Workspace) -> int:
+    """Put the keys of rows in ascending order, of few by insertion, else by digits; in which of ``places``."""
+    source, count, shift, places, counts = 0, len(rows), PLACE_BITS, space.places, space.counts
+    if count <= FEW:
+        sort_few(column, rows, places[0])
+        return source
     for i in range(count):
         places[0, i] = (int(column[rows[i]]) << PLACE_BITS) | i
     while known >> (shift - PLACE_BITS):
@@ -78,6 +70,17 @@ def sort_many(column: Bins, rows: Ids, known: int, places: Rows, counts: Rows) -
         source = 1 - source
         shift += DIGITS
     return source
+
+
+@inlined
+def sort_few(column: Bins, rows: Ids, order: Rows) -> None:
+    """Fill ``order`` with the keys of few rows, ascending, by insertion."""
+    for i in range(len(rows)):
+        key, place = (int(column[rows[i]]) << PLACE_BITS) | i, i
+        while place > 0 and order[place - 1] > key:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = key
 
 
 @inlined

@@ -11,8 +11,6 @@ from mlcli.kernels.without_counting import compiled, inlined
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
 """What a node asks, and its first child. A leaf asks whether column 0 is above infinity, and leads to itself."""
-BLOCK = 512
-"""How many rows go through one tree before they go to the next, so that both stay in the nearest memory."""
 
 
 class PackedTrees(NamedTuple):
@@ -91,13 +89,16 @@ def walk_tree(trees: PackedTrees, root: int, cells: Array, rows: Rows, nodes: Co
 def add_answers(
     trees: PackedTrees, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
 ) -> None:
-    """Add what trees say of ``rows``, all in order, to the answers (n × outputs·K); outputs take turns."""
-    width = value.shape[1]
+    """Add what trees say of ``rows``, all in order, to the answers (n × outputs·K); outputs take turns.
+
+    As many rows as ``reached`` has room for go through one tree before they go to the next.
+    """
+    width, block = value.shape[1], len(reached)
     turns = answers.shape[1] // width
-    for begin in range(0, len(rows), BLOCK):
-        end = begin + BLOCK if begin + BLOCK < len(rows) else len(rows)
+    for begin in range(0, len(rows), block):
+        end = begin + block if begin + block < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(trees, int(roots[tree]), cells, rows[begin:end], reached)
+            walk_tree(trees, int(np.int64(roots[tree])), cells, rows[begin:end], reached)
             first = (tree % turns) * width
             for i in range(end - begin):
                 for k in range(width):

@@ -87,7 +87,7 @@ class LikedItems:
 def lists_of(answers: RatingAnswers) -> Codes:
     """Which list each row was judged with: a user has one in each split, also where they hold the same items."""
     fold = np.zeros(len(answers), np.int32) if answers.header.fold is None else answers.header.fold
-    known = np.column_stack([fold, answers.user, answers.top])
+    known = np.column_stack([answers.user, fold, answers.top])
     return np.unique(known, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
 
 

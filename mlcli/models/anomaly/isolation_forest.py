@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +54,7 @@ class IsolationForest(Detector):
     sample: int = param(256, "rows that a tree is grown from; all where there are fewer", ge=2, tune=(32, 1024))
     max_depth: int | None = param(None, "the depth of a tree at most; none: the logarithm of the sample", ge=1)
 
-    nodes_: dict[str, Array] = learned()
+    trees_: Trees = learned(structure=Trees)
     """The value of a node is the length of the way to it, and what c adds there."""
     sample_: int = learned()
     usual_: Array = learned("columns")
@@ -75,8 +74,7 @@ class IsolationForest(Detector):
         drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
         trees = self._grown((X[rows] for rows in drawn), rng)
         ways = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
-        self.nodes_ = replace(trees, value=ways[:, None]).with_weights_alone().arrays()
-        self.__dict__.pop("_trees", None)
+        self.trees_ = replace(trees, value=ways[:, None]).with_weights_alone()
         self.usual_ = np.average(X, axis=0, weights=weights)
         self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
 
@@ -94,13 +92,9 @@ class IsolationForest(Detector):
             thresholds.append(grower.thresholds(tree.nodes))
         return grower.trees(parts, packed.scale, thresholds)
 
-    @cached_property
-    def _trees(self) -> Trees:
-        return Trees.restored(self.nodes_)
-
     def path_lengths(self, X: Array) -> Array:
         """E h(x) of each row."""
-        return np.asarray(self._trees.answers(_cells(X))[:, 0] / len(self._trees))
+        return np.asarray(self.trees_.answers(_cells(X))[:, 0] / len(self.trees_))
 
     def score_rows(self, table: Table) -> Array:
         """2^(−E h / c) of each row."""
@@ -127,9 +121,9 @@ class IsolationForest(Detector):
         """How large the trees are, and how many questions a score stands for."""
         usual = float(mean_path(np.array([self.sample_]))[0])
         size = (
-            ("trees", len(self._trees)),
+            ("trees", len(self.trees_)),
             ("rows in the sample of each", self.sample_),
-            ("mean leaves of a tree", float(self._trees.leaves.sum() / len(self._trees))),
+            ("mean leaves of a tree", float(self.trees_.leaves.sum() / len(self.trees_))),
             ("c: average path length until a row is isolated", usual),
         )
         rows = tuple(
@@ -146,7 +140,7 @@ class IsolationForest(Detector):
     def check_learned(self) -> None:
         """The trees ask for columns of the model."""
         super().check_learned()
-        self._trees.check(np.zeros(len(self.columns_), np.intp), 1)
+        self.trees_.check(np.zeros(len(self.columns_), np.intp), 1)
         if self.sample_ < 2:
             raise ValueError("the trees of isolation-forest grew from no sample")
 

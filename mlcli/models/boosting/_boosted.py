@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -72,11 +72,13 @@ class Boosted(Classifier, Regressor):
     )
     validation: float = param(0.1, "the share of rows held aside for that", gt=0, lt=1)
 
+    l2 = 0.0
+    """What half a squared leaf score costs."""
     by_curvature: ClassVar[bool] = True
     """Whether trees grow on hessians; else rows weigh alike, and each leaf searches how far to go."""
     stage_name: ClassVar[str] = "rounds"
 
-    trees_: dict[str, Array] = learned()
+    trees_: Trees = learned(structure=Trees)
     start_: Array = learned("outputs")
     present_: Codes = learned("present")
     """The classes with training rows; of numbers empty."""
@@ -87,10 +89,6 @@ class Boosted(Classifier, Regressor):
     def accepts(self) -> Accepts:
         """Anything."""
         return Accepts(nominal=True, missing=True, weights=True, large=True)
-
-    def bounds(self) -> tuple[Rows, float]:
-        """Per column the direction that answers must keep, if any, and what half a squared leaf score costs."""
-        return np.zeros(len(self.columns_), np.intp), 0.0
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins, then add tree after tree."""
@@ -109,10 +107,9 @@ class Boosted(Classifier, Regressor):
         """A round: for every output a tree of columns drawn for it."""
         from mlcli.kernels.trees.records import NO_LIMIT, Limits
 
-        directions, l2 = self.bounds()
         depth = self.max_depth or NO_LIMIT
-        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
-        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
+        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=self.l2)
+        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits)
         searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
         def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
@@ -132,8 +129,7 @@ class Boosted(Classifier, Regressor):
         return None if self.features == 1 else np.sort(rng.choice(columns, count, replace=False))
 
     def _keep(self, learners: Sequence[Any]) -> None:
-        self.trees_ = (learners[0].grower.trees(learners) if learners else no_trees()).arrays()
-        self.__dict__.pop("_trees", None)
+        self.trees_ = learners[0].grower.trees(learners) if learners else no_trees()
 
     def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """Rows to learn from, and rows held aside, if any, of classes that are learned."""
@@ -152,10 +148,6 @@ class Boosted(Classifier, Regressor):
                 f"{self.loss} is of numbers: the loss of classes is log-loss", MlcliWarning, stacklevel=3
             )
         return loss_of_classes(data.y, self.present_, data.weights)
-
-    @cached_property
-    def _trees(self) -> Trees:
-        return Trees.restored(self.trees_)
 
     def _answers(self, scores: Array) -> Array:
         """What scores say: the numbers themselves, or the probabilities of all classes."""
@@ -176,7 +168,7 @@ class Boosted(Classifier, Regressor):
 
     def stages(self) -> int:
         """The rounds that are kept."""
-        return len(self.trees_["roots"]) // len(self.start_)
+        return len(self.trees_) // len(self.start_)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the first rounds say."""
@@ -187,19 +179,19 @@ class Boosted(Classifier, Regressor):
 
     def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
         """Add to scores (n × outputs) what some consecutive trees say."""
-        self._trees.part(first, end).add_to(scores, cells_of(table))
+        self.trees_.part(first, end).add_to(scores, cells_of(table))
 
     def importances(self) -> Array:
         """Per column the share of all gains."""
-        return importances(self._trees, len(self.columns_))
+        return importances(self.trees_, len(self.columns_))
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained."""
         found: list[Finding] = [self._rounds(), self._losses()]
-        return (*found, self._importance_table()) if self._trees.gain.any() else tuple(found)
+        return (*found, self._importance_table()) if self.trees_.gain.any() else tuple(found)
 
     def _rounds(self) -> Figures:
-        trees, made = self._trees, len(self.training_loss_) - 1
+        trees, made = self.trees_, len(self.training_loss_) - 1
         why = "after that, the loss of the rows held aside was not smaller" if self.stages() < made else ""
         row = (self.stages(), made, len(trees), int(trees.leaves.sum()) / max(len(trees), 1))
         return Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=why)
@@ -216,7 +208,7 @@ class Boosted(Classifier, Regressor):
 
     def _importance_table(self) -> Figures:
         """What each column's questions gained, as a share of all."""
-        trees = self._trees
+        trees = self.trees_
         splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
         return importance_table(self.columns_, self.importances(), {"splits": splits}, splits > 0)
 
@@ -224,7 +216,7 @@ class Boosted(Classifier, Regressor):
         """Refuse what could lead a row astray, or answer other classes."""
         if not np.isfinite(self.start_).all():
             raise ValueError("the saved start is no list of numbers")
-        Trees.restored(self.trees_).check(level_counts(self.columns_), 1, len(self.start_))
+        self.trees_.check(level_counts(self.columns_), 1, len(self.start_))
         if not np.isin(self.present_, np.arange(0 if self.classes_ is None else len(self.classes_))).all():
             raise ValueError("the saved classes are not there")
         if len(self.start_) != (len(self.present_) if len(self.present_) > 2 else 1):

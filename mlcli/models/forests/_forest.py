@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -74,7 +73,7 @@ class Forest(Classifier, Regressor):
     random_cuts: ClassVar[bool] = False
     stage_name: ClassVar[str] = "trees"
 
-    nodes_: dict[str, Array] = learned()
+    trees_: Trees = learned(structure=Trees)
     gained_: Array = learned("columns")
     shuffled_: Array = learned()
     curve_: Array = learned("sizes", 2)
@@ -118,8 +117,7 @@ class Forest(Classifier, Regressor):
             self.gained_ = mean_importances(trees, len(self.columns_))
             if self.combine == "votes" and self.classes_ is not None:
                 trees = replace(trees, value=np.eye(len(self.classes_))[self.decide(trees.value)])
-            self.nodes_ = trees.with_weights_alone().arrays()
-            self.__dict__.pop("_trees", None)
+            self.trees_ = trees.with_weights_alone()
             without_cells = data.with_table(data.table.select(()))
             outside = OutOfBagTrees(self, trees, cells, without_cells)
             self._look_outside(outside, unseen, draws, each)
@@ -153,13 +151,9 @@ class Forest(Classifier, Regressor):
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
 
-    @cached_property
-    def _trees(self) -> Trees:
-        return Trees.restored(self.nodes_)
-
     def predict_proba(self, table: Table) -> Array:
         """The mean of the class shares, or of the votes, of each row's leaves."""
-        return self._trees.answers(cells_of(table)) / len(self._trees)
+        return self.trees_.answers(cells_of(table)) / len(self.trees_)
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's leaves."""
@@ -167,14 +161,14 @@ class Forest(Classifier, Regressor):
 
     def stages(self) -> int:
         """The trees."""
-        return len(self.nodes_["roots"])
+        return len(self.trees_)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the first trees say."""
         cells, first = cells_of(table), 0
-        sums = np.zeros((len(cells), self._trees.value.shape[1]))
+        sums = np.zeros((len(cells), self.trees_.value.shape[1]))
         for end in at:
-            self._trees.part(first, end).add_to(sums, cells)
+            self.trees_.part(first, end).add_to(sums, cells)
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
 
@@ -192,7 +186,7 @@ class Forest(Classifier, Regressor):
 
     def _size(self) -> Lines:
         """How many trees, and how large they are."""
-        trees, drawn = self._trees, self._drawn()
+        trees, drawn = self.trees_, self._drawn()
         leaves = np.add.reduceat(trees.leaves.astype(np.int64), trees.roots)
         depths = np.maximum.reduceat(trees.depths(), trees.roots)
         count = f"{len(trees)} trees; each node draws {drawn} column{'s' * (drawn != 1)}"
@@ -209,7 +203,7 @@ class Forest(Classifier, Regressor):
 
     def _importance_table(self, loss: str) -> Figures:
         """Feature importance, those that gain most first."""
-        share, depth = control(self._trees, len(self.columns_))
+        share, depth = control(self.trees_, len(self.columns_))
         more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
             more[f"{loss} added by shuffling"] = self.shuffled_
@@ -218,7 +212,7 @@ class Forest(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
-        trees = Trees.restored(self.nodes_)
+        trees = self.trees_
         if not len(trees):
             raise ValueError("the saved forest has no trees")
         trees.check(level_counts(self.columns_), 1 if self.classes_ is None else len(self.classes_))

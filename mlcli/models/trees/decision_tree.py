@@ -82,8 +82,6 @@ CRITERIA = {
 """What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
 ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
 """How a tree is grown, with a criterion of its own."""
-GATES = ("mean-gain", "none")
-"""What a split must gain to compete by ratio."""
 STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
@@ -98,7 +96,7 @@ class DecisionTree(Classifier, Regressor):
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
-    gate: str = param("mean-gain", "which columns may compete under c45", choices=GATES)
+    gate: str = param("mean-gain", "which columns may compete under c45", choices=("mean-gain", "none"))
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1, tune=Range(1, 20, simpler="low"))
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
     min_split: int = param(2, "how many rows a node needs to be split", ge=2)
@@ -127,7 +125,7 @@ class DecisionTree(Classifier, Regressor):
     detail: str = explain_param("full: show the gain of every candidate split at the first nodes, too")
 
     fills_: Array = learned("columns")
-    nodes_: dict[str, Array] = learned()
+    tree_: Trees = learned(structure=Trees)
     leaves_grown_: int = learned()
     """How many leaves there were before pruning."""
     candidates_: tuple[Candidate, ...] = learned()
@@ -154,9 +152,8 @@ class DecisionTree(Classifier, Regressor):
         data = data.counted()
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         grown, leaf = PRUNINGS[self._pruning(data)](self, data, rng)
-        tree = cut_back(grown, leaf) if leaf.any() else grown
-        self.nodes_, self.leaves_grown_ = tree.arrays(), int(grown.leaves.sum())
-        self.candidates_ = () if self.detail == "short" else self._candidates(tree, data)
+        self.tree_, self.leaves_grown_ = cut_back(grown, leaf) if leaf.any() else grown, int(grown.leaves.sum())
+        self.candidates_ = () if self.detail == "short" else self._candidates(self.tree_, data)
 
     def _pruning(self, data: SupervisedRows) -> str:
         if self.prune != "auto":
@@ -184,16 +181,11 @@ class DecisionTree(Classifier, Regressor):
             min_split=self.min_split if self.min_split > 2 else 0,
             min_gain=self.min_gain,
             purity=self.purity,
+            by_ratio=self.algorithm == "c45",
+            gated=self.algorithm == "c45" and self.gate == "mean-gain",
         )
-        targets, by_ratio = Targets.of(data.outputs), self.algorithm == "c45"
-        grower = Grower(
-            self._binned(data),
-            limits,
-            targets.slots,
-            each_level=self.algorithm != "cart",
-            by_ratio=by_ratio,
-            gated=by_ratio and self.gate == "mean-gain",
-        )
+        targets = Targets.of(data.outputs)
+        grower = Grower(self._binned(data), limits, targets.slots, each_level=self.algorithm != "cart")
         return grower, targets.packed(*in_units(data.weights))
 
     def _binned(self, data: SupervisedRows) -> Binned:
@@ -217,14 +209,9 @@ class DecisionTree(Classifier, Regressor):
             return CRITERIA["squared-error"]
         return code, of_shares
 
-    @property
-    def tree(self) -> Trees:
-        """What was grown."""
-        return Trees.restored(self.nodes_)
-
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""
-        return self.tree.answers(self.cells(table))
+        return self.tree_.answers(self.cells(table))
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
@@ -232,15 +219,15 @@ class DecisionTree(Classifier, Regressor):
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The leaves."""
-        return float(self.tree.leaves.sum())
+        return float(self.tree_.leaves.sum())
 
     def importances(self) -> Array:
         """Per column the share of all gains."""
-        return importances(self.tree, len(self.columns_))
+        return importances(self.tree_, len(self.columns_))
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        tree, answers = self.tree, self._answers(self.tree)
+        tree, answers = self.tree_, self._answers(self.tree_)
         found = explained(tree, self.columns_, answers, self.leaves_grown_)
         if not self.candidates_:
             return found
@@ -254,7 +241,7 @@ class DecisionTree(Classifier, Regressor):
 
     def explain_answer(self, table: Table) -> Explanation:
         """The path from the root to the node that answers."""
-        tree = self.tree
+        tree = self.tree_
         reached = int(tree.reached(self.cells(table))[0, 0])
         outputs = [self.target_] if self.classes_ is None else self.classes_
         return (path_of(NamedTree(tree, self.columns_, self._answers(tree)), reached, outputs),)
@@ -264,6 +251,6 @@ class DecisionTree(Classifier, Regressor):
         levels = level_counts(self.columns_)
         if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
             raise ValueError("the saved tree fills with levels that are not there")
-        if len(self.tree) != 1 or self.leaves_grown_ < 1:
+        if len(self.tree_) != 1 or self.leaves_grown_ < 1:
             raise ValueError("the saved tree is not one")
-        self.tree.check(levels, 1 if self.classes_ is None else len(self.classes_))
+        self.tree_.check(levels, 1 if self.classes_ is None else len(self.classes_))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -96,9 +96,9 @@ class Plain:
 
 def assert_same(model: DecisionTree, data: Any, criterion: str) -> None:
     """The same rows share a leaf."""
-    leaves = fitted(model, data).tree.reached(model.cells(data.table))[0]
+    leaves = fitted(model, data).tree_.reached(model.cells(data.table))[0]
     plain = Plain(model, data, criterion).leaves(data.weights > 0)
-    assert len(plain) == model.tree.leaves.sum() > 3
+    assert len(plain) == model.tree_.leaves.sum() > 3
     assert all(len(np.unique(leaves[rows])) == 1 for rows in plain)
 
 
@@ -138,5 +138,6 @@ def test_a_tree_does_not_depend_on_the_order_of_rows() -> None:
     order = np.random.default_rng(3).permutation(len(data))
     one, other = (fitted(DecisionTree(), part) for part in (data, data.take(order)))
     assert one.explain()[0] == other.explain()[0]
-    for name, array in one.nodes_.items():
-        assert array == pytest.approx(other.nodes_[name], rel=1e-12, abs=1e-12, nan_ok=True)
+    for field in fields(one.tree_):
+        array, again = (getattr(model.tree_, field.name) for model in (one, other))
+        assert array == pytest.approx(again, rel=1e-12, abs=1e-12, nan_ok=True)

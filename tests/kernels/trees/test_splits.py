@@ -21,7 +21,7 @@ from mlcli.kernels.trees.splits import ParentNode
 
 TOLERANCE = 1e-12
 add_up, best_split = sums.add_up, splits.best_split
-random_threshold, bin_of, partition = random_splits.random_threshold, random_splits.bin_of, sums.partition
+random_split, bin_of, partition = random_splits.random_split, random_splits.bin_of, sums.partition
 
 
 # What only kernels call is called from these, which are compiled as well.
@@ -33,13 +33,13 @@ def histogram(columns: Any, here: Any, sums: Any) -> None:
 
 
 @njit
-def split(columns: Any, here: Any, parent: Any, space: Any) -> Any:
-    return best_split(columns, 0, here, parent, space)
+def split(columns: Any, here: Any, parent: Any, sums: Any, space: Any) -> Any:
+    return best_split(columns, 0, here, parent, sums, space)
 
 
 @njit
 def drawn_threshold(columns: Any, here: Any, parent: Any, space: Any, room: Any) -> Any:
-    score, low, high, side, cut = random_threshold(columns, 0, here, parent, space, room)
+    score, low, high, side, cut = random_split(columns, 0, here, parent, space, room)
     if low < high < columns.known[0]:
         low = bin_of(columns.lowest[0], cut, low, high)
         high = low + 1
@@ -72,10 +72,11 @@ class Rows:
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
         tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.scale.amount**2)
-        self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance, -np.inf, np.inf)
+        self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
         self.space = workspace(found, self.rows.astype(np.intp), len(share.parts), np.array([0]), seed + 1)
+        self.sums = np.empty(self.space.along.shape, np.int64)
 
     def score(self, left: Any) -> float:
         """Σ S² / W of both sides, by the definition; -inf if one is too light."""
@@ -106,16 +107,16 @@ CASES = [pytest.param(seed, slots, id=f"{slots}-{seed}") for slots in (1, 3, 30)
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: int) -> None:
     node = Rows(seed, slots)
-    histogram(node.columns, node.here, node.space.sums)
+    histogram(node.columns, node.here, node.sums)
     expected = [node.here.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
-    assert node.space.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
+    assert node.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
 
 
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 @pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
 def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
     node = Rows(seed, slots, n, decimals=decimals)
-    found = split(node.columns, node.here, node.parent, node.space)
+    found = split(node.columns, node.here, node.parent, node.sums, node.space)
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 
@@ -123,7 +124,7 @@ def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, d
 def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
     node = Rows(seed, slots, ordered=False)
     scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
-    found = split(node.columns, node.here, node.parent, node.space)
+    found = split(node.columns, node.here, node.parent, node.sums, node.space)
     assert found == pytest.approx(first_of_the_best(scores))
 
 

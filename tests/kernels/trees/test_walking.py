@@ -49,14 +49,14 @@ def test_questions_of_all_kinds(algorithm: str, missing: str) -> None:
     data = rows_for("classification", EVERYTHING, 150)
     data = replace(data, y=np.random.default_rng(3).permutation(data.y))
     model = fitted(DecisionTree(algorithm=algorithm, missing=missing), data.take(np.arange(60)))
-    assert_same_nodes(model.tree, cells_of(data.table, model.fills_))
+    assert_same_nodes(model.tree_, cells_of(data.table, model.fills_))
 
 
 @pytest.mark.parametrize("model", [RandomForest(trees=7), NewtonBoosting(rounds=5, min_leaf=3)], ids=str)
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 60])
 def test_many_trees(model: Any, n: int) -> None:
     data = rows_for("regression", EVERYTHING, 60)
-    assert_same_nodes(fitted(model, data)._trees, cells_of(data.table.take(slice(n))))
+    assert_same_nodes(fitted(model, data).trees_, cells_of(data.table.take(slice(n))))
 
 
 @pytest.mark.parametrize("missing_from", [200, 101, 0])
@@ -68,17 +68,17 @@ def test_numbers_with_and_without_missing_ones(missing_from: int, order: Any) ->
     model = fitted(DecisionTree(), labelled(numeric(X), list(rng.choice(["a", "b", "c"], 200))))
     cells = np.asarray(np.roll(X, 1, axis=1), order=order)
     cells.setflags(write=False)
-    assert_same_nodes(model.tree, Cells(cells, np.zeros(4, np.intp)))
+    assert_same_nodes(model.tree_, Cells(cells, np.zeros(4, np.intp)))
 
 
 def test_a_tree_that_has_seen_nothing_missing_stops_at_a_missing_number() -> None:
     X = np.arange(12.0).reshape(6, 2)
     model = fitted(DecisionTree(), labelled(numeric(X), list("aabbab")))
     asked = Cells(np.where(X == 0, np.nan, X), np.zeros(2, np.intp))
-    assert model.tree.reached(asked)[0, 0] == 0
-    assert_same_nodes(model.tree, asked)
+    assert model.tree_.reached(asked)[0, 0] == 0
+    assert_same_nodes(model.tree_, asked)
 
 
 def test_a_table_without_columns_is_answered_by_the_root() -> None:
     model = fitted(DecisionTree(), labelled(numeric(np.empty((4, 0))), list("abab")))
-    assert_same_nodes(model.tree, Cells(np.empty((3, 0)), np.empty(0, np.intp)))
+    assert_same_nodes(model.tree_, Cells(np.empty((3, 0)), np.empty(0, np.intp)))
