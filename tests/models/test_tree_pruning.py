@@ -145,14 +145,14 @@ def plainly_small(tree: Any, gain: float, rows: int, by_ratio: bool, node: int =
 @pytest.mark.parametrize(("gain", "rows"), [(0.0, 1), (0.0, 8), (0.12, 1), (0.12, 8)])
 def test_small_branches_go_from_the_leaves_upwards(algorithm: str, gain: float, rows: int) -> None:
     for data in (as_they_are("breast_cancer"), noisy("classes")[0], noisy("values")[0]):
-        grown = fitted(DecisionTree(algorithm=algorithm, prune="none"), data).tree
+        grown = fitted(DecisionTree(algorithm=algorithm, prune="none"), data).tree_
         pruned = DecisionTree(algorithm=algorithm, prune="small", prune_gain=gain, prune_rows=rows)
-        assert fitted(pruned, data).tree.leaves.sum() == plainly_small(grown, gain, rows, algorithm == "c45")
+        assert fitted(pruned, data).tree_.leaves.sum() == plainly_small(grown, gain, rows, algorithm == "c45")
 
 
 def test_a_question_of_low_gain_above_good_ones_stays_which_a_limit_of_growing_forbids() -> None:
     cells = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [20, 20, 20, 22], axis=0)
     data = labelled(numeric(cells), ["ab"[int(a != b)] for a, b in cells])
-    early = fitted(DecisionTree(min_gain=0.05), data).tree
-    late = fitted(DecisionTree(prune="small", prune_gain=0.05), data).tree
+    early = fitted(DecisionTree(min_gain=0.05), data).tree_
+    late = fitted(DecisionTree(prune="small", prune_gain=0.05), data).tree_
     assert (early.leaves.sum(), late.leaves.sum()) == (1, 4)
