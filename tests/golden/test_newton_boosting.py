@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
@@ -104,6 +104,24 @@ def test_missing_cells_go_where_scikit_learn_sends_them() -> None:
     assert model.predict_values(numeric(asked_for)) == pytest.approx(other.predict(asked_for), abs=1e-6)
 
 
+def test_monotone_answers_are_those_of_lightgbm_and_rise() -> None:
+    X = coarse()
+    y = values_of(X) - 3 * np.sin(3 * X[:, 3])
+    rows = valued(numeric(X), list(y))
+    directions = {"x3": "rising", "x0": "falling"}
+    model = fitted(NewtonBoosting(rounds=ROUNDS, l2=0.0, max_depth=3, monotone=directions), rows)
+    other = lightgbm.LGBMRegressor(
+        n_estimators=ROUNDS, max_depth=3, min_data_in_bin=1, verbose=-1, num_threads=1,
+        monotone_constraints=[-1, 0, 0, 1], monotone_constraints_method="basic",
+    ).fit(X, y)  # fmt: skip
+    assert model.predict_values(numeric(X)) == pytest.approx(other.predict(X), abs=1e-6)
+    line = np.repeat(X[:1], 50, axis=0)
+    line[:, 3] = np.linspace(-3, 3, 50)
+    assert (np.diff(model.predict_values(numeric(line))) >= 0).all()
+    free = fitted(NewtonBoosting(rounds=ROUNDS, l2=0.0), rows)
+    assert (np.diff(free.predict_values(numeric(line))) < 0).any()
+
+
 def test_leaves_of_one_tree_by_the_formula() -> None:
     """−G / (H + l2), Chen & Guestrin 2016 (5): g = ±5 around the mean 5, h = 1, l2 = 1."""
     rows = valued(table_of({"x": [1.0, 2.0, 3.0, 4.0]}), [0.0, 0.0, 10.0, 10.0])
@@ -152,6 +170,19 @@ def test_too_few_rows_to_hold_any_aside_are_said_so() -> None:
     rows = valued(table_of({"x": [1.0, 2.0]}), [0.0, 1.0])
     with pytest.warns(MlcliWarning, match="too few"):
         fitted(NewtonBoosting(stop_after=5, validation=0.01), rows)
+
+
+@pytest.mark.parametrize("name", ["x9", "colour"])
+def test_a_direction_needs_a_column_with_an_order(name: str) -> None:
+    rows = valued(table_of({"x": [1.0, 2.0], "colour": ["red", "blue"]}), [0.0, 1.0])
+    with pytest.raises(FitError, match=name):
+        fitted(NewtonBoosting(monotone={name: "rising"}), rows)
+
+
+def test_a_direction_needs_numbers_or_two_classes() -> None:
+    X = coarse(60)
+    with pytest.raises(FitError, match="two classes"):
+        fitted(NewtonBoosting(monotone={"x0": "rising"}), labelled(numeric(X), classes_of(X, 3)))
 
 
 def test_gains_in_the_explanation_are_shares_of_columns_asked_for() -> None:

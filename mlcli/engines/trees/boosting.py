@@ -104,12 +104,14 @@ class GradientGrower:
 
     grower: Grower
     weights: Array
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
 
     @staticmethod
-    def of(cells: Cells, most: int, weights: Array, limits: Limits) -> GradientGrower:
+    def of(cells: Cells, most: int, weights: Array, limits: Limits, directions: Rows) -> GradientGrower:
         """From cells, the columns that have an order in at most so many bins."""
         joined, level_bins = with_rare_levels_joined(cells, weights)
-        return GradientGrower(Grower(binned(joined, most), limits, level_bins=level_bins), weights)
+        return GradientGrower(Grower(binned(joined, most), limits, level_bins=level_bins), weights, directions)
 
     def grow(
         self,
@@ -168,9 +170,9 @@ class GradientGrower:
 
     @cached_property
     def _kept(self) -> KeptSums:
-        """Sums of nodes, which growing fills anew for each tree."""
+        """Sums and bounds of nodes, which growing fills anew for each tree."""
         from mlcli.kernels.trees.records import KeptSums
 
         leaves, columns = self.grower.limits.max_leaves, self.grower.binned
         sums = np.empty((leaves, len(columns.known), 2, columns.width), np.int64)
-        return KeptSums(sums, np.zeros(2 * leaves, np.intp))
+        return KeptSums(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions)

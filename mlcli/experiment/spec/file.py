@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from os.path import isfile
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ def _refuse_tables(path: Path) -> None:
         what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
         hint = f"mlcli eval {path} judges methods on it; mlcli init {path} writes an experiment to run"
         raise ExperimentError(what, hint=hint)
-    if path.is_dir():
+    if isdir(path):
         raise ExperimentError("is a folder", where=str(path), hint="name an experiment file in it")
     if not isfile(path) and path.parent.is_dir():
         others = {one.stem: one for one in sorted(path.parent.glob("*.y*ml"))}

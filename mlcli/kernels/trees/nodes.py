@@ -31,7 +31,7 @@ from mlcli.kernels.trees.records import (
     Words,
     Workspace,
 )
-from mlcli.kernels.trees.splits import ParentNode, best_score, best_split, kept_split, mark_levels, score_of_words
+from mlcli.kernels.trees.splits import ParentNode, best_split, bounded, kept_split, mark_levels, score_of_words
 from mlcli.kernels.trees.sums import add_up, gather, partition
 from mlcli.kernels.without_counting import compiled, inlined
 
@@ -102,10 +102,10 @@ def find_split(
     one, totals, scale = grown.nodes[node], grown.totals[node], targets.scale
     here = NodeRows(space.rows[one["begin"] : one["end"]], space.parts)
     one["feature"], one["gain"] = LEAF, 0.0
-    before, most, noise, pure = 0.0, 0.0, 0.0, False
+    before, most, noise, pure, low, high = 0.0, 0.0, 0.0, False, -np.inf, np.inf
     if kept is not None:
-        curvature = (totals[WEIGHT] & scale.mask) * scale.curvature + limits.l2
-        one["value"], before = best_score(totals[AMOUNT] * scale.amount, curvature)
+        low, high = kept.bounds[node, 0], kept.bounds[node, 1]
+        one["value"], before = score_of_node(totals, scale, limits.l2, low, high)
         one["weight"], one["impurity"] = totals[WEIGHT] >> scale.shift, 0.0
     else:
         gather(targets, here, totals)
@@ -129,12 +129,19 @@ def find_split(
         floor, perfect = before + ROUNDING * abs(before), np.inf
     elif pure or most <= noise:
         return False
-    parent = ParentNode(totals, scale, limits, least, tolerance)
+    parent = ParentNode(totals, scale, limits, least, tolerance, low, high)
     if branching is not None:
         choose_column(columns, one, here, parent, before, space, branching)
     else:
         search(columns, node, one, here, parent, before, floor, perfect, space, sums, room, kept)
     return bool(one["feature"] != LEAF)
+
+
+@inlined
+def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: float) -> tuple[float, float]:
+    """The best score of a node of gradients, and twice what it lowers the loss by."""
+    curvature = (totals[WEIGHT] & scale.mask) * scale.curvature + l2
+    return bounded(totals[AMOUNT] * scale.amount, curvature, low, high)
 
 
 @inlined
@@ -178,8 +185,8 @@ def search(
         if room is not None:
             score, low, high, side, cut = random_split(columns, feature, here, parent, space, room)
         elif kept is not None:
-            own = kept.sums[kept.slots[node], feature]
-            score, low, high, side = kept_split(columns, feature, own, parent, space)
+            own, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
+            score, low, high, side = kept_split(columns, feature, own, direction, parent, space)
         elif sums is not None:
             score, low, high, side = best_split(columns, feature, here, parent, sums, space)
         if score > best + (0.0 if first else parent.tolerance):
@@ -222,7 +229,7 @@ def split_node(
 @inlined
 def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
     """Sum up the root, of all rows, in the first slot."""
-    kept.slots[0] = 0
+    kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
     here = NodeRows(space.rows, space.parts)
     gather(targets, here, grown.totals[0])
     for k in range(len(space.drawn)):
@@ -234,14 +241,24 @@ def sum_up_children(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, first: int, leaves: int, grown: Grown,
     space: Workspace, kept: KeptSums,
 ) -> None:  # fmt: skip
-    """The words of both children, and their sums where they may be split."""
-    nodes, totals = grown.nodes, grown.totals
+    """The words of both children, the bounds of their scores, and their sums where they may be split.
+
+    Where one side must score less, nothing on either side may ever pass the middle between them.
+    """
+    nodes, totals, bounds, scale = grown.nodes, grown.totals, kept.bounds, targets.scale
     is_left = 2 * nodes[first]["end"] <= nodes[node]["begin"] + nodes[node]["end"]
     smaller, larger = (first, first + 1) if is_left else (first + 1, first)
     here = NodeRows(space.rows[nodes[smaller]["begin"] : nodes[smaller]["end"]], space.parts)
     gather(targets, here, totals[smaller])
     for w in range(len(targets.parts)):
         totals[larger, w] = totals[node, w] - totals[smaller, w]
+    low, high, direction = bounds[node, 0], bounds[node, 1], kept.directions[nodes[node]["feature"]]
+    bounds[first, 0], bounds[first, 1], bounds[first + 1, 0], bounds[first + 1, 1] = low, high, low, high
+    if direction != 0:
+        score, _ = score_of_node(totals[first], scale, limits.l2, low, high)
+        other, _ = score_of_node(totals[first + 1], scale, limits.l2, low, high)
+        side = 1 if direction > 0 else 0
+        bounds[first, side], bounds[first + 1, 1 - side] = (score + other) / 2.0, (score + other) / 2.0
     if leaves < limits.max_leaves and nodes[first]["depth"] < limits.max_depth:
         kept.slots[smaller], kept.slots[larger] = leaves - 1, kept.slots[node]
         for k in range(len(space.drawn)):

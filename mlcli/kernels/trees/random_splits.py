@@ -104,7 +104,7 @@ def score_of_marked(parts: Words, goes: Bytes, parent: ParentNode, space: Worksp
         for i in range(len(goes)):
             total += own[i] * goes[i]
         space.along[w, 0] = total
-    fill_scores(space.along, space.lost[0], 1, parent, space.scores[0], space)
+    fill_scores(space.along, space.lost[0], 1, parent, 0, space.scores[0], space)
     return float(space.scores[0, 0])
 
 

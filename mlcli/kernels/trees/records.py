@@ -159,11 +159,14 @@ class Workspace(NamedTuple):
 
 
 class KeptSums(NamedTuple):
-    """Sums that are kept, of leaves × columns × words × bins."""
+    """Sums that are kept, of leaves × columns × words × bins, and bounds of scores."""
 
     sums: Words
     slots: Rows
     """Where the sums of each node lie."""
+    bounds: Array
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
 
 
 SPLIT = np.dtype(

@@ -50,6 +50,9 @@ class ParentNode(NamedTuple):
     """The least weight of a branch, in units."""
     tolerance: float
     """How much two scores may differ by rounding alone."""
+    low: float
+    """Bounds of the scores of gradients."""
+    high: float
 
 
 @inlined
@@ -90,28 +93,30 @@ def score_of_classes(along: Words, k: int, lost: Words, parent: ParentNode, spac
 
 
 @inlined
-def best_score(amount: float, curvature: float) -> tuple[float, float]:
-    """The best score of some rows of gradients, and twice what it lowers the loss by."""
+def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
+    """The best score of some rows between bounds, and twice what it lowers the loss by."""
     score = -amount / curvature if curvature > 0.0 else 0.0
+    score = score if score > low else low
+    score = score if score < high else high
     return score, -(2.0 * amount + curvature * score) * score
 
 
 @inlined
-def score_of(amount: int, word: int, parent: ParentNode) -> float:
-    """What both sides of a cut score; -inf if one has too little."""
+def score_of(amount: int, word: int, parent: ParentNode, direction: int) -> float:
+    """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
     totals, scale, least, l2 = parent.totals, parent.scale, parent.least, parent.limits.l2
     left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
     here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
     poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
     poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
-    _, ours = best_score(left, here + l2)
-    _, theirs = best_score(right, there + l2)
-    return -np.inf if poor else ours + theirs
+    below, ours = bounded(left, here + l2, parent.low, parent.high)
+    above, theirs = bounded(right, there + l2, parent.low, parent.high)
+    return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
 
 
 @inlined
 def fill_scores(
-    along: Words, lost: Words, count: int, parent: ParentNode, scores: Array, space: Workspace
+    along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array, space: Workspace
 ) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
     if parent.scale.bits:
@@ -120,7 +125,7 @@ def fill_scores(
     else:
         amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
         for k in range(count):
-            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent)
+            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent, direction)
 
 
 @inlined
@@ -155,7 +160,7 @@ def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, space: Wo
 
 @inlined
 def best_cut(
-    along: Words, cuts: int, missing: bool, parent: ParentNode, space: Workspace
+    along: Words, cuts: int, missing: bool, parent: ParentNode, direction: int, space: Workspace
 ) -> tuple[float, int, int]:
     """What the first cut scores, but for rounding, that scores most, which it is, and where missing cells go.
 
@@ -168,7 +173,7 @@ def best_cut(
         scores[1, cuts - 1] = -np.inf
         sides = 2
     for side in range(sides):
-        fill_scores(along, lost[side], cuts - side, parent, scores[side], space)
+        fill_scores(along, lost[side], cuts - side, parent, direction, scores[side], space)
     for k in range(cuts):
         for side in range(sides):
             if scores[side, k] > best + parent.tolerance:
@@ -194,7 +199,7 @@ def best_split(
     if ordered:
         along, cuts = space.along, accumulate(keys, count, held, by_rows, space) - 1
         missing = cuts > 1 and space.bins[cuts] == known
-    score, place, side = best_cut(along, cuts, missing, parent, space)
+    score, place, side = best_cut(along, cuts, missing, parent, 0, space)
     return (score, space.bins[place], space.bins[place + 1], side) if ordered else (score, place, place, 0)
 
 
@@ -222,7 +227,9 @@ def sort_levels(sums: Words, known: int, scale: Scale, l2: float, space: Workspa
 
 
 @inlined
-def kept_split(columns: Binned, feature: int, sums: Words, parent: ParentNode, space: Workspace) -> Split:
+def kept_split(
+    columns: Binned, feature: int, sums: Words, direction: int, parent: ParentNode, space: Workspace
+) -> Split:
     """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
     known, ordered = int(columns.known[feature]), columns.ordered[feature]
     keys, count = space.every, known + 1
@@ -230,7 +237,7 @@ def kept_split(columns: Binned, feature: int, sums: Words, parent: ParentNode, s
         keys, count = space.places[0], sort_levels(sums, known, parent.scale, parent.limits.l2, space)
     cuts = accumulate(keys, count, sums, not ordered, space) - 1
     missing = ordered and cuts > 1 and space.bins[cuts] == known
-    score, place, side = best_cut(space.along, cuts, missing, parent, space)
+    score, place, side = best_cut(space.along, cuts, missing, parent, direction, space)
     return score, space.bins[place], space.bins[place] + 1, side
 
 

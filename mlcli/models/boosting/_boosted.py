@@ -72,8 +72,6 @@ class Boosted(Classifier, Regressor):
     )
     validation: float = param(0.1, "the share of rows held aside for that", gt=0, lt=1)
 
-    l2 = 0.0
-    """What half a squared leaf score costs."""
     by_curvature: ClassVar[bool] = True
     """Whether trees grow on hessians; else rows weigh alike, and each leaf searches how far to go."""
     stage_name: ClassVar[str] = "rounds"
@@ -89,6 +87,10 @@ class Boosted(Classifier, Regressor):
     def accepts(self) -> Accepts:
         """Anything."""
         return Accepts(nominal=True, missing=True, weights=True, large=True)
+
+    def bounds(self) -> tuple[Rows, float]:
+        """Per column the direction that answers must keep, if any, and what half a squared leaf score costs."""
+        return np.zeros(len(self.columns_), np.intp), 0.0
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins, then add tree after tree."""
@@ -107,9 +109,10 @@ class Boosted(Classifier, Regressor):
         """A round: for every output a tree of columns drawn for it."""
         from mlcli.kernels.trees.records import NO_LIMIT, Limits
 
+        directions, l2 = self.bounds()
         depth = self.max_depth or NO_LIMIT
-        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=self.l2)
-        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits)
+        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
+        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
         searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
         def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:

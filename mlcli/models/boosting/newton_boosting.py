@@ -20,17 +20,28 @@ Choices:
     node had none: to the heavier side). Levels of a nominal column are sorted by G/(H + l2) in the node and cut
     there; without l2 no other grouping lowers the quadratic more (Fisher 1958). The absolute and the Huber loss
     grow trees with h = 1, and under the absolute loss leaves answer the median. A leaf needs a summed hessian of
-    0.001. Gradients are summed as whole numbers of a fine unit, so the order of rows makes no difference.
+    0.001. ``monotone`` bounds all that is below a split of such a column by the middle of its two sides. Gradients
+    are summed as whole numbers of a fine unit, so the order of rows makes no difference.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from mlcli.core.errors import FitError
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.tables import Rows
+from mlcli.engines.trees.cells import is_ordered
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
+
+DIRECTIONS = {"rising": 1, "falling": -1}
 
 
 @register(
@@ -47,7 +58,33 @@ class NewtonBoosting(Boosted, Classifier, Regressor):
         ge=0,
         tune=log_range(1e-3, 1e2, simpler="high", unasked=False),
     )
+    monotone: dict[str, Any] | None = param(
+        None, "columns with which the answer may only rise or fall, such as {age: rising, price: falling}"
+    )
+
+    def conflicts(self) -> list[str]:
+        """Directions that are none."""
+        allowed, wanted = " or ".join(DIRECTIONS), (self.monotone or {}).items()
+        return [
+            f"monotone: {name} is {allowed}, was given {one!r}" for name, one in wanted if one not in DIRECTIONS
+        ]
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """A tree for each class, or one, in every round."""
         return 1.5e-8 * self.rounds * rows * columns * (classes if classes > 2 else 1)
+
+    def bounds(self) -> tuple[Rows, float]:
+        """Per column 1, −1 or 0 for the direction that answers must keep, and l2."""
+        monotone = self.monotone or {}
+        by_threshold = {column.name: is_ordered(column) for column in self.columns_}
+        if monotone and len(self.start_) > 1:
+            what = "monotone is of numbers or of two classes, but there are more"
+            raise FitError(what, hint="leave out the parameter monotone")
+        for name in monotone:
+            if name not in by_threshold:
+                hint = did_you_mean(name, by_threshold, "columns")
+                raise FitError(f"monotone: there is no column '{name}'", hint=hint)
+            if not by_threshold[name]:
+                what = f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
+                raise FitError(what)
+        return np.array([DIRECTIONS.get(str(monotone.get(name)), 0) for name in by_threshold], np.intp), self.l2

@@ -49,7 +49,7 @@ def grower(bins: Any, **changes: Any) -> GradientGrower:
     rows = Binned(bins, KNOWN, ~NOMINAL, values, values)
     level_bins = tuple(np.arange(count + 1) for count in KNOWN)
     own = Grower(rows, Limits(**(limits | changes)), level_bins=level_bins)
-    return GradientGrower(own, np.ones(bins.shape[1]))
+    return GradientGrower(own, np.ones(bins.shape[1]), np.zeros(len(KNOWN), np.intp))
 
 
 def tree_of(made: Toy, chosen: Any = None, **changes: Any) -> Trees:

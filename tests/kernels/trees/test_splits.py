@@ -72,7 +72,7 @@ class Rows:
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
         totals = self.here.parts.sum(axis=1)
         tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.scale.amount**2)
-        self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance)
+        self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance, -np.inf, np.inf)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
         self.space = workspace(found, self.rows.astype(np.intp), len(share.parts), np.array([0]), seed + 1)
