@@ -109,7 +109,7 @@ def test_answers_from_a_file_are_those_from_memory(
             for protocol in protocols
         ]
         cells = [cell for one in asked for cell in document(typed("eval", *one))["cells"]]
-        return [{**cell, "seconds": None} for cell in cells]
+        return [{**cell, "seconds": None} for cell in cells if cell.get("asked", True)]
 
     before = evaluated()
     assert {cell["status"] for cell in before} == {"done"}
