@@ -100,9 +100,10 @@ def _conclusions(curve: ScoreCurve) -> Iterator[str]:
     decimals = decimals_of(curve.metric, [point.judged for point in curve.points])
     if curve.baseline is not None:
         yield f"the baseline has {fixed(curve.baseline, decimals)}"
-    if len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
+    of_rows = curve.over == "training rows"
+    if not of_rows and len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
         yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
-    gain = curve.per_doubling() if curve.over == "training rows" else None
+    gain = curve.per_doubling() if of_rows else None
     if gain is not None:
         size = fixed(abs(gain), decimals)
         turn = f"gets {'better' if gain > 0 else 'worse'} by {size}" if float(size) else "does not change"
