@@ -38,14 +38,14 @@ SERIES = {"learning": "series", "stages": "stages"}
 BELOW_ZERO = "a bias² below 0 is the estimate of one that is about 0; more --repeats would say it better"
 READING_LOSSES = {
     "squared": (
-        "error: the mean squared error; bias²: of the mean answer to a row, with the noise that nobody could know; "
-        "variance: of the models' answers about it; both as of ever more models; error = bias² + variance"
+        "error: the mean squared error; bias²: of the mean answer to a row, with the noise that nobody could know "
+        "in it; variance: of the models' answers about it; both as of ever more models; error = bias² + variance"
     ),
     "0-1": (
         "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
         "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
-        "− biased; these depend on how many models there are. Kohavi & Wolpert: error = bias² + variance, by squared "
-        "shares of the answers, as of ever more models"
+        "− biased; these depend on how many models there are. Kohavi & Wolpert: error = bias² + variance, by "
+        "squared shares of the answers, as of ever more models"
     ),
 }
 
