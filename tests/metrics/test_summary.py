@@ -153,7 +153,7 @@ def test_an_interval_to_a_thousand_times_the_score_is_none(errors: list[float], 
     squares = np.square(errors)
     reach = stats.t.ppf(0.975, len(errors) - 1) * stats.sem(squares) / squares.mean()
     assert wide == (np.exp(reach) > 1000)
-    found = summary_of("mse", [value_answers(np.zeros(len(errors)), errors)])
+    found = summary_of("mse", [value_answers([0.0] * len(errors), errors)])
     assert found.mean == pytest.approx(squares.mean())
     assert (found.high is None) == wide
     assert wide == found.interval.startswith("none: a mean of so few may be 1,000 times as large")
