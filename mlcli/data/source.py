@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import warnings
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import DataError, UsageError
+from mlcli.core.errors import DataError, MlcliWarning, UsageError
 from mlcli.core.names import listed
 from mlcli.core.strict_yaml import Document, parse
 from mlcli.data.shipped import find
@@ -33,6 +34,8 @@ AS_WRITTEN = {"delimiter": "comma", "header": True, "encoding": "utf-8"}
 """How the text of a frame is laid out, so that nothing of it is guessed."""
 WHOLE_AT_MOST = 2.0**53
 """Beyond it, not every whole number is a float."""
+LARGEST_INTEGER = 2.0**64
+"""Beyond it, pandas does not hold whole numbers as integers."""
 MOST_UNPACKED = 1 << 32
 """A few bytes may unpack to more than any memory holds."""
 
@@ -138,6 +141,7 @@ def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = No
     if infinite:
         hint = "leave them out, or write them as missing (NaN)"
         raise DataError(f"not every number is finite in {listed(infinite)}", where=FRAME, hint=hint)
+    _warn_of_lost_digits(frame)
     frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
     sidecar = {**(declared or {}), **AS_WRITTEN}
     declarations = {**_declarations(frame), **(sidecar.get("columns") or {})}
@@ -146,6 +150,22 @@ def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = No
     text = yaml.safe_dump({**sidecar, "columns": declarations}, allow_unicode=True, sort_keys=False)
     document = parse(text, f"what is declared of the {FRAME}", DataError)
     return Source(FRAME, InMemory(frame.to_csv(index=False).encode()), document)
+
+
+def _warn_of_lost_digits(frame: pd.DataFrame) -> None:
+    """Say so where floats are whole numbers, some too large to have every digit; a gap makes them floats."""
+    floats = frame.select_dtypes("float").items()
+    known = {str(name): cells.dropna() for name, cells in floats}
+    lost = [name for name, cells in known.items() if (cells % 1 == 0).all() and _beyond(cells.abs()).any()]
+    if lost:
+        text = f"{listed(lost)}: whole numbers beyond 2^53 are floats in the {FRAME}, and may have lost digits"
+        hint = 'read with pandas.read_csv(..., dtype={NAME: "string"}) they are as in the file'
+        warnings.warn(f"{text}; {hint}", MlcliWarning, stacklevel=2)
+
+
+def _beyond(sizes: pd.Series[Any]) -> pd.Series[Any]:
+    """Which are whole numbers that a float may not hold, but an integer of 64 bits."""
+    return (sizes >= WHOLE_AT_MOST) & (sizes <= LARGEST_INTEGER)
 
 
 def _whole_where_possible(cells: pd.Series[Any]) -> pd.Series[Any]:

@@ -30,7 +30,9 @@ CHECKS = {
 """What is assumed: its test, and how to read a p that is not small, or small."""
 OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."
 NOTHING = 1e-12
-"""Squares of so small a share are rounding."""
+"""Squares of so small a share of those around the mean are rounding."""
+ROUNDING = 1e-13
+"""Residuals of so small a share of the answers are rounding, however little these differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,9 @@ class Residuals:
         """For each check its statistic and how probable one so large is if it holds; NaN where it says nothing."""
         total = float(self.weights.sum())
         squares = float(self.weights @ self.residual**2)
-        varies = squares > NOTHING * total * float(np.mean(self.answers**2) + np.mean(self.residual**2))
-        if not varies or total - self.rank <= len(CHECKS):
+        spread = float(np.var(self.answers) + np.mean(self.residual**2))
+        rounding = NOTHING * spread + (ROUNDING * float(np.abs(self.answers).max())) ** 2
+        if squares <= rounding * total or total - self.rank <= len(CHECKS):
             return np.full((len(CHECKS), 2), np.nan)
         found = (self._linearity(total), self._independence(total), self._variance(total), self._normality(total))
         return np.array(found)

@@ -1,14 +1,16 @@
 """Bias and variance of a method's answers, from what models of several training sets say of the same rows.
 
-Squared loss (Geman et al. 1992), with ȳ the mean answer of models to a row: mean (ŷ − y)² = mean (ȳ − y)² +
-mean (ŷ − ȳ)², that is bias² (with what no model could know in it) and variance.
+Squared loss (Geman et al. 1992), with ȳ the mean answer of the m models that a row was asked of: variance = s² =
+Σ (ŷ − ȳ)² / (m − 1), and bias² = (ȳ − y)² − s²/m (with what no model could know in it), whose sum is the mean of
+(ŷ − y)². Without − s²/m the bias² of a few models would hold variance; so estimated it may fall below 0.
 
 0-1 loss (Domingos 2000), with m the class that most models answer: the bias of a row is [m ≠ y]. A model that
 differs from m does harm where m is right (unbiased variance), and good where m is wrong and the model is right
 (biased variance): error = bias + unbiased variance − biased variance.
 
-0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that answer c: bias² = ½ Σ_c ([y = c] − P(c))²,
-variance = ½ (1 − Σ_c P(c)²), whose sum is the error as well.
+0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that answer c: half the same of the indicators of
+classes, bias² = ½ Σ_c (([y = c] − P(c))² − P(c) (1 − P(c)) / (m − 1)), whose sum with the variance is the error as
+well. Domingos' terms go by the class of most models, so that their estimates depend on how many models there are.
 
 Rows that fewer than two models were asked about say nothing of variance, and are left out. Each row counts by its
 weight, however many models were asked about it.
@@ -67,7 +69,8 @@ def _of_values(answers: ValueAnswers, row: Rows, counts: Rows, kept: Flags) -> D
 
     typical, truth = mean(answers.predicted), mean(answers.truth)
     bias, variance = (typical - truth) ** 2, mean((answers.predicted - typical[row]) ** 2)
-    terms = {"bias²": _over_rows(bias, answers, row, kept), "variance": _over_rows(variance, answers, row, kept)}
+    geman = _unbiased(bias, variance, counts)
+    terms = {name: _over_rows(values, answers, row, kept) for name, values in geman.items()}
     error = _over_rows(mean((answers.predicted - answers.truth) ** 2), answers, row, kept)
     return Decomposition("squared", error, {"Geman": terms}, int(kept.sum()), int(counts[kept].min()))
 
@@ -86,16 +89,20 @@ def _of_labels(answers: LabelAnswers, row: Rows, counts: Rows, kept: Flags) -> D
         "unbiased variance": np.where(right, 1.0 - of_truth, 0.0),
         "biased variance": np.where(right, 0.0, of_truth),
     }
-    kohavi = {
-        "bias²": ((indicators - shares) ** 2).sum(axis=1) / 2,
-        "variance": (1.0 - (shares**2).sum(axis=1)) / 2,
-    }
+    bias, variance = ((indicators - shares) ** 2).sum(axis=1) / 2, (1.0 - (shares**2).sum(axis=1)) / 2
+    kohavi = _unbiased(bias, variance, counts)
     terms = {
         paper: {name: _over_rows(values, answers, row, kept) for name, values in of_paper.items()}
         for paper, of_paper in (("Domingos", domingos), ("Kohavi & Wolpert", kohavi))
     }
     error = _over_rows(1.0 - of_truth, answers, row, kept)
     return Decomposition("0-1", error, terms, int(kept.sum()), int(counts[kept].min()))
+
+
+def _unbiased(bias: Array, variance: Array, models: Rows) -> dict[str, Array]:
+    """The terms of each row, as if all models had been asked, from those of the few about their own mean."""
+    of_mean = variance / np.maximum(models - 1, 1)
+    return {"bias²": bias - of_mean, "variance": variance + of_mean}
 
 
 def _over_rows(values: Array, answers: Answers, row: Rows, kept: Flags) -> float:

@@ -19,7 +19,8 @@ Individual fairness is whether rows that are alike are answered alike (Dwork et 
 
 Two rows are as similar as 1 − Gower's distance (1971): the mean over the columns that are not sensitive of |x −
 x'| over the column's range, or of whether levels differ; columns in which a cell is empty do not count. A row is
-no neighbour of itself; of equally near rows all count.
+no neighbour of itself; of equally near rows all count. Means are by the weights of rows, those over
+pairs by the product of both.
 """
 
 from __future__ import annotations
@@ -220,6 +221,8 @@ class IndividualFairness:
 
     consistency: float | None
     pairs: int
+    weight: float
+    """Of all pairs."""
     decided_differently: float | None
     probability_difference: float | None
 
@@ -244,22 +247,30 @@ def _between_known(distance: Array | Flags, there: Flags) -> Array | Flags:
     return distance
 
 
-def individual_fairness(distances: Array, predicted: Array, probability: Array | None) -> IndividualFairness:
+def individual_fairness(
+    distances: Array, predicted: Array, probability: Array | None, weights: Array
+) -> IndividualFairness:
     """Consistency, and the pairs of similar rows; ``predicted`` is 1 where the class that is looked for is."""
     apart = np.where(np.isnan(distances), np.inf, distances)
     np.fill_diagonal(apart, np.inf)
     first, second = np.nonzero(np.triu(apart < 1 - SIMILAR, 1))
-    differing = np.abs(predicted[first] - predicted[second])
-    spread = None if probability is None else np.abs(probability[first] - probability[second])
+    of_pairs = weights[first] * weights[second]
+
+    def mean_difference(said: Array | None) -> float | None:
+        if said is None or not len(first):
+            return None
+        return float(np.average(np.abs(said[first] - said[second]), weights=of_pairs))
+
     return IndividualFairness(
-        _consistency(apart, predicted),
+        _consistency(apart, predicted, weights),
         len(first),
-        float(differing.mean()) if len(first) else None,
-        float(spread.mean()) if spread is not None and len(first) else None,
+        float(of_pairs.sum()),
+        mean_difference(predicted),
+        mean_difference(probability),
     )
 
 
-def _consistency(distances: Array, predicted: Array) -> float | None:
+def _consistency(distances: Array, predicted: Array, weights: Array) -> float | None:
     if len(predicted) <= NEIGHBOURS:
         return None
     farthest = np.partition(distances, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1]
@@ -267,5 +278,5 @@ def _consistency(distances: Array, predicted: Array) -> float | None:
     known = neighbours.any(axis=1)
     if not known.any():
         return None
-    mean = (neighbours[known] @ predicted) / neighbours[known].sum(axis=1)
-    return float(1 - np.abs(predicted[known] - mean).mean())
+    mean = (neighbours[known] @ (weights * predicted)) / (neighbours[known] @ weights)
+    return float(1 - np.average(np.abs(predicted[known] - mean), weights=weights[known]))

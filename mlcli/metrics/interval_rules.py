@@ -126,8 +126,8 @@ def _by_factors(judged: MetricOfSplits, units: OverUnits) -> Interval:
     if units.noun == "groups" or made.high is None:
         return made
     more = units.with_more(PSEUDO_ROWS / 2, judged.metric.unseen(judged.one_round))
-    high = ScoreEstimate(more.value, more.error, more.freedom).by_factors("").high
-    return made if high is None else replace(made, high=max(made.high, high))
+    wider = ScoreEstimate(more.value, more.error, more.freedom).by_factors(_method(units))
+    return wider if wider.high is None else replace(made, high=max(made.high, wider.high))
 
 
 def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:

@@ -23,6 +23,9 @@ PRINTED_Z = 1.96
 LONGER_ABOVE = 1.0
 """Of means of squares few rows are much of the sum, and a sample without them has a low score and little spread at
 once: above, by factors, their intervals are longer by this over √n."""
+FARTHEST = 1_000
+"""An interval to so many times a mean says no more than none. The standard error of a mean of values that are not
+negative is itself at most, so that of rows only two (t = 12.7; of three 4.3) can reach as far."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 LITTLE_SPREAD = 1e-6
@@ -71,6 +74,9 @@ class ScoreEstimate:
             above = below * (1 + longer / math.sqrt(self.freedom + 1))
             return self.mean * math.exp(-below), self.mean * math.exp(above)
 
+        farthest = self.mean * math.log(FARTHEST)
+        if self.freedom > 0 and student_t_quantile(UPPER, self.freedom) * self.error > farthest:
+            return Interval(None, None, f"none: a mean of so few may be {FARTHEST:,} times as large ({how})")
         return self._reaching(f"{how}, on the scale of logarithms", ends)
 
     def by_odds(self, how: str) -> Interval:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,20 @@ def test_text_that_looks_like_numbers_stays_text_and_whole_numbers_with_gaps_sta
     assert (code.column.kind, code.column.levels) == ("nominal", ("1", "2"))
     assert count.column.kind == "numeric"
     assert b"\n2,3\n" in source_of_frame(frame).content.piece(0, 100)
+
+
+def test_whole_numbers_that_a_gap_has_rounded_are_warned_of() -> None:
+    """Python's own integers: 2^53 + 1 is no float; as text, as integers, and below 2^53 nothing is lost."""
+    large = 2**53 + 1
+    assert int(float(large)) != large
+    text = f"code,small,measure\n{large},7,1.5e17\n,,0.5\n{large + 2},{2**53 - 1},\n"
+    with pytest.warns(mlcli.MlcliWarning, match=r"^code: whole numbers beyond 2\^53 are floats"):
+        source_of_frame(pd.read_csv(io.StringIO(text)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in ("string", "Int64"):
+            kept = source_of_frame(pd.read_csv(io.StringIO(text), dtype={"code": kind}))
+            assert str(large).encode() in kept.content.piece(0, 100)
 
 
 def test_infinite_numbers_and_what_is_no_frame_are_refused() -> None:

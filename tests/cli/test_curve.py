@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from tests.cli.shell import document, typed
@@ -124,6 +127,20 @@ def test_bias_and_variance_of_numbers_and_classes() -> None:
         assert one["error"] == pytest.approx(sum(one["terms"]["Geman"].values()))
     shown = typed("curve", "bias-variance", "iris", "-m", "knn", "--repeats", "5").stdout
     assert "Bias and variance, 0-1 loss" in shown
+
+
+def test_a_bias_that_is_estimated_below_0_is_said_to_be_about_0(tmp_path: Path) -> None:
+    """y = x without noise: the line is exact but for rounding, of one random tree nearly all error is variance."""
+    x = np.random.default_rng(3).random(30).tolist()
+    path = tmp_path / "exact.csv"
+    path.write_text("\n".join(["x,y", *(f"{one},{one}" for one in x)]), encoding="utf-8")
+    words = ("curve", "bias-variance", str(path), "--target", "y", "--task", "regression", "--repeats")
+    assert "below 0" not in typed(*words, "10", "-m", "linear-regression").stdout
+    tree = (*words, "4", "-m", "extra-trees", "-p", "trees=1", "--seed")
+    of_trees = [typed(*tree, str(seed)).stdout for seed in range(3)]
+    for shown in of_trees:
+        assert (" -0.0" in shown) == ("a bias² below 0 is the estimate of one that is about 0" in shown)
+    assert any("below 0" in shown for shown in of_trees)
 
 
 def test_bias_falls_and_variance_rises_with_the_flexibility_of_a_model() -> None:

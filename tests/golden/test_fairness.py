@@ -165,7 +165,7 @@ def test_consistency_is_that_of_aif360_but_for_the_row_itself() -> None:
     scaled = X / np.ptp(X, axis=0)
     near = NearestNeighbors(n_neighbors=6, metric="manhattan").fit(scaled).kneighbors(scaled)[1][:, 1:]
     expected = 1 - np.abs(said - said[near].mean(axis=1)).mean()
-    found = individual_fairness(gower_distances(table), said, said)
+    found = individual_fairness(gower_distances(table), said, said, np.ones(80))
     assert found.consistency == pytest.approx(expected, abs=1e-12)
 
 
@@ -179,9 +179,26 @@ def test_pairs_are_counted_by_gowers_similarity() -> None:
     assert distances[0, 1] == pytest.approx(0.05)
     assert distances[0, 2] == pytest.approx(1.0)
     assert distances[2, 3] == pytest.approx(0.0)
-    found = individual_fairness(distances, np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.3, 0.8, 0.7]))
+    said, probability = np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.3, 0.8, 0.7])
+    found = individual_fairness(distances, said, probability, np.ones(4))
     assert (found.pairs, found.decided_differently) == (2, 0.5)
     assert found.probability_difference == pytest.approx(0.35)
+
+
+def test_weights_of_similar_rows_are_repeats_that_are_not_compared_with_each_other() -> None:
+    """Two blocks of six rows that are all equally near: in each the neighbours are all other rows of the block."""
+    rng = np.random.default_rng(5)
+    block, weights = np.repeat([0, 1], 6), rng.integers(1, 4, 12)
+    said, probability = rng.integers(0, 2, 12).astype(np.float64), rng.uniform(size=12)
+    distances = np.where(block[:, None] == block, 0.05, 0.9)
+    weighted = individual_fairness(distances, said, probability, weights.astype(np.float64))
+    copies = np.repeat(np.arange(12), weights)
+    apart = np.where(copies[:, None] == copies, np.nan, distances[np.ix_(copies, copies)])
+    once = individual_fairness(apart, said[copies], probability[copies], np.ones(len(copies)))
+    assert weighted.consistency == pytest.approx(once.consistency, abs=1e-12)
+    assert weighted.decided_differently == pytest.approx(once.decided_differently, abs=1e-12)
+    assert weighted.probability_difference == pytest.approx(once.probability_difference, abs=1e-12)
+    assert (weighted.pairs, weighted.weight) == (30, once.pairs)
 
 
 def test_numbers_make_groups_by_their_bands() -> None:

@@ -286,6 +286,17 @@ def test_the_checks_are_those_of_their_definitions() -> None:
     assert found["normal residuals"][1] < 0.05
 
 
+def test_the_checks_are_the_same_where_values_lie_far_from_0() -> None:
+    """A constant added to y changes no statistic; where the plane is exact, rounding is no residual."""
+    data = curved()
+    far = replace(data, y=data.y + 1e9)
+    near, moved = (fitted(LinearRegression(), rows).checks_ for rows in (data, far))
+    assert moved == pytest.approx(near, rel=1e-4)
+    plane = data.table.numbers @ [1.0, 2.0, 3.0]
+    for exact in (plane, plane + 1e9, 1e-3 * plane + 1e9, np.full(200, 1e9)):
+        assert np.isnan(fitted(LinearRegression(), replace(data, y=exact)).checks_).all()
+
+
 def test_rows_that_drift_are_not_independent_and_plain_noise_passes_every_check() -> None:
     rng = np.random.default_rng(12)
     x = rng.normal(size=300)

@@ -7,6 +7,7 @@ rounding (then programs may differ): so they must choose the same splits.
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
+from mlcli.models.boosting.gradient_boosting import GradientBoosting
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
+from mlcli.models.forests.random_forest import RandomForest
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric
 from tests.rows import labelled, table_of, valued
@@ -170,6 +173,21 @@ def test_too_few_rows_to_hold_any_aside_are_said_so() -> None:
     rows = valued(table_of({"x": [1.0, 2.0]}), [0.0, 1.0])
     with pytest.warns(MlcliWarning, match="too few"):
         fitted(NewtonBoosting(stop_after=5, validation=0.01), rows)
+
+
+@pytest.mark.parametrize("method", [NewtonBoosting, GradientBoosting, RandomForest])
+def test_trees_without_a_split_are_said_so(method: Any) -> None:
+    """Ten rows make no two leaves of 20: scikit-learn's trees, too, say the mean of all, and say nothing of it."""
+    x = np.arange(10.0)
+    theirs = HistGradientBoostingRegressor(min_samples_leaf=20).fit(x[:, None], x)
+    assert np.ptp(theirs.predict(x[:, None])) == 0
+    rows = valued(numeric(x[:, None]), list(x))
+    with pytest.warns(MlcliWarning, match=r"no tree has a split.* min_leaf=2 would help"):
+        assert np.ptp(fitted(method(min_leaf=20), rows).predict_values(rows.table)) < 1e-12
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.ptp(fitted(method(min_leaf=2), rows).predict_values(rows.table)) > 1
+        fitted(method(min_leaf=20), valued(numeric(x[:, None]), [1.0] * 10))
 
 
 @pytest.mark.parametrize("name", ["x9", "colour"])

@@ -105,7 +105,23 @@ def test_squared_loss_is_that_of_mlxtend() -> None:
     X = np.zeros((30, 1))
     error, bias, variance = bias_variance_decomp(Prepared(said), X, truth, X, truth, loss="mse", num_rounds=12)
     assert found.error == pytest.approx(error)
-    assert found.terms["Geman"] == pytest.approx({"bias²": bias, "variance": variance})
+    terms, of_mean = found.terms["Geman"], said.var(axis=0, ddof=1).mean() / 12
+    assert bias == pytest.approx(terms["bias²"] + of_mean)
+    assert variance == pytest.approx(terms["variance"] - of_mean)
+
+
+@pytest.mark.parametrize("models", [2, 5, 40])
+def test_bias_does_not_depend_on_how_many_models_there_are(models: int) -> None:
+    """Answers are right but for noise of variance 4; classes are right with a chance of 0.8: ½ (0.2² + 0.2²)."""
+    rows = 20_000
+    truth, said = RNG.normal(size=rows), RNG.normal(size=(models, rows)) * 2
+    header = Header(rows=np.arange(rows))
+    values = [ValueAnswers(header=header, truth=truth, predicted=truth + noise) for noise in said]
+    assert decomposed(values).terms["Geman"] == pytest.approx({"bias²": 0.0, "variance": 4.0}, abs=0.1)
+    of_classes = np.zeros(rows, np.int32)
+    classes = [labels((RNG.random(rows) < 0.2).astype(np.int32), of_classes, "ab") for _ in said]
+    terms = decomposed(classes).terms["Kohavi & Wolpert"]
+    assert terms == pytest.approx({"bias²": 0.04, "variance": 0.16}, abs=0.01)
 
 
 def test_weights_count_as_repeats_and_single_answers_are_left_out() -> None:

@@ -72,6 +72,13 @@ def test_rows_of_weight_0_make_no_sequence_wrong() -> None:
     assert number("sequence-accuracy", weighted) == 1.0
 
 
+def test_rows_of_weight_0_take_nothing_off_the_weight_of_their_sequence() -> None:
+    """By hand: of two sequences whose rows that count weigh 1, one is right; a third has no weight."""
+    answers = tag_answers(["O O", "O", "O"], ["O B-NP", "B-NP", "O"])
+    weighted = answers.with_header(weight=np.array([1.0, 0.0, 1.0, 0.0]))
+    assert number("sequence-accuracy", weighted) == 0.5
+
+
 def test_chunks_count_when_ends_and_type_are_right() -> None:
     answers = tag_answers(["B-NP I-NP O B-VP"], ["B-NP O O B-VP"])
     assert number("chunk-precision", answers) == pytest.approx(1 / 2)

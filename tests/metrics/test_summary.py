@@ -147,6 +147,18 @@ def test_rmse_has_its_interval_from_squared_errors_on_the_scale_of_logarithms() 
     assert found.interval == "t over 400 rows, on the scale of logarithms"
 
 
+@pytest.mark.parametrize(("errors", "wide"), [([20.0, 0.1], True), ([2.0, 1.5], False), ([20.0, 0.1, 0.1], False)])
+def test_an_interval_to_a_thousand_times_the_score_is_none(errors: list[float], wide: bool) -> None:
+    """SciPy's t by hand, on the scale of logarithms, of the mean of squares."""
+    squares = np.square(errors)
+    reach = stats.t.ppf(0.975, len(errors) - 1) * stats.sem(squares) / squares.mean()
+    assert wide == (np.exp(reach) > 1000)
+    found = summary_of("mse", [value_answers([0.0] * len(errors), errors)])
+    assert found.mean == pytest.approx(squares.mean())
+    assert (found.high is None) == wide
+    assert wide == found.interval.startswith("none: a mean of so few may be 1,000 times as large")
+
+
 @pytest.mark.parametrize("name", ["rmse", "r2", "median-absolute-error"])
 def test_intervals_of_values_are_as_wide_as_the_bootstraps(name: str) -> None:
     """Up to a ninth, by which those on the scale of logarithms are longer."""

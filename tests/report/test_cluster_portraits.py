@@ -52,8 +52,17 @@ def test_every_row_is_in_a_histogram() -> None:
 def test_marks_are_by_deviations_of_all_rows() -> None:
     x = np.array([-2.0, -2.0, 0.0, 0.0, 2.0, 2.0])
     cluster = np.array([0, 0, 1, 1, 2, 2], np.int32)
-    table = high_and_low({"x": x}, cluster, [(0, "cluster 0"), (1, "cluster 1"), (2, "cluster 2")])
+    table = high_and_low({"x": x}, cluster, [(0, "cluster 0"), (1, "cluster 1"), (2, "cluster 2")], np.ones(6))
     assert table.rows == (("x", "very low", "-", "very high"),)
+
+
+def test_marks_weigh_rows_as_repeats_would() -> None:
+    x, weights = np.array([-2.0, 1.0, 0.5, np.nan, 3.0, 8.0]), np.array([1, 9, 9, 4, 1, 0])
+    cluster, shown = np.array([0, 0, 1, 1, 2, 2], np.int32), [(0, "0"), (1, "1"), (2, "2")]
+    copies = np.repeat(np.arange(6), weights)
+    repeated = high_and_low({"x": x[copies]}, cluster[copies], shown, np.ones(len(copies)))
+    assert high_and_low({"x": x}, cluster, shown, weights.astype(np.float64)).rows == repeated.rows
+    assert repeated.rows != high_and_low({"x": x}, cluster, shown, np.ones(6)).rows
 
 
 def test_distances_between_centres_with_those_of_rows_on_the_diagonal() -> None:

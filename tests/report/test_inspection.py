@@ -115,6 +115,29 @@ def test_partial_dependence_is_the_mean_over_rows_of_a_whole_sorted_file(tmp_pat
     assert slope == pytest.approx(5, abs=0.3)
 
 
+def test_partial_dependence_weighs_rows_as_scikit_learn_does(table: Path) -> None:
+    weights = np.random.default_rng(2).integers(0, 9, ROWS)
+    lines = table.read_text(encoding="utf-8").splitlines()
+    weighed = [f"{lines[0]},w", *(f"{line},{w}" for line, w in zip(lines[1:], weights, strict=True))]
+    table.write_text("\n".join(weighed), encoding="utf-8")
+    table.with_suffix(".yaml").write_text("columns: {w: {role: weight}}\n", encoding="utf-8")
+    one, (_, curve, *_) = found(table, "y", "side", "linear-regression", "regression")
+    worth = permutation_importance(one.cell, one.metrics[0])
+    assert worth is not None
+    assert isinstance(curve, Curve)
+    held = worth.held_rows
+    theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y, worth.train.weights)
+    values = {0: np.array(curve.points)}
+    wanted = peer.partial_dependence(
+        theirs, held.table.numbers, [0], sample_weight=held.weights, custom_values=values, method="brute"
+    )
+    assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
+    copies = np.repeat(theirs.predict(held.table.numbers), held.weights.astype(int))
+    answers = copies - 3 * np.repeat(held.table.numbers[:, 0], held.weights.astype(int)) + 3 * curve.points[0]
+    quarters = np.quantile(answers, (0.25, 0.75), method="averaged_inverted_cdf")
+    assert curve.bands[0][1][0] == pytest.approx(quarters, abs=1e-9)
+
+
 def test_classes_have_their_sides_of_the_plane(table: Path) -> None:
     _, (*_, plane) = found(table, "side", "y", "one-r", "classification")
     assert isinstance(plane, Regions)

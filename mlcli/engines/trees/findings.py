@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.cells import is_ordered
@@ -21,6 +23,16 @@ MOST_NAMES = 10
 """How many columns that are not asked for are named."""
 
 OR_MISSING = " or missing"
+
+
+def warn_without_split(trees: Trees, method: str, min_leaf: int, y: Array) -> None:
+    """Say so where targets differ, but leaves must be so large that no tree has a split."""
+    if min_leaf == 1 or not trees.leaves.all() or np.ptp(y) == 0:
+        return
+    text = f"{method}: no tree has a split, so that every row has the same answer"
+    why = f"leaves hold at least {min_leaf} rows (min_leaf) of {len(y)}"
+    advice = f"min_leaf={min(2, min_leaf - 1, max(1, len(y) // 2))} would help"
+    warnings.warn(f"{text}: {why}; {advice}", MlcliWarning, stacklevel=4)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,11 @@ OUTSIDE, BEGIN, INSIDE = "O", "B", "I"
 
 @score("sequence-accuracy", TagAnswers, **SHARE)
 def sequence_accuracy(answers: TagAnswers) -> Score:
-    """The share of sequences in which every tag is right; a sequence weighs as its rows do on average."""
+    """The share of sequences in which every tag is right; a sequence weighs as those of its rows that count."""
     sequence = np.unique(answers.sequence, return_inverse=True)[1]
     counting = answers.weights > 0
     wrong = np.bincount(sequence, (answers.truth != answers.predicted) & counting)
-    weight = np.bincount(sequence, answers.weights) / np.bincount(sequence)
+    weight = np.bincount(sequence, answers.weights) / np.maximum(np.bincount(sequence, counting), 1)
     return weighted_mean((wrong == 0).astype(np.float64), weight)
 
 

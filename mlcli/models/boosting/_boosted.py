@@ -23,7 +23,7 @@ from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
 from mlcli.engines.trees.cells import cells_of, level_counts
-from mlcli.engines.trees.findings import importance_table, importances
+from mlcli.engines.trees.findings import importance_table, importances, warn_without_split
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
 from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
@@ -104,6 +104,8 @@ class Boosted(Classifier, Regressor):
         self.training_loss_ = np.array(scored.costs)
         self.aside_loss_ = np.array([] if judged is None else judged.costs)
         self._keep(learners)
+        if self.stages() or len(scored.costs) == 1:  # else the rows held aside wanted none of the trees
+            warn_without_split(self.trees_, self.id, self.min_leaf, train.y)
 
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
         """A round: for every output a tree of columns drawn for it."""

@@ -20,7 +20,7 @@ from mlcli.core.threads import Each, threads
 from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
-from mlcli.engines.trees.findings import control, importance_table, mean_importances
+from mlcli.engines.trees.findings import control, importance_table, mean_importances, warn_without_split
 from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
 from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees
 from mlcli.engines.trees.structure import Trees
@@ -118,6 +118,7 @@ class Forest(Classifier, Regressor):
             if self.combine == "votes" and self.classes_ is not None:
                 trees = replace(trees, value=np.eye(len(self.classes_))[self.decide(trees.value)])
             self.trees_ = trees.with_weights_alone()
+            warn_without_split(trees, self.id, self.min_leaf, data.y)
             without_cells = data.with_table(data.table.select(()))
             outside = OutOfBagTrees(self, trees, cells, without_cells)
             self._look_outside(outside, unseen, draws, each)

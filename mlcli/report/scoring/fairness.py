@@ -100,20 +100,22 @@ def similar_rows(one: Scored) -> IndividualFairness | None:
     return IndividualFairness(
         _weighted_mean([(one.consistency, 1) for one in found]),
         pairs,
-        _weighted_mean([(one.decided_differently, one.pairs) for one in found]),
-        _weighted_mean([(one.probability_difference, one.pairs) for one in found]),
+        sum(one.weight for one in found),
+        _weighted_mean([(one.decided_differently, one.weight) for one in found]),
+        _weighted_mean([(one.probability_difference, one.weight) for one in found]),
     )
 
 
 def _similarity_in_split(answers: LabelAnswers, table: Table) -> IndividualFairness:
+    answers = answers.take(np.flatnonzero(answers.weights))
     answers = answers.take(evenly_spaced(len(answers), MOST_ROWS))
     code = favourable_codes(answers.classes)[0]
     said = (answers.predicted == code).astype(np.float64)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability)
+    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability, answers.weights)
 
 
-def _weighted_mean(values: Sequence[tuple[float | None, int]]) -> float | None:
+def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None:
     known = [(value, weight) for value, weight in values if value is not None]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None

@@ -35,15 +35,19 @@ from mlcli.tasks.table import kind_named, named
 READING = "±: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 SERIES = {"learning": "series", "stages": "stages"}
+ROUNDING = 1e-9
+"""So small a share of the largest error is not below 0."""
+BELOW_ZERO = "a bias² below 0 is the estimate of one that is about 0; more --repeats would tell"
 READING_LOSSES = {
     "squared": (
-        "error: the mean squared error; bias²: of the mean answer of all models to a row, with the noise that "
-        "nobody could know; variance: of the models' answers about it; error = bias² + variance"
+        "error: the mean squared error; bias²: of the mean answer to a row, with the noise that nobody could know "
+        "in it; variance: of the models' answers about it; both as of ever more models; error = bias² + variance"
     ),
     "0-1": (
         "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
         "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
-        "− biased. Kohavi & Wolpert: error = bias² + variance, by squared shares of the answers"
+        "− biased; these depend on how many models there are. Kohavi & Wolpert: error = bias² + variance, by "
+        "squared shares of the answers, as of ever more models"
     ),
 }
 
@@ -193,4 +197,7 @@ def _decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Ele
     yield Heading(f"Bias and variance, {first.loss} loss")
     yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
     asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
-    yield notes(READING_LOSSES[first.loss], asked)
+    rounding = ROUNDING * max(one.error for one in models.values())
+    terms = [terms for one in models.values() for terms in one.terms.values()]
+    below = any(one.get("bias²", 0.0) < -rounding for one in terms)
+    yield notes(READING_LOSSES[first.loss], *[BELOW_ZERO] * below, asked)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.moments import quantiles
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -35,6 +36,8 @@ SHOWN, DRAWN = 15, 3
 """Columns whose worth is shown, and those by which answers are drawn."""
 ASKED = 150
 """Rows over which an answer by one column is averaged."""
+MIDDLE_HALF = np.array([0.25, 0.75])
+"""The shares of the weight of rows below the ends of a band."""
 MOST_POINTS = 400
 UNSEEN = "of rows that it has not learned from"
 OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
@@ -90,24 +93,25 @@ def _importance_boxplots(importance: PermutationImportance, name: str, order: Se
 
 def _partial_dependence(importance: PermutationImportance, name: str, column: str) -> findings.Finding:
     """The mean answer where a column has each of its usual values (partial dependence)."""
-    table = importance.held_rows.table.take(evenly_spaced(len(importance.held_rows), ASKED))
+    rows = importance.held_rows.take(np.flatnonzero(importance.held_rows.weights))
+    rows = rows.take(evenly_spaced(len(rows), ASKED))
     usual = usual_values(importance.held_rows.table.select([column])).numbers[:, 0]
     values = np.unique(usual[~np.isnan(usual)])
     ask = outputs_of(importance.pipeline, importance.held_rows)
-    answers = [ask(with_column(table, column, value)) for value in values]
-    means = np.array([outputs.mean(axis=0) for outputs in answers])
-    ends = np.array([np.quantile(outputs, (0.25, 0.75), axis=0) for outputs in answers])
+    answers = [ask(with_column(rows.table, column, value)) for value in values]
+    means = np.array([np.average(outputs, axis=0, weights=rows.weights) for outputs in answers])
     names = kind_named(importance.cell.kind).base.output_names(importance.pipeline.final) or (
         importance.held_rows.target,
     )
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
     alone = len(chosen) == 1
+    ends = [(names[k], [quantiles(one[:, k], rows.weights, MIDDLE_HALF) for one in answers]) for k in chosen]
     return findings.Curve(
         f"{name}: partial dependence on {column}",
         column,
         tuple(values.tolist()),
         tuple((names[k], tuple(means[:, k].tolist())) for k in chosen),
-        bands=tuple((names[k], tuple(map(tuple, ends[:, :, k].tolist()))) for k in chosen if alone),
+        bands=tuple((name, tuple(map(tuple, np.array(of).tolist()))) for name, of in ends if alone),
         note=f"mean prediction {UNSEEN}" + "; band: the middle half of the rows" * alone,
     )
 

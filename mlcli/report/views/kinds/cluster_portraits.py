@@ -5,6 +5,7 @@ The rows are those that a kept model has learned from; the columns those that di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from mlcli.core.insertion import missing_steps
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.rows import evenly_spaced
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Flags
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
 from mlcli.tasks.classification import LabelledRows
@@ -94,7 +95,7 @@ def _portraits(rows: Any, cluster: Codes, names: tuple[str, ...], between: Array
     columns = [rows.table.columns[place] for place in order if not rows.table.columns[place].coded]
     if columns:
         cells = {column.name: np.asarray(rows.table.cells(column.name), np.float64) for column in columns}
-        yield high_and_low(cells, cluster, shown)
+        yield high_and_low(cells, cluster, shown, rows.weights)
         for name in list(cells)[:COLUMNS]:
             parts = [(word, _known(cells[name][cluster == k])) for k, word in shown]
             held = [(word, part) for word, part in parts if len(part)]
@@ -121,16 +122,24 @@ def _known(cells: Array) -> Array:
     return cells[~np.isnan(cells)]
 
 
-def high_and_low(cells: dict[str, Array], cluster: Codes, shown: Sequence[tuple[int, str]]) -> findings.Table:
+def high_and_low(
+    cells: dict[str, Array], cluster: Codes, shown: Sequence[tuple[int, str]], weights: Array
+) -> findings.Table:
     """In which columns the mean of a cluster is high or low beside that of all rows."""
     lines = []
     for name, column in cells.items():
-        known = _known(column)
-        middle, spread = (float(known.mean()), float(known.std())) if len(known) else (0.0, 0.0)
-        means = (_known(column[cluster == k]) for k, _ in shown)
-        lines.append((name, *(_mark_text(mean.mean() - middle if len(mean) else 0.0, spread) for mean in means)))
+        known = ~np.isnan(column) & (weights > 0)
+        parts = [known & (cluster == k) for k, _ in shown]
+        middle = _mean(column, weights, known)
+        spread = math.sqrt(_mean((column - middle) ** 2, weights, known))
+        away = [_mean(column - middle, weights, part) for part in parts]
+        lines.append((name, *(_mark_text(one, spread) for one in away)))
     header = ("column", *(word for _, word in shown))
     return findings.Table(BESIDE_ALL, header, tuple(lines), note=MARKS)
+
+
+def _mean(values: Array, weights: Array, among: Flags) -> float:
+    return float(np.average(values[among], weights=weights[among])) if among.any() else 0.0
 
 
 def _mark_text(away: float, spread: float) -> str:
@@ -151,7 +160,7 @@ def cluster_tree(rows: Any, cluster: Codes, names: tuple[str, ...]) -> Iterator[
     with captured_warnings():
         learn(pipeline, labelled, np.random.default_rng(0))
         shares = LabelledRows.base.outputs_of(pipeline.final, pipeline.prepared(rows.table))
-    right = float((shares.argmax(axis=1) == cluster).mean())
+    right = float(np.average(shares.argmax(axis=1) == cluster, weights=rows.weights))
     note = f"depth {DEPTH} at most; accuracy on these rows {100 * right:.1f} %"
     for finding in pipeline.final.explain():
         if isinstance(finding, findings.Tree):
