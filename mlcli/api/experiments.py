@@ -82,6 +82,7 @@ def eval(  # it is the verb
         training=training,
         tune=tuning_of(Written(plain(tune)), found),
         nested=nested,
+        yardsticks=True,
     )
     raise_all(UsageError, found)
     return _results_of([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))

@@ -212,7 +212,8 @@ def ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], opti
 
 def _refuse_if_all_skipped(cells: Sequence[Cell]) -> None:
     """A command that asks only for what cannot be done is a mistake, not a result with exit code 0."""
-    asked = [cell for cell in cells if cell.model.use not in kind_named(cell.kind).baselines]
+    models = [cell for cell in cells if cell.model.asked]
+    asked = [cell for cell in models if cell.model.use not in kind_named(cell.kind).baselines]
     if asked and all(cell.skipped for cell in asked):
         raise error_of_skipped(asked)
 
@@ -234,6 +235,6 @@ def _without_effect(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[s
         yield "memory is watched on Linux only: here a cell that takes more than its budget is not stopped"
     baselines = {use for cell in cells for use in kind_named(cell.kind).baselines}
     models = [cell.model for cell in cells if cell.model.saved is None and not cell.skipped]
-    plain = [one.use for one in models if one.use not in baselines | {TUNED, SELECTED}]
+    plain = [one.use for one in models if one.asked and one.use not in baselines | {TUNED, SELECTED}]
     if experiment.tune is not None and plain:
         yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"

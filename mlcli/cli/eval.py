@@ -144,6 +144,7 @@ def eval_command(
         tune=tuning.settings(),
         nested=fits.nested,
         expect=gates.bounds(),
+        yardsticks=True,
     )
     run_and_show([with_costs(experiment)], lambda _: store, RunOptions(jobs), views, gates, pages, format)
 

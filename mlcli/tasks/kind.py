@@ -74,6 +74,8 @@ class Kind:
     """The roles of columns that no model sees, but that its rows need to be asked about."""
     baselines: tuple[str, ...]
     """What every table shows beside the models; the first is the one to beat."""
+    yardsticks: tuple[str, ...] = ()
+    """Further baselines that stand beside models that are named, to be looked at, where they are quick."""
     panel: tuple[str, ...]
     """The methods that a bare ``mlcli eval`` runs, beside the baseline."""
     columns_at: str

@@ -54,6 +54,7 @@ KINDS = (
         scores=("labels", "probabilities", "fairness"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
+        yardsticks=("one-r",),
         panel=(
             *("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
             *("svm", "random-forest", "newton-boosting"),

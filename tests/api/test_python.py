@@ -95,7 +95,7 @@ def test_columns_are_left_out_and_a_class_is_looked_for_as_in_the_shell() -> Non
     asked: dict[str, Any] = {"drop": "petal_width", "positive": "virginica"}
     found = mlcli.eval(frame, "naive-bayes", metrics="f1", **asked, target="species", jobs=1)
     words = ("-m", "naive-bayes", "--drop", "petal_width", "--positive", "virginica", "--metric", "f1", "--json")
-    (_, cell) = document(typed("eval", "iris", *words))["cells"]
+    (*_, cell) = document(typed("eval", "iris", *words))["cells"]
     assert found.table["f1[virginica]"].iloc[-1] == cell["metrics"]["f1[virginica]"]["mean"]
     assert "petal_width" not in str(mlcli.train(frame, "naive-bayes", target="species", **asked))
 

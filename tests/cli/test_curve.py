@@ -45,7 +45,7 @@ def test_a_validation_curve_marks_the_best_value() -> None:
     means = {point["value"]: point["metrics"]["accuracy"]["mean"] for point in curve["points"]}
     assert means[curve["best"]] == max(means.values())
     assert curve["points"][0]["training"]["mean"] == 1.0
-    same = document(typed("eval", "wdbc", "-m", "knn", "-p", "k=9", "--folds", "3", "--json"))["cells"][1]
+    same = document(typed("eval", "wdbc", "-m", "knn", "-p", "k=9", "--folds", "3", "--json"))["cells"][-1]
     assert same["metrics"]["accuracy"]["mean"] == means[9]
 
 

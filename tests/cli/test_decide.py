@@ -21,7 +21,7 @@ def recall_of(cell: Any) -> float:
 
 def test_a_dear_error_is_made_less_often() -> None:
     plain, decided = (
-        document(typed("eval", "wdbc", "-m", "naive-bayes", "--cost", COST, *more, "--json"))["cells"][1]
+        document(typed("eval", "wdbc", "-m", "naive-bayes", "--cost", COST, *more, "--json"))["cells"][-1]
         for more in ((), ("--decide", "cost"))
     )
     assert decided["label"] == "naive-bayes (by cost)"
@@ -44,8 +44,8 @@ def test_an_experiment_says_the_same(tmp_path: Path) -> None:
     assert check(spec) == []
     result = typed("run", str(spec), "--json")
     cells = document(result)["cells"]
-    assert [cell["params"]["by"] for cell in cells[1:]] == ["cost", "youden", "youden"]
-    assert [cell["label"] for cell in cells[1:]] == [
+    assert [cell["params"]["by"] for cell in cells[2:]] == ["cost", "youden", "youden"]
+    assert [cell["label"] for cell in cells[2:]] == [
         "naive-bayes (by cost)",
         *(f"knn (by youden) base.k={k}" for k in (3, 9)),
     ]

@@ -25,7 +25,7 @@ def iris() -> Any:
 
 def test_accuracies_on_iris_are_those_of_weka(iris: Any) -> None:
     found = {cell["model"]: 100 * cell["metrics"]["accuracy"]["mean"] for cell in iris["cells"]}
-    assert found == pytest.approx(WEKA, abs=2.5)
+    assert {model: found[model] for model in WEKA} == pytest.approx(WEKA, abs=2.5)
 
 
 def test_the_document_has_the_promised_keys(iris: Any) -> None:
@@ -39,8 +39,8 @@ def test_the_document_has_the_promised_keys(iris: Any) -> None:
         assert set(cell["metrics"]) == set(kind_named("classification").metrics)
         assert cell["confusion"]["labels"] == ["setosa", "versicolor", "virginica"]
         assert [sum(row) for row in cell["confusion"]["counts"]] == [50, 50, 50]
-    assert iris["cells"][3]["params"]["k"] == 1
-    assert iris["cells"][3]["steps"] == [{"use": "standardise", "params": {"ddof": 0}}]
+    assert iris["cells"][-1]["params"]["k"] == 1
+    assert iris["cells"][-1]["steps"] == [{"use": "standardise", "params": {"ddof": 0}}]
 
 
 def test_each_metric_has_its_interval_and_its_splits(iris: Any) -> None:
@@ -62,7 +62,7 @@ def test_leave_one_out_on_the_weather_is_as_worked_out() -> None:
     """worked-examples.md, section 1.2: without smoothing 8/14 and infinite log-loss, Laplace 7/14, 0.7459."""
     both = "{use: naive-bayes, grid: {smoothing: [none, alpha]}}"
     printed = typed("eval", "weather_nominal", "-m", both, "--protocol", "leave-one-out", "--json")
-    _, plain, laplace = (cell["metrics"] for cell in document(printed)["cells"])
+    *_, plain, laplace = (cell["metrics"] for cell in document(printed)["cells"])
     assert plain["accuracy"]["mean"] == pytest.approx(8 / 14)
     assert laplace["accuracy"]["mean"] == pytest.approx(7 / 14)
     assert laplace["log-loss"]["mean"] == pytest.approx(0.7459, abs=5e-5)
@@ -95,11 +95,12 @@ def test_no_gain_over_a_baseline_that_few_groups_belittle(tmp_path: Path) -> Non
     assert "no model is better than the baseline: the largest class" in shown
 
 
-def test_the_baseline_stands_first_in_every_table() -> None:
+def test_the_baselines_stand_first_in_every_table() -> None:
     lines = typed("eval", "iris", "-m", "naive-bayes").stdout.splitlines()
     rule = next(place for place, line in enumerate(lines) if line.startswith("───") and "  ───" in line)
     assert lines[rule + 1].startswith("zero-r")
-    assert lines[rule + 2].startswith("naive-bayes")
+    assert lines[rule + 2].startswith("one-r")
+    assert lines[rule + 3].startswith("naive-bayes")
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -45,7 +45,8 @@ def test_it_is_planned_run_kept_and_shown_again(kind: str, data: str, method: st
     Path("one.yaml").write_text(json.dumps(experiment))
     planned = typed("plan", "one.yaml")
     assert planned.exit_code == 0
-    assert f"{len(BY_NAME[kind].baselines) + 1} cells to run" in planned.stdout
+    beside = len(BY_NAME[kind].baselines) + len(BY_NAME[kind].yardsticks)
+    assert f"{beside + 1} cells to run" in planned.stdout
     ran = typed("run", "one.yaml", "--jobs", "1")
     assert ran.exit_code == 0, ran.output
     assert typed("runs").stdout.splitlines()[2].split()[-1] == "one.yaml"

@@ -29,7 +29,7 @@ def gates(*expected: str) -> tuple[int, dict[tuple[str, str], bool]]:
 
 def test_a_bound_is_of_the_cautious_end_unless_said(folder: Path) -> None:
     cell = document(typed("eval", "iris", "-m", "lda", "--folds", "5", "--metric", "accuracy", "--json"))["cells"][
-        1
+        -1
     ]
     score = cell["metrics"]["accuracy"]
     between = (score["low"] + score["mean"]) / 2
@@ -103,7 +103,7 @@ def test_ci_reads_junit_and_a_summary(folder: Path) -> None:
     suite = ET.parse(folder / "out" / "junit.xml").getroot().find("testsuite")
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "4",
+        "tests": "5",
         "failures": "2",
         "errors": "0",
         "skipped": "0",

@@ -108,10 +108,10 @@ def test_a_package_that_cannot_be_imported_is_refused(
 def test_a_file_names_its_plugins_and_answers_are_kept_by_what_they_hold(folder: Path) -> None:
     Path("e.yaml").write_text(f"plugins: [{FILE}]\ndata: [iris]\nmodels: [nearest-mean]\n")
     assert "in .mlcli/runs.db already" not in typed("run", "e.yaml", "-j", "1").stderr
-    assert "2 of 2 cells were in" in typed("run", "e.yaml", "-j", "1").stderr
+    assert "3 of 3 cells were in" in typed("run", "e.yaml", "-j", "1").stderr
     source = Path(FILE).read_text()
     Path(FILE).write_text(source.replace("argmin(axis=1)", "argmax(axis=1)"))
-    assert "1 of 2 cells were in" in typed("run", "e.yaml", "-j", "1").stderr
+    assert "2 of 3 cells were in" in typed("run", "e.yaml", "-j", "1").stderr
     assert "nearest-mean" not in MODELS
     Path("wrong.yaml").write_text("plugins: [nowhere.py]\ndata: [iris]\nmodels: [knn]\n")
     assert "wrong.yaml:1:11: there is no plug-in" in problem("run", "wrong.yaml")
@@ -173,7 +173,7 @@ def test_estimators_stand_in_each_other_and_behind_transformers(model: dict[str,
 
 def test_without_probabilities_nothing_is_said_of_them(folder: Path) -> None:
     words = ("-m", "sklearn.svm.LinearSVC", "--metric", "log-loss", "-j", "1", "--json")
-    (_, cell) = document(typed("eval", "iris", *words))["cells"]
+    (*_, cell) = document(typed("eval", "iris", *words))["cells"]
     assert "the model gives no probabilities" in cell["metrics"]["log-loss"]["why"]
 
 

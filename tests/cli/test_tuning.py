@@ -47,7 +47,7 @@ def test_a_table_says_what_each_split_chose() -> None:
 
 
 def test_json_has_what_each_split_chose() -> None:
-    (_, cell) = json.loads(text_of("eval", "iris", "-m", KNN, "--folds", "3", "--format", "json"))["cells"]
+    (*_, cell) = json.loads(text_of("eval", "iris", "-m", KNN, "--folds", "3", "--format", "json"))["cells"]
     assert [one["split"] for one in cell["chosen"]] == ["fold 1", "fold 2", "fold 3"]
     assert all(one["chosen"]["k"] in (1, 5, 15) for one in cell["chosen"])
     assert all(0 < one["inner_score"] <= 1 for one in cell["chosen"])

@@ -44,7 +44,7 @@ def test_every_score_is_made_again(folder: Path) -> None:
     assert "DIFFERS" not in told.stdout
     found = document(typed("verify", "1", "--json"))
     assert found["verified"]
-    assert {cell["model"] for cell in found["cells"]} == {"zero-r", "knn", "lda", "random-forest"}
+    assert {cell["model"] for cell in found["cells"]} == {"zero-r", "one-r", "knn", "lda", "random-forest"}
 
 
 def test_a_score_that_was_changed_is_found(folder: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_score_that_was_changed_is_found(folder: Path) -> None:
     change("UPDATE run_details SET value = ? WHERE name = 'scores'", json.dumps(kept))
     told = typed("verify", "1")
     assert told.exit_code == 6
-    assert "flowers, knn: accuracy mean: shown as" in told.stdout
+    assert "flowers, one-r: accuracy mean: shown as" in told.stdout
     assert "1 difference from run 1" in told.stdout
 
 
@@ -94,7 +94,7 @@ def test_a_run_that_kept_no_scores_is_not_called_verified(folder: Path) -> None:
 def test_the_same_answers_come_again(folder: Path) -> None:
     told = typed("rerun", "spec.yaml", "--jobs", "1")
     assert told.exit_code == 0, told.output
-    assert "8 cells run again: the same answers to the bit as in run 1" in told.stdout
+    assert "10 cells run again: the same answers to the bit as in run 1" in told.stdout
     assert "versions: the same of mlcli" in told.stdout
     found = document(typed("rerun", "1", "--json"))
     assert found["same"]
@@ -117,7 +117,7 @@ def test_data_that_have_changed_or_gone_are_no_proof(folder: Path) -> None:
     told = typed("rerun", "1")
     assert told.exit_code == 8
     assert "flowers, knn: the data of flowers have changed since" in told.stdout
-    assert "4 of 8 cells differ from run 1" in told.stdout
+    assert "5 of 10 cells differ from run 1" in told.stdout
     (folder / "flowers.csv").unlink()
     assert "the data of flowers are not there any more" in typed("rerun", "1").stdout
 

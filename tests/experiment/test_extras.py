@@ -146,7 +146,7 @@ def test_the_curve_stands_below_the_table_and_in_the_document() -> None:
     assert "accuracy by rounds" in text
     assert "training-" in text
     assert "training: of the rows that were learned from" in text
-    baseline, boosted = document(typed(*words, "--json"))["cells"]
+    baseline, *_, boosted = document(typed(*words, "--json"))["cells"]
     assert "stages" not in baseline
     assert baseline["training"]["accuracy"] == pytest.approx(1 / 3, abs=0.01)
     assert [at["value"] for at in boosted["stages"]["values"]] == [1, 2, 3, 5]

@@ -57,14 +57,14 @@ def problems(tmp_path: Path, model: str) -> list[tuple[str, Problem]]:
 def test_a_grid_goes_into_nested_models(tmp_path: Path) -> None:
     asked = written(tmp_path, "{use: bagging, grid: {base.max_depth: [1, 3], bags: [5]}}")
     assert chosen(asked.models) == [{"base.max_depth": 1, "bags": 5}, {"base.max_depth": 3, "bags": 5}]
-    depths = [cell.model.params["base"]["params"]["max_depth"] for cell in plan(asked)[1:]]
+    depths = [cell.model.params["base"]["params"]["max_depth"] for cell in plan(asked)[2:]]
     assert depths == [1, 3]
 
 
 def test_a_path_counts_for_the_models_of_a_grid_that_have_such_a_parameter(tmp_path: Path) -> None:
     asked = written(tmp_path, "{use: bagging, grid: {base.k: [1, 5], base: [knn, lda]}}")
     assert chosen(asked.models) == [{"base.k": 1, "base": "knn"}, {"base": "lda"}, {"base.k": 5, "base": "knn"}]
-    labels = [cell.label for cell in plan(asked)[1:]]
+    labels = [cell.label for cell in plan(asked)[2:]]
     assert labels == ["bagging base=knn base.k=1", "bagging base=lda", "bagging base=knn base.k=5"]
 
 

@@ -35,7 +35,7 @@ def test_each_protocol_has_its_cells_and_baselines(file: Path) -> None:
     assert [(cell.protocol.use, cell.model.use) for cell in cells] == [
         (protocol, model)
         for protocol in ("stratified-k-fold", "bootstrap", "leave-one-out")
-        for model in ("zero-r", "lda")
+        for model in ("zero-r", *["one-r"] * (protocol != "bootstrap"), "lda")
     ]
 
 

@@ -126,3 +126,33 @@ def test_pessimism_is_about_classes() -> None:
 
 def test_a_price_that_nobody_pays_is_refused() -> None:
     assert DecisionTree(prune_alpha=0.1).conflicts() == ["prune_alpha is of prune=cost-complexity; prune is auto"]
+
+
+def plainly_small(tree: Any, gain: float, rows: int, by_ratio: bool, node: int = 0) -> int:
+    """How many leaves a node has in the end, from impurities, by the words of S2: few rows, low gain or ratio."""
+    children = range(tree.left[node], tree.left[node] + tree.children[node]) if not tree.leaves[node] else ()
+    below = [plainly_small(tree, gain, rows, by_ratio, child) for child in children]
+    if sum(below) != len(below) or not below:
+        return sum(below) or 1
+    weights = tree.weight[list(children)]
+    shares = weights / weights.sum()
+    gained = tree.impurity[node] - shares @ tree.impurity[list(children)]
+    worth = gained / -(shares @ np.log2(shares)) if by_ratio else gained
+    return 1 if worth <= gain or weights.min() < rows else len(below)
+
+
+@pytest.mark.parametrize("algorithm", ["cart", "id3", "c45"])
+@pytest.mark.parametrize(("gain", "rows"), [(0.0, 1), (0.0, 8), (0.12, 1), (0.12, 8)])
+def test_small_branches_go_from_the_leaves_upwards(algorithm: str, gain: float, rows: int) -> None:
+    for data in (as_they_are("breast_cancer"), noisy("classes")[0], noisy("values")[0]):
+        grown = fitted(DecisionTree(algorithm=algorithm, prune="none"), data).tree_
+        pruned = DecisionTree(algorithm=algorithm, prune="small", prune_gain=gain, prune_rows=rows)
+        assert fitted(pruned, data).tree_.leaves.sum() == plainly_small(grown, gain, rows, algorithm == "c45")
+
+
+def test_a_question_of_low_gain_above_good_ones_stays_which_a_limit_of_growing_forbids() -> None:
+    cells = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [20, 20, 20, 22], axis=0)
+    data = labelled(numeric(cells), ["ab"[int(a != b)] for a, b in cells])
+    early = fitted(DecisionTree(min_gain=0.05), data).tree_
+    late = fitted(DecisionTree(prune="small", prune_gain=0.05), data).tree_
+    assert (early.leaves.sum(), late.leaves.sum()) == (1, 4)

@@ -128,6 +128,8 @@ class ModelSpec(RegisteredSpec):
     saved: Path | None = None
     stages: Stages | None = None
     """None: as the experiment says."""
+    asked: bool = field(default=True, compare=False)
+    """Whether somebody asked for it; a yardstick stands in the table by itself."""
 
     @property
     def name(self) -> str:
@@ -191,6 +193,8 @@ class Experiment:
     """Whether the best of the models, chosen in each split for itself, is a row of the table."""
     expect: tuple[Expectation, ...] = ()
     """What its models must reach."""
+    yardsticks: bool = False
+    """Whether yardsticks of the kind stand beside models that are named."""
     source: Path | None = None
     """The experiment file; dataset paths are relative to it."""
     name: str = ""

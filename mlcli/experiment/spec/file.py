@@ -101,6 +101,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         metrics=tuple(metrics),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=source,
+        yardsticks=True,
         **{key: parts[key].value for key in PLAIN if key in parts},
         **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},
     )

@@ -35,7 +35,7 @@ from mlcli.experiment.spec.shorthands import (
     tuned_if_tunable,
     tuned_in_order,
 )
-from mlcli.experiment.spec.suitability import no_stages, why_too_slow
+from mlcli.experiment.spec.suitability import no_stages, why_too_slow, yardsticks_of
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -176,7 +176,7 @@ def _all_models(
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
     inner = protocol.built().choosing(planned.strata)
-    every = _baselines_first(planned, models)
+    every = _baselines_first(planned, [*yardsticks_of(experiment, planned, protocol), *models])
     if inner:
         every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
     elif experiment.nested:

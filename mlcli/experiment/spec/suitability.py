@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
-from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 PATIENCE = 5.0
 """How many seconds a fit of a method of the panel may take, by its own estimate."""
+MOMENT = 0.1
+"""How many seconds all fits of a method may take that nobody asked for: what nobody notices."""
 SECONDS_PER_PAIR_OF_CELLS = 1e-9
 MOST_FOR_A_GUESS = 10.0
 """Seconds of work at most for a target that is in doubt."""
@@ -31,6 +34,25 @@ def why_too_slow(planned: PlannedDataset, use: str) -> str:
     if seconds <= PATIENCE:
         return ""
     return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
+
+
+def yardsticks_of(experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec) -> list[ModelSpec]:
+    """The further baselines that nobody asked for, beside models that learn more, where they are quick."""
+    models = experiment.models or ()
+    if not experiment.yardsticks or all(model.use in planned.kind.baselines for model in models):
+        return []
+    taken = {name for model in models for name in (model.use, model.name)}
+    quick = (one for one in planned.kind.yardsticks if one not in taken and _is_quick(planned, protocol, one))
+    return [ModelSpec(use, asked=False).resolved() for use in quick]
+
+
+def _is_quick(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> bool:
+    """Whether all fits of a method take a moment, by a usual protocol: one that sweeps over nothing."""
+    if protocol.use not in planned.kind.protocols:
+        return False
+    split = protocol.built()
+    fits = len(planned.dataset) if split.pooled else _fits_by(split)
+    return estimated_seconds(planned.dataset, planned.kind, use) * fits <= MOMENT
 
 
 def no_stages(what: str) -> UsageError:
@@ -49,15 +71,14 @@ def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
 def estimated_work(cells: Sequence[Cell]) -> float:
     """About how many seconds all fits of cells take, as far as their methods estimate them, and their scores."""
     return sum(
-        estimated_seconds(cell.dataset, kind_named(cell.kind), cell.model.use) * _fits_of(cell)
+        estimated_seconds(cell.dataset, kind_named(cell.kind), cell.model.use) * _fits_by(cell.protocol.built())
         + _seconds_of_scores(cell.dataset)
         for cell in cells
         if isinstance(cell.dataset, Dataset) and not cell.skipped and cell.model.saved is None
     )
 
 
-def _fits_of(cell: Cell) -> int:
-    protocol = cell.protocol.built()
+def _fits_by(protocol: Any) -> int:
     return int(getattr(protocol, "folds", 1)) * int(getattr(protocol, "repeats", 1))
 
 

@@ -43,6 +43,8 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelledRows
 
+SECONDS_PER_CELL = 3e-7
+"""Measured on 2,000 × 20 and 20,000 × 50 numbers."""
 NO_COLUMN = Column("no column", "nominal")
 """Stands in for the columns of a table without any; all its cells are missing, so that a rule on it is zero-r."""
 
@@ -79,6 +81,10 @@ class OneR(Classifier):
     wrong_: Array = learned()
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
+
+    def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
+        """Each number is sorted, and looked at in Python, once."""
+        return SECONDS_PER_CELL * rows * columns
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""

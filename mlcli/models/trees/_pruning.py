@@ -90,6 +90,23 @@ def by_pessimism(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
     return tree, where_leaves_cost_no_more(tree, tree.weight * upper_limit(errors, tree.weight, model.confidence))
 
 
+def by_smallness(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
+    """A tree without questions that gain little or have a branch of few rows, but for those above better ones."""
+    tree = model.grown(data)
+    gain, parent, weight = tree.gain / tree.weight, tree.parent, tree.weight
+    if model.algorithm == "c45":
+        share = weight[1:] / weight[parent[1:]]
+        information = np.bincount(parent[1:], -share * np.log2(share), len(weight))
+        gain = np.divide(gain, information, out=np.zeros(len(gain)), where=information > 0)
+    fewest = np.full(len(weight), np.inf)
+    np.minimum.at(fewest, parent[1:], weight[1:])
+    small = (gain <= model.prune_gain * (1 + ROUNDING)) | (fewest < model.prune_rows * (1 - ROUNDING))
+    asked_below = np.zeros(len(weight), bool)
+    for node in range(len(weight) - 1, 0, -1):  # children before their parents
+        asked_below[parent[node]] |= not tree.leaves[node] and (asked_below[node] or not small[node])
+    return tree, small & ~asked_below & ~tree.leaves
+
+
 def _losses(model: DecisionTree, data: Any, answers: Array) -> Array:
     """What answers about rows cost, by their weight."""
     return np.asarray(data.weights * data.base.losses(model, data, answers))
@@ -100,6 +117,7 @@ PRUNINGS: dict[str, Callable[[DecisionTree, Any, np.random.Generator], Pruned]] 
     "reduced-error": by_reduced_error,
     "cost-complexity": by_cost_complexity,
     "pessimistic": by_pessimism,
+    "small": by_smallness,
 }
 
 

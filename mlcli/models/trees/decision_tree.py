@@ -10,7 +10,8 @@ Formula:
     Pruning makes a leaf of a node, from the bottom up, where that costs no more than what is below it. A leaf
     costs its loss on a ``validation`` share of the rows, of which no question is learned (reduced-error); or W·U,
     with P(Binomial(W, U) ≤ its errors) = ``confidence`` (pessimistic); or (W/n)·H(Q) + ``prune_alpha``
-    (cost-complexity).
+    (cost-complexity). Or it makes a leaf of each node below which nothing is asked any more, if its split gains at
+    most ``prune_gain`` or has a branch of fewer than ``prune_rows`` rows (small).
 
 Assumes:
     The target depends on columns one at a time and in steps; a straight line costs many questions, and where no
@@ -37,6 +38,8 @@ Choices:
     Gini and misclassification are at most 1 − 1/K (the notes print 1, and 1/K).
     ``prune: auto`` is C4.5's pessimistic pruning for its trees of classes and none for others. No subtree is ever
     raised, as Quinlan's program may. Under reduced-error, leaves answer by the rows that they were learned from.
+    ``prune_gain`` is compared as ``min_gain`` is, which forbids a split of low gain above good ones, too: small
+    keeps that one.
     Without ``prune_alpha`` the one with the least loss in ``folds`` folds is taken, of equals the largest, among
     the geometric means of neighbouring ones at which the tree of all rows changes (of 50 at most).
 """
@@ -114,6 +117,8 @@ class DecisionTree(Classifier, Regressor):
     )
     validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
     folds: int = param(5, "how many folds cost-complexity splits the rows into", ge=2, if_given=True)
+    prune_rows: int = param(5, "how many rows small leaves in every branch", ge=1, if_given=True)
+    prune_gain: float = param(0.0, "what a split must gain more than under small", ge=0, if_given=True)
     detail: str = explain_param("full: show the gain of every candidate split at the first nodes, too")
 
     fills_: Array = learned("columns")

@@ -28,11 +28,14 @@ class TableDifferences:
     """The score of each other model minus that of the best."""
     to_baseline: Mapping[Scored, Difference]
     """The score of each model minus that of the baseline."""
+    beside: Mapping[Scored, Difference]
+    """The score of each yardstick minus that of the best: tests of their own, which weaken no other."""
 
 
 def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     """All comparisons of one table; nothing where no model has a score that says something of other rows."""
-    known = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
+    every = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
+    known = [one for one in every if one.cell.model.asked]
     best = best_of(known, metric)
     if best is None:
         return None
@@ -41,7 +44,9 @@ def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     models = [one for one in known if one is not baseline]
     to_best = _differences_to(best, others, metric)
     to_baseline = _differences_to(baseline, models, metric) if baseline else {}
-    return TableDifferences(metric, best, baseline, to_best, to_baseline)
+    alone = [_differences_to(best, [one], metric) for one in every if not one.cell.model.asked]
+    beside = {one: test for tests in alone for one, test in tests.items()}
+    return TableDifferences(metric, best, baseline, to_best, to_baseline, beside)
 
 
 def _differences_to(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
@@ -69,7 +74,8 @@ def differences_as_json(differences: TableDifferences, names: Group) -> list[dic
     def compared(one: Scored) -> str:
         return LARGEST_CLASS if is_largest_class_standard(one) else names[one]
 
-    beside = ((differences.best, differences.to_best), (differences.baseline, differences.to_baseline))
+    best, baseline = differences.best, differences.baseline
+    beside = ((best, differences.to_best), (best, differences.beside), (baseline, differences.to_baseline))
     pairs = ((compared(one), other, test) for other, tests in beside if other for one, test in tests.items())
     return [pair_as_json(one, compared(other), test) for one, other, test in pairs]
 
@@ -91,7 +97,7 @@ def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any
 
 def best_of(scored: Iterable[Scored], metric: Metric) -> Scored | None:
     """The one with the best score, those that knew no judged rows first, baselines last among equals."""
-    known = [one for one in scored if score_of(one, metric) is not None]
+    known = [one for one in scored if one.cell.model.asked and score_of(one, metric) is not None]
     return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
 
 

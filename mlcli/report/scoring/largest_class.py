@@ -49,7 +49,8 @@ def compared_answers(one: Scored) -> Sequence[Any]:
 
 def _largest_class_answers(one: Scored) -> LabelAnswers | None:
     if one.result not in _OF_BASELINE:
-        _OF_BASELINE[one.result] = _if_largest_class(one) if one.done and one.is_baseline else None
+        one_to_beat = one.done and one.is_baseline and one.cell.model.asked
+        _OF_BASELINE[one.result] = _if_largest_class(one) if one_to_beat else None
     return _OF_BASELINE[one.result]
 
 

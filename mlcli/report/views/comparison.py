@@ -139,7 +139,7 @@ def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
 
 def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
     """The models of one dataset; nothing where there are no two to compare."""
-    done = [one for one in group if one.done]
+    done = [one for one in group if one.done and (one.cell.model.asked or group[one] == against)]
     metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
     if metric is None or len(done) < 2:
         return None

@@ -87,6 +87,7 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
         "rows": cell.labelled_rows,
         "rows_without_target": cell.dataset.unlabelled,
         **given({"stages": plain(cell.stages), "training": cell.training}),
+        **({} if cell.model.asked else {"asked": False}),
         **({"saved": str(cell.model.saved), "rows_learned_from": cell.learned_rows} if cell.model.saved else {}),
     }
 

@@ -238,9 +238,10 @@ def distances_to_best(differences: TableDifferences | None) -> dict[Scored, Grid
     """For each model how far it is from the best, with p; nothing where none is compared."""
     if differences is None or not differences.to_best:
         return {}
-    known = [one.summaries[differences.metric.name] for one in (differences.best, *differences.to_best)]
+    tests = {**differences.to_best, **differences.beside}
+    known = [one.summaries[differences.metric.name] for one in (differences.best, *tests)]
     decimals = decimals_of(differences.metric, known)
-    fields = {one: _distance_to_best(difference, decimals) for one, difference in differences.to_best.items()}
+    fields = {one: _distance_to_best(difference, decimals) for one, difference in tests.items()}
     return {differences.best: GridCell("best", "weak"), **fields}
 
 

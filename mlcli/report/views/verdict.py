@@ -55,7 +55,10 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     untested = [names[one] for one in others if differences.to_best[one].mean is None]
     equals = [one for one in others if differences.to_best[one].mean is not None]
     alike = [names[one] for one in equals if not differences.to_best[one].distinguishable]
-    groups = (("not distinguishable from it", alike), ("not tested against it", untested))
+    beside = {names[one]: test for one, test in differences.beside.items() if test.mean is not None}
+    alike += [name for name, test in beside.items() if not test.distinguishable]
+    better = [name for name, test in beside.items() if name not in alike and badness(metric, test.mean or 0.0) < 0]
+    groups = (("worse than", better), ("not distinguishable from it", alike), ("not tested against it", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
     return f"{sentence}.{_optimism_sentence(models, names, metric)}"
 
