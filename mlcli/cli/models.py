@@ -57,13 +57,14 @@ def _imported(path: str) -> Entry:
 
 
 def _called_otherwise(name: str) -> Catalogue | None:
-    """What refuses a name that stands for something with what that is called here; a metric is refused at once."""
+    """What refuses a name that stands for one thing with what that is called here; a metric is refused at once."""
     if name in PROTOCOLS:
         return MODELS
     spellings = (name.lower().replace(" ", "-"), *other_names(name))
     if metric := next((one for one in spellings if one in _metrics()), ""):
         raise UsageError(f"there is no model '{name}'", hint=f"it is a metric: --metric {metric}")
-    return next((known for known in ALL if any(one in known for one in spellings)), None)
+    found = [known for known in ALL if any(one in known for one in spellings)]
+    return found[0] if len(found) == 1 else None
 
 
 def _metrics() -> set[str]:

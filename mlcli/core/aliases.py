@@ -11,7 +11,8 @@ METHODS = {
     "bayes-net": "bayesiannetwork bayesnet",
     "cblof": "cbof",
     "crf": "conditionalrandomfield",
-    "decision-tree": "c45 cart classificationtree decisionstump dt dtree id3 j48 regressiontree stump tree",
+    "decision-tree": "c45 cart classificationtree decisionstump dt dtree id3 informationgain j48 regressiontree"
+    " stump tree",
     "elastic-net": "enet",
     "extra-trees": "et extratrees",
     "fp-growth": "apriori associationrules frequentitemsets",

@@ -79,9 +79,9 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str = "") -> str:
     """A number of things: 1 row, 2 rows."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

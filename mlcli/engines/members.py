@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.model import Model
+from mlcli.core.names import counted
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import OutputsOf, outputs
 from mlcli.tasks.classification import Classifier
@@ -16,6 +17,8 @@ from mlcli.tasks.regression import Regressor
 
 MOST_MEMBERS = 25
 """So many members are listed; all of them count."""
+FIRST_TREES = 5
+"""What so many trees say is shown one by one."""
 
 
 def members_of(
@@ -29,7 +32,7 @@ def members_of(
     answers = classes or (whole.target_,)
     rows: list[tuple[findings.Entry, ...]] = [
         (name, *line) for name, line in zip(names, said.tolist(), strict=True)
-    ]
+    ][:MOST_MEMBERS]
     note = f"the first {MOST_MEMBERS} of {len(members)}" if len(members) > MOST_MEMBERS else ""
     if weights is None:
         return findings.Table("Answers of the models", ("model", *answers), tuple(rows), note=note)
@@ -37,6 +40,36 @@ def members_of(
     lines = [(name, weight, *line) for (name, *line), weight in counted]
     lines.append(("weighted mean", float(weights.sum()), *np.average(said, axis=0, weights=weights).tolist()))
     return findings.Table("Answers of the models", ("model", "weight", *answers), tuple(lines), note=note)
+
+
+def votes_of_trees(whole: Any, said: Array) -> findings.Explanation:
+    """How many trees decide on each class, or how far their values spread; and what the first ones say."""
+    if not whole.classes_:
+        spread = ("mean", "standard deviation", "smallest", "median", "largest")
+        row = tuple(float(of(said)) for of in (np.mean, np.std, np.min, np.median, np.max))
+        first = tuple(enumerate(said[:FIRST_TREES, 0].tolist(), 1))
+        votes = findings.Table(f"Values of {counted(len(said), 'tree')}", spread, (row,))
+        return votes, findings.Table("First trees", ("tree", whole.target_), first)
+    decided = whole.decide(said)
+    totals = np.bincount(decided, minlength=len(whole.classes_)).tolist()
+    rows = tuple(zip(whole.classes_, totals, said.mean(axis=0).tolist(), strict=True))
+    votes = findings.Table(f"Votes of {counted(len(said), 'tree')}", ("class", "trees", "mean probability"), rows)
+    lines = tuple(
+        (number, whole.classes_[code], *line)
+        for number, (code, line) in enumerate(zip(decided, said[:FIRST_TREES].tolist(), strict=False), 1)
+    )
+    header = ("tree", "decides on", *(f"p({name})" for name in whole.classes_))
+    return votes, findings.Table("First trees", header, lines)
+
+
+def scores_after_rounds(whole: Any, table: Table) -> findings.Table:
+    """The score that boosting starts from, the sums after more and more rounds, and what they say."""
+    at = sorted({0, *(2**power for power in range(whole.stages().bit_length())), whole.stages()})
+    scores = np.vstack([score.copy() for score in whole.scores(table, at)])
+    said = whole.outputs_from(scores) if whole.classes_ else np.empty((len(at), 0))
+    header = ("rounds", *whole.score_names(), *(f"p({name})" for name in whole.classes_ or ()))
+    lines = zip(at, np.hstack([scores, said]).tolist(), strict=True)
+    return findings.Table("Score of the row", header, tuple((count, *line) for count, line in lines))
 
 
 def numbered(models: Sequence[Model]) -> list[str]:

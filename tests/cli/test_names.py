@@ -52,6 +52,8 @@ def test_a_misspelt_name_is_answered_with_the_nearest(words: list[str], meant: s
         ("softplus", ["mlp"]),
         ("decision boundary", ["lda", "qda"]),
         ("vote neighbours", ["knn"]),
+        ("information gain", ["decision-tree", "mutual-information"]),
+        ("fisher", ["lda", "lda-projection"]),
     ],
 )
 def test_a_word_that_is_no_id_is_looked_for_in_all_pages(word: str, ids: list[str]) -> None:

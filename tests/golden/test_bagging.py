@@ -192,3 +192,9 @@ def test_members_that_are_not_what_was_asked_for_are_refused() -> None:
     written["model"]["params"]["dict"]["bags"] = 3
     with pytest.raises(ValueError, match=r"models_ .* does not fit bags"):
         unpacked(written, arrays)
+
+
+def test_of_many_models_the_first_are_shown_of_a_row() -> None:
+    data = in_numbers("cpu")
+    (found,) = learned(Bagging(bags=30), data).explain_answer(data.table.take(np.array([0])))
+    assert [len(found.rows), found.rows[-1][:2], found.note] == [26, ("weighted mean", 30.0), "the first 25 of 30"]

@@ -154,7 +154,23 @@ def test_cart_grows_seven_leaves() -> None:
 def candidates_of(**params: Any) -> dict[tuple[str, str], tuple[Any, ...]]:
     """What every split of the weather would gain at the first nodes, by node and split."""
     found = fitted(DecisionTree(detail="full", **params), weather()).explain()[-1]
-    return {(node, split): tuple(figures) for node, split, *figures in found.rows}
+    return {(node, split): tuple(figures) for node, _, split, *figures in found.rows}
+
+
+def test_the_impurity_of_each_node_stands_before_its_gains() -> None:
+    """H(9/14, 5/14) of all days, and H(2/5, 3/5) of those with sun."""
+    (*_, found) = fitted(DecisionTree(detail="full", algorithm="id3"), weather()).explain()
+    assert found.header[1] == "entropy"
+    assert {line[0]: line[1] for line in found.rows} == {
+        "all rows": pytest.approx(0.940286, abs=5e-7),
+        "outlook = sunny": pytest.approx(0.970951, abs=5e-7),
+        "outlook = rainy": pytest.approx(0.970951, abs=5e-7),
+    }
+
+
+def test_a_tree_of_one_leaf_has_one_leaf() -> None:
+    tree, *_ = fitted(DecisionTree(min_split=100), weather()).explain()
+    assert tree.note.startswith("1 leaf, depth 0;")
 
 
 def test_every_column_is_listed_with_its_gain_and_gain_ratio() -> None:

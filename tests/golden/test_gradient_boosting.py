@@ -143,3 +143,36 @@ def test_weak_learners_tell_classes_apart_and_stop_in_time() -> None:
 
 def test_parameters_of_trees_are_refused_beside_a_base() -> None:
     assert GradientBoosting(base=LinearRegression(), bins=9).conflicts() == ["bins is of trees, but base is given"]
+
+
+def test_a_row_is_explained_by_its_score_after_rounds() -> None:
+    """Those of scikit-learn after 1, 2, 4, 8 and 12 rounds; before any, the log-odds of all rows."""
+    X = coarse()
+    labels = classes_of(X, 2)
+    model = fitted(GradientBoosting(rounds=ROUNDS, min_leaf=3), labelled(numeric(X), labels))
+    other = GradientBoostingClassifier(n_estimators=ROUNDS, min_samples_leaf=3).fit(X, labels)
+    (found,) = model.explain_answer(numeric(X[:1]))
+    scores = [float(one[0, 0]) for one in other.staged_decision_function(X[:1])]
+    shares = [one[0] for one in other.staged_predict_proba(X[:1])]
+    share = np.mean(np.array(labels) == other.classes_[1])
+    assert found.header == (
+        "rounds",
+        *(f"{of}" for of in (f"F({other.classes_[1]})", *map("p({})".format, other.classes_))),
+    )
+    assert [line[0] for line in found.rows] == [0, 1, 2, 4, 8, 12]
+    assert found.rows[0][1:] == pytest.approx((np.log(share / (1 - share)), 1 - share, share))
+    for at, *said in found.rows[1:]:
+        assert said == pytest.approx([scores[at - 1], *shares[at - 1]], abs=1e-6)
+
+
+def test_two_rounds_can_be_followed_by_hand() -> None:
+    """The mean 4 leaves −3, −3, 2, 4, cut at 2.5; then 0, 0, −1, 1 are left, cut at 3.5."""
+    data = valued(numeric(np.array([[1.0], [2.0], [3.0], [4.0]])), [1.0, 1.0, 6.0, 8.0])
+    model = fitted(GradientBoosting(rounds=2, max_depth=1, learning_rate=1.0), data)
+    _, losses, first, second, _ = model.explain()
+    assert losses.note == "before any round, F₀: F(value) = 4"
+    assert (first.title, first.answers[1:]) == ("Round 1: what is added to F(value)", ("-3", "+3"))
+    assert second.conditions[1:] == ("x0 ≤ 3.5 or missing", "x0 > 3.5")
+    assert second.answers[1:] == ("-0.333333", "+1")
+    (found,) = model.explain_answer(numeric(np.array([[4.0]])))
+    assert np.array(found.rows) == pytest.approx(np.array([[0, 4], [1, 7], [2, 8]]))

@@ -197,3 +197,15 @@ def test_the_explanation_shows_what_follows_what_but_no_tag_before_the_start() -
     assert len(histories) == 3 * 3 + 3 + 1
     assert all(later != "(start)" or earlier == "(start)" for one in histories for earlier, later in pairwise(one))
     assert [row[0] for row in emits.rows] == ["t0", "t1", "t2"]
+
+
+def test_a_row_is_explained_without_the_tags_that_are_impossible() -> None:
+    model = fitted(HiddenMarkovModel(**PLAIN), data := tagged([THE_DOG_LAUGHS, THE_CAT_SAW]))
+    (found,) = model.explain_answer(data.take(np.arange(3)).table)
+    tags = [dict(zip(found.header, line, strict=True)) for line in found.rows]
+    assert [[line[tag] for tag in "DNV"] for line in tags] == [
+        [pytest.approx(0.0), None, None],
+        [None, pytest.approx(math.log(2 / 3)), None],
+        [None, None, pytest.approx(math.log(1 / 3))],
+    ]
+    assert "Where nothing stands, no tags are possible." in found.note

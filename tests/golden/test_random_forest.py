@@ -262,3 +262,24 @@ def test_control_is_averaged_over_trees() -> None:
     asks = [[trees.depths()[own[trees.feature[own] == j]] for own in nodes] for j in range(4)]
     means = [np.mean([depths.min() for depths in of_trees if len(depths)]) for of_trees in asks]
     assert control(trees, 4)[1] == pytest.approx(means)
+
+
+def test_a_row_is_explained_by_how_many_trees_decide_on_each_class() -> None:
+    data = in_numbers("iris")
+    model, row = fitted(RandomForest(trees=7), data), data.table.take(np.array([70]))
+    votes, first = model.explain_answer(row)
+    each = np.diff(
+        [np.zeros(3), *(at * said[0] for at, said in enumerate(model.staged(row, range(1, 8)), 1))], axis=0
+    )
+    assert [line[1] for line in votes.rows] == np.bincount(each.argmax(axis=1), minlength=3).tolist()
+    assert [line[2] for line in votes.rows] == pytest.approx(model.predict_proba(row)[0])
+    assert np.array([line[2:] for line in first.rows]) == pytest.approx(each[:5])
+
+
+def test_a_row_is_explained_by_the_spread_of_the_values_of_trees() -> None:
+    data = in_numbers("cpu")
+    model, row = fitted(RandomForest(trees=7), data), data.table.take(np.array([70]))
+    spread, first = model.explain_answer(row)
+    each = np.diff([0.0, *(at * said[0] for at, said in enumerate(model.staged(row, range(1, 8)), 1))])
+    assert spread.rows[0] == pytest.approx((each.mean(), each.std(), each.min(), np.median(each), each.max()))
+    assert [line[1] for line in first.rows] == pytest.approx(each[:5].tolist())

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 DEPTH = 2
 """How many questions lead to a node at most whose candidates are shown."""
-Candidate = tuple[str, str, str, float, float]
-"""A node and a split of it in words, whether it was taken, what it gains and its split information."""
+Candidate = tuple[str, float, str, str, float, float]
+"""A node, its impurity, a split of it, whether it was taken, what it gains and its split information."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached
         rows = _rows_of(tree, node, reached)
         for cut in sorted(cuts(grower, targets, rows), key=lambda one: -one.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
-            words = " AND ".join(path) or "all rows", _split(named, cut), "taken" if taken else ""
-            found.append((*words, cut.gain, cut.information))
+            here = " AND ".join(path) or "all rows", float(tree.impurity[node])
+            found.append((*here, _split(named, cut), "taken" if taken else "", cut.gain, cut.information))
     return tuple(found)
 
 
@@ -60,11 +60,11 @@ def _rows_of(tree: Trees, node: int, reached: Rows) -> Rows:
 
 def candidate_table(found: tuple[Candidate, ...], measure: str) -> findings.Table:
     """All of them; only bits are divided by bits."""
-    header: tuple[str, ...] = ("node", "split", "", f"decrease of {measure}")
-    rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:4] for one in found)
+    header: tuple[str, ...] = ("node", measure, "split", "", f"decrease of {measure}")
+    rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:5] for one in found)
     if measure == "entropy":
         header = (*header, "split information", "gain ratio")
-        rows = tuple((*one, float(quotient(*np.array([one[3:]]).T)[0])) for one in found)
+        rows = tuple((*one, float(quotient(*np.array([one[4:]]).T)[0])) for one in found)
     note = f"of impure nodes down to depth {DEPTH}"
     return findings.Table("Gain of every candidate split", header, rows, note=note)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.names import counted
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.trees.cells import is_ordered
@@ -37,11 +38,12 @@ def warn_without_split(trees: Trees, method: str, min_leaf: int, y: Array) -> No
 
 @dataclass(frozen=True, eq=False)
 class NamedTree:
-    """A tree with the names of its columns and what each node answers."""
+    """A tree, one of several by its root, with the names of its columns and what each node answers."""
 
     tree: Trees
     columns: Sequence[Column]
     answers: Sequence[str]
+    root: int = 0
 
     def branches(self, node: int) -> Iterator[tuple[int, str]]:
         """Each child with the condition that leads to it."""
@@ -76,7 +78,7 @@ class NamedTree:
 
     def paths(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Each node with the conditions that lead to it, before those below it."""
-        waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        waiting: list[tuple[int, tuple[str, ...]]] = [(self.root, ())]
         while waiting:
             node, path = waiting.pop()
             yield node, path
@@ -101,7 +103,7 @@ def explained(
 ) -> findings.Explanation:
     """Rules, classes as OR of ANDs while there are few leaves, and what columns are worth."""
     named = NamedTree(tree, columns, answers)
-    sections: list[findings.Finding] = [_rules(named, leaves_grown)]
+    sections: list[findings.Finding] = [rules(named, leaves_grown=leaves_grown)]
     if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
         sections.append(_classes(named))
     if not tree.leaves[0]:
@@ -109,21 +111,22 @@ def explained(
     return tuple(sections)
 
 
-def _rules(named: NamedTree, leaves_grown: int) -> findings.Tree:
-    tree, leaves = named.tree, int(named.tree.leaves.sum())
-    pruned = f", pruned from {leaves_grown}" if leaves_grown > leaves else ""
+def rules(named: NamedTree, title: str = "Tree", leaves_grown: int = 0) -> findings.Tree:
+    """Each node with the condition that leads to it."""
+    tree, (order, paths) = named.tree, zip(*named.paths(), strict=True)
+    leaves = int(tree.leaves[list(order)].sum())
+    size = counted(leaves, "leaf", "leaves") + (f", pruned from {leaves_grown}" if leaves_grown > leaves else "")
     shares = ", before them the share of the class if that is not all" if tree.value.shape[1] > 1 else ""
-    order, paths = zip(*named.paths(), strict=True)
     depths = tuple(map(len, paths))
-    sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(order))
+    sure = tree.value.max(axis=1) if tree.value.shape[1] > 1 else np.ones(len(tree.weight))
     return findings.Tree(
-        "Tree",
+        title,
         depths,
         tuple(path[-1] if path else "" for path in paths),
         tuple(named.answers[node] for node in order),
         tuple(sure[list(order)].tolist()),
         tuple(tree.weight[list(order)].tolist()),
-        note=f"{leaves} leaves{pruned}, depth {max(depths)}; in brackets the training rows{shares}",
+        note=f"{size}, depth {max(depths)}; in brackets the training rows{shares}",
     )
 
 

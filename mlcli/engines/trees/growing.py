@@ -18,16 +18,7 @@ from mlcli.engines.trees.structure import LEAF, STOPS, Trees
 from mlcli.engines.trees.targets import class_shares
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees.records import (
-        Binned,
-        Grown,
-        Ids,
-        KeptSums,
-        Limits,
-        PackedTargets,
-        Scale,
-        Workspace,
-    )
+    from mlcli.kernels.trees.records import Binned, Grown, Ids, KeptSums, Limits, PackedTargets, Scale, Workspace
 
 NEARLY = 1 - 1e-9
 MOST_WEIGHT = 2**62

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.kernels.trees.records import Binned, Branching, Grown, NodeRows, Nodes, Words, Workspace
+from mlcli.kernels.trees.records import Binned, Branching, Grown, Ids, Nodes, Words, Workspace
 from mlcli.kernels.trees.splits import ParentNode, best_split, entropy_of_sides, score_of_levels
 from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import inlined
@@ -12,14 +12,14 @@ from mlcli.kernels.without_counting import inlined
 
 @inlined
 def choose_column(
-    columns: Binned, one: Nodes, here: NodeRows, parent: ParentNode, before: float, space: Workspace,
+    columns: Binned, one: Nodes, rows: Ids, parent: ParentNode, before: float, space: Workspace,
     branching: Branching,
 ) -> None:  # fmt: skip
     """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
     splits, weight, count, total, best = branching.splits, float(one["weight"]), 0, 0.0, -np.inf
     tolerance, limits = parent.tolerance / weight, parent.limits
     for k in range(len(space.drawn)):
-        score = split_in_branches(columns, space.drawn[k], here, parent, weight, branching.sums, space, splits[k])
+        score = split_in_branches(columns, space.drawn[k], rows, parent, weight, branching.sums, space, splits[k])
         splits[k]["gain"] = (score - before) / weight
         if score > -np.inf:
             count, total = count + 1, total + splits[k]["gain"]
@@ -44,15 +44,15 @@ def choose_column(
 
 @inlined
 def split_in_branches(
-    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, weight: float, sums: Words,
+    columns: Binned, feature: int, rows: Ids, parent: ParentNode, weight: float, sums: Words,
     space: Workspace, found: Nodes,
 ) -> float:  # fmt: skip
     """The score of the best threshold of a column, or of a branch for each level, which is noted."""
     if columns.ordered[feature]:
-        score, low, high, side = best_split(columns, feature, here, parent, sums, space)
+        score, low, high, side = best_split(columns, feature, rows, parent, sums, space)
         found["information"] = entropy_of_sides(parent, weight, space) if score > -np.inf else 0.0
     else:
-        add_up(columns, feature, here, sums)
+        add_up(columns, feature, rows, space, sums)
         score, found["information"], high = score_of_levels(sums, columns.known[feature], parent, weight, space)
         low, side = 0, 0
     found["low"], found["high"], found["side"] = low, high, side

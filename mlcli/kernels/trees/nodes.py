@@ -22,9 +22,9 @@ from mlcli.kernels.trees.records import (
     Bins,
     Branching,
     Grown,
+    Ids,
     KeptSums,
     Limits,
-    NodeRows,
     Nodes,
     PackedTargets,
     Scale,
@@ -100,7 +100,7 @@ def find_split(
 ) -> bool:  # fmt: skip
     """Sum up a node, and find its split; whether there is one."""
     one, totals, scale = grown.nodes[node], grown.totals[node], targets.scale
-    here = NodeRows(space.rows[one["begin"] : one["end"]], space.parts)
+    rows = space.rows[one["begin"] : one["end"]]
     one["feature"], one["gain"] = LEAF, 0.0
     before, most, noise, pure, low, high = 0.0, 0.0, 0.0, False, -np.inf, np.inf
     if kept is not None:
@@ -108,20 +108,20 @@ def find_split(
         one["value"], before = score_of_node(totals, scale, limits.l2, low, high)
         one["weight"], one["impurity"] = totals[WEIGHT] >> scale.shift, 0.0
     else:
-        gather(targets, here, totals)
+        gather(targets, rows, space, totals)
         if scale.bits:
             weight, before, largest = score_of_words(totals, scale.bits, limits.criterion)
             most, noise = weight - before if limits.criterion == SQUARES else -before, 1e-15 * weight
             one["weight"], one["impurity"] = weight, most / weight
             pure = largest >= limits.purity * weight
         else:
-            before, most = note_mean(targets, here, totals, one)
+            before, most = note_mean(targets, rows, space.parts, totals, one)
         if not limits.of_shares:
             pure = one["impurity"] <= (1.0 - limits.purity) * grown.nodes[0]["impurity"]
     weight, least = one["weight"], int(limits.min_leaf)
     if leaves >= limits.max_leaves or one["depth"] >= limits.max_depth:
         return False
-    if len(here.rows) < 2 or weight < 2 * least or weight < limits.min_split:
+    if len(rows) < 2 or weight < 2 * least or weight < limits.min_split:
         return False
     tolerance = ROUNDING * most + noise
     floor, perfect = before + limits.min_gain * weight + tolerance, before + most - tolerance
@@ -131,9 +131,9 @@ def find_split(
         return False
     parent = ParentNode(totals, scale, limits, least, tolerance, low, high)
     if branching is not None:
-        choose_column(columns, one, here, parent, before, space, branching)
+        choose_column(columns, one, rows, parent, before, space, branching)
     else:
-        search(columns, node, one, here, parent, before, floor, perfect, space, sums, room, kept)
+        search(columns, node, one, rows, parent, before, floor, perfect, space, sums, room, kept)
     return bool(one["feature"] != LEAF)
 
 
@@ -145,16 +145,16 @@ def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: floa
 
 
 @inlined
-def note_mean(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) -> tuple[float, float]:
+def note_mean(targets: PackedTargets, rows: Ids, parts: Words, total: Words, one: Nodes) -> tuple[float, float]:
     """Note the mean of a node, and count amounts from there; what it scores, and the spread."""
-    amounts, weights, mean, spread = here.parts[AMOUNT], here.parts[WEIGHT], 0.0, 0.0
+    amounts, weights, mean, spread = parts[AMOUNT], parts[WEIGHT], 0.0, 0.0
     weight, centre = float(total[WEIGHT]), int(np.rint(total[AMOUNT] / total[WEIGHT]))
-    for i in range(len(here.rows)):
-        mean += weights[i] * targets.output[here.rows[i]]
+    for i in range(len(rows)):
+        mean += weights[i] * targets.output[rows[i]]
         amounts[i] -= centre * weights[i]
     mean /= weight
-    for i in range(len(here.rows)):
-        away = targets.output[here.rows[i]] - mean
+    for i in range(len(rows)):
+        away = targets.output[rows[i]] - mean
         spread += weights[i] * away * away
     spread = spread if spread > SMALLEST * mean * mean * weight else 0.0
     one["value"], one["weight"], one["impurity"] = mean, weight, spread / weight
@@ -165,7 +165,7 @@ def note_mean(targets: PackedTargets, here: NodeRows, total: Words, one: Nodes) 
 
 @inlined
 def search(
-    columns: Binned, node: int, one: Nodes, here: NodeRows, parent: ParentNode, before: float, floor: float,
+    columns: Binned, node: int, one: Nodes, rows: Ids, parent: ParentNode, before: float, floor: float,
     perfect: float, space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
@@ -183,12 +183,12 @@ def search(
         feature, cut = space.drawn[k], np.nan
         score, low, high, side = -np.inf, 0, 0, 0
         if room is not None:
-            score, low, high, side, cut = random_split(columns, feature, here, parent, space, room)
+            score, low, high, side, cut = random_split(columns, feature, rows, parent, space, room)
         elif kept is not None:
             own, direction = kept.sums[kept.slots[node], feature], kept.directions[feature]
             score, low, high, side = kept_split(columns, feature, own, direction, parent, space)
         elif sums is not None:
-            score, low, high, side = best_split(columns, feature, here, parent, sums, space)
+            score, low, high, side = best_split(columns, feature, rows, parent, sums, space)
         if score > best + (0.0 if first else parent.tolerance):
             best, first = score, False
             if room is not None and low < high < columns.known[feature]:
@@ -230,10 +230,9 @@ def split_node(
 def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
     """Sum up the root, of all rows, in the first slot."""
     kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
-    here = NodeRows(space.rows, space.parts)
-    gather(targets, here, grown.totals[0])
+    gather(targets, space.rows, space, grown.totals[0])
     for k in range(len(space.drawn)):
-        add_up(columns, space.drawn[k], here, kept.sums[0, space.drawn[k]])
+        add_up(columns, space.drawn[k], space.rows, space, kept.sums[0, space.drawn[k]])
 
 
 @inlined
@@ -248,8 +247,8 @@ def sum_up_children(
     nodes, totals, bounds, scale = grown.nodes, grown.totals, kept.bounds, targets.scale
     is_left = 2 * nodes[first]["end"] <= nodes[node]["begin"] + nodes[node]["end"]
     smaller, larger = (first, first + 1) if is_left else (first + 1, first)
-    here = NodeRows(space.rows[nodes[smaller]["begin"] : nodes[smaller]["end"]], space.parts)
-    gather(targets, here, totals[smaller])
+    rows = space.rows[nodes[smaller]["begin"] : nodes[smaller]["end"]]
+    gather(targets, rows, space, totals[smaller])
     for w in range(len(targets.parts)):
         totals[larger, w] = totals[node, w] - totals[smaller, w]
     low, high, direction = bounds[node, 0], bounds[node, 1], kept.directions[nodes[node]["feature"]]
@@ -264,7 +263,7 @@ def sum_up_children(
         for k in range(len(space.drawn)):
             feature = space.drawn[k]
             own, rest = kept.sums[leaves - 1, feature], kept.sums[kept.slots[node], feature]
-            add_up(columns, feature, here, own)
+            add_up(columns, feature, rows, space, own)
             for w in range(len(own)):
                 for b in range(columns.known[feature] + 1):
                     rest[w, b] -= own[w, b]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, Words, Workspace
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, Words, Workspace
 from mlcli.kernels.trees.splits import ParentNode, fill_scores
 from mlcli.kernels.without_counting import compiled, inlined
 
@@ -30,7 +30,7 @@ def random_share(state: Rows) -> float:
 
 @inlined
 def random_split(
-    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, space: Workspace, room: Bins
+    columns: Binned, feature: int, rows: Ids, parent: ParentNode, space: Workspace, room: Bins
 ) -> tuple[float, int, int, int, float]:
     """A threshold anywhere between the smallest and the largest value, or one of the levels against the rest.
 
@@ -38,8 +38,8 @@ def random_split(
     before ``high``. Missing cells go to the better side, and a single known value is split from them. ``room`` is
     for the bins of rows.
     """
-    known, codes, lowest = int(columns.known[feature]), room[: len(here.rows)], columns.lowest[feature]
-    first, last, missing = extreme_bins(columns.bins[feature], here.rows, known, codes)
+    known, codes, lowest = int(columns.known[feature]), room[: len(rows)], columns.lowest[feature]
+    first, last, missing = extreme_bins(columns.bins[feature], rows, known, codes)
     low, high, cut, goes = last, known, np.inf, space.goes[: len(codes)]
     if not columns.ordered[feature]:
         low, missing = random_level(codes, known + 1, space.state), False
@@ -53,11 +53,11 @@ def random_split(
             cut = lowest[first] + random_share(space.state) * (columns.highest[feature, last] - lowest[first])
         for i in range(len(codes)):
             goes[i] = (lowest[codes[i]] <= cut) & (codes[i] < high)
-    best, side = score_of_marked(here.parts, goes, parent, space), 0
+    best, side = score_of_marked(space.parts, goes, parent, space), 0
     if missing and first < last:
         for i in range(len(codes)):
             goes[i] |= codes[i] == known
-        score = score_of_marked(here.parts, goes, parent, space)
+        score = score_of_marked(space.parts, goes, parent, space)
         if score > best + parent.tolerance:
             best, side = score, 1
     return best, low, high, side, cut

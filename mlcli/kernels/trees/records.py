@@ -119,13 +119,6 @@ class Grown(NamedTuple):
     """Nodes × bins, where any group of levels may."""
 
 
-class NodeRows(NamedTuple):
-    """The rows of one node; the i-th adds ``parts[:, i]`` to its words."""
-
-    rows: Ids
-    parts: Words
-
-
 class Workspace(NamedTuple):
     """Memory to work in."""
 
@@ -135,6 +128,7 @@ class Workspace(NamedTuple):
     goes: Bytes
     """Which rows go left."""
     parts: Words
+    """What each row of the node at hand adds to its words."""
     drawn: Rows
     state: Rows
     """Of random numbers."""

@@ -21,8 +21,8 @@ from mlcli.kernels.trees.records import (
     WEIGHT,
     Binned,
     Bytes,
+    Ids,
     Limits,
-    NodeRows,
     Scale,
     Words,
     Workspace,
@@ -185,16 +185,16 @@ def best_cut(
 
 @inlined
 def best_split(
-    columns: Binned, feature: int, here: NodeRows, parent: ParentNode, sums: Words, space: Workspace
+    columns: Binned, feature: int, rows: Ids, parent: ParentNode, sums: Words, space: Workspace
 ) -> Split:
     """The best split of a node by one column: a threshold, or a level against the rest."""
-    known, ordered, count = int(columns.known[feature]), columns.ordered[feature], len(here.rows)
+    known, ordered, count = int(columns.known[feature]), columns.ordered[feature], len(rows)
     keys, held, along, cuts, missing = space.every, sums, sums, known + 1, False
     by_rows = ordered and (count <= FEW or known > SPARSE * count)
     if by_rows:
-        keys, held = space.places[sort_rows(columns.bins[feature], here.rows, known, space)], here.parts
+        keys, held = space.places[sort_rows(columns.bins[feature], rows, known, space)], space.parts
     else:
-        add_up(columns, feature, here, sums)
+        add_up(columns, feature, rows, space, sums)
         count = known + 1
     if ordered:
         along, cuts = space.along, accumulate(keys, count, held, by_rows, space) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Rows
-from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, NodeRows, PackedTargets, Words, Workspace
+from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, PackedTargets, Words, Workspace
 from mlcli.kernels.without_counting import inlined
 
 PLACE_BITS = 32
@@ -17,32 +17,32 @@ DIGITS = 8
 
 
 @inlined
-def gather(targets: PackedTargets, here: NodeRows, totals: Words) -> None:
+def gather(targets: PackedTargets, rows: Ids, space: Workspace, totals: Words) -> None:
     """Lay the words of a node's rows side by side, and add them up."""
     for w in range(len(targets.parts)):
-        source, beside, total = targets.parts[w], here.parts[w], 0
-        for i in range(len(here.rows)):
-            part = source[here.rows[i]]
+        source, beside, total = targets.parts[w], space.parts[w], 0
+        for i in range(len(rows)):
+            part = source[rows[i]]
             beside[i] = part
             total += part
         totals[w] = total
 
 
 @inlined
-def add_up(columns: Binned, feature: int, here: NodeRows, sums: Words) -> None:
+def add_up(columns: Binned, feature: int, rows: Ids, space: Workspace, sums: Words) -> None:
     """Fill ``sums`` (words × bins) with what the rows of a node hold."""
-    column, rows = columns.bins[feature], here.rows
+    column = columns.bins[feature]
     for w in range(len(sums)):
         for b in range(columns.known[feature] + 1):
             sums[w, b] = 0
     for w in range(0, len(sums) - 1, 2):  # two at a time, which look up the bin of a row once
-        first, second, parts, others = sums[w], sums[w + 1], here.parts[w], here.parts[w + 1]
+        first, second, parts, others = sums[w], sums[w + 1], space.parts[w], space.parts[w + 1]
         for i in range(len(rows)):
             b = column[rows[i]]
             first[b] += parts[i]
             second[b] += others[i]
     if len(sums) % 2:
-        first, parts = sums[len(sums) - 1], here.parts[len(sums) - 1]
+        first, parts = sums[len(sums) - 1], space.parts[len(sums) - 1]
         for i in range(len(rows)):
             first[column[rows[i]]] += parts[i]
 

@@ -19,11 +19,19 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
+from mlcli.engines.members import scores_after_rounds
 from mlcli.engines.random_by_content import draws, held_aside
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
 from mlcli.engines.trees.cells import cells_of, level_counts
-from mlcli.engines.trees.findings import importance_table, importances, warn_without_split
+from mlcli.engines.trees.findings import (
+    MOST_LEAVES,
+    NamedTree,
+    importance_table,
+    importances,
+    rules,
+    warn_without_split,
+)
 from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
 from mlcli.engines.trees.structure import Trees, no_trees
 from mlcli.tasks.classification import Classifier
@@ -32,6 +40,8 @@ from mlcli.tasks.supervised import SupervisedRows
 
 MOST_POINTS = 12
 """How many rounds of a curve are shown."""
+FIRST_ROUNDS = 2
+"""Whose trees are shown."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -154,7 +164,7 @@ class Boosted(Classifier, Regressor):
             )
         return loss_of_classes(data.y, self.present_, data.weights)
 
-    def _answers(self, scores: Array) -> Array:
+    def outputs_from(self, scores: Array) -> Array:
         """What scores say: the numbers themselves, or the probabilities of all classes."""
         if self.classes_ is None:
             return scores[:, 0].copy()
@@ -177,22 +187,35 @@ class Boosted(Classifier, Regressor):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """What the first rounds say."""
+        return map(self.outputs_from, self.scores(table, at))
+
+    def scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
+        """The sums of the first rounds, in an array that goes on to the next."""
         scores, outputs = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
         for first, end in pairwise([0, *(stage * outputs for stage in at)]):
             self._add(scores, table, first, end)
-            yield self._answers(scores)
+            yield scores
 
     def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
         """Add to scores (n × outputs) what some consecutive trees say."""
         self.trees_.part(first, end).add_to(scores, cells_of(table))
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """The score of the row before any round and after more and more of them, and what it says."""
+        return (scores_after_rounds(self, table),)
+
+    def score_names(self) -> list[str]:
+        """The sum of each output; of two classes it is the log-odds of the second."""
+        of = [self.target_] if self.classes_ is None else map(self.classes_.__getitem__, self.present_)
+        return [f"F({name})" for name in list(of)[-len(self.start_) :]]
 
     def importances(self) -> Array:
         """Per column the share of all gains."""
         return importances(self.trees_, len(self.columns_))
 
     def explain(self) -> Explanation:
-        """Rounds kept, the loss along the way, and what columns gained."""
-        found: list[Finding] = [self._rounds(), self._losses()]
+        """Rounds kept, the loss along the way, the first trees while they are small, and what columns gained."""
+        found: list[Finding] = [self._rounds(), self._losses(), *self._first_trees()]
         return (*found, self._importance_table()) if self.trees_.gain.any() else tuple(found)
 
     def _rounds(self) -> Figures:
@@ -209,7 +232,20 @@ class Boosted(Classifier, Regressor):
         if len(self.aside_loss_):
             series["held aside"], shown = self.aside_loss_, np.union1d(shown, np.argmin(self.aside_loss_))
         rows = tuple((int(k), *(float(one[k]) for one in series.values())) for k in shown)
-        return Figures("Loss", ("rounds", *series), rows)
+        begun = zip(self.score_names(), self.start_, strict=True)
+        note = f"before any round, F₀: {', '.join(f'{name} = {value:.6g}' for name, value in begun)}"
+        return Figures("Loss", ("rounds", *series), rows, note=note)
+
+    def _first_trees(self) -> Iterator[Finding]:
+        """Those of the first rounds, unless they are large, with what their leaves add."""
+        trees, names = self.trees_, self.score_names()
+        end = [*trees.roots, len(trees.feature)][: FIRST_ROUNDS * len(names) + 1][-1]
+        if trees.leaves[:end].sum() <= MOST_LEAVES:
+            adds = [f"{value:+.6g}" for value in trees.value[:end, 0]]
+            for place, root in enumerate(trees.roots[trees.roots < end].tolist()):
+                number, output = divmod(place, len(names))
+                title = f"Round {number + 1}: what is added to {names[output]}"
+                yield rules(NamedTree(trees, self.columns_, adds, root), title)
 
     def _importance_table(self) -> Figures:
         """What each column's questions gained, as a share of all."""

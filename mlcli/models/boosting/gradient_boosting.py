@@ -143,8 +143,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         if not self.stages():
             return found
         rounds = tuple(np.arange(1.0, self.stages() + 1).tolist())
-        several = len(self.present_) > 2
-        names = [self.classes_[code] for code in self.present_] if several else [self.base.final.name]
+        names = self.score_names()
         far = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
         return *found, Curve("Step length by round", "round", rounds, far)
 

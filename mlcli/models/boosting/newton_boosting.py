@@ -45,9 +45,7 @@ DIRECTIONS = {"rising": 1, "falling": -1}
 
 
 @register(
-    "newton-boosting",
-    reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)",
-    revision=3,
+    "newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)", revision=3
 )
 class NewtonBoosting(Boosted, Classifier, Regressor):
     """Trees on gradients and hessians."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,12 +77,21 @@ class Coded(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The code."""
-        rows: list[tuple[findings.Entry, ...]] = []
-        for number, column in enumerate(self.code_.T, start=1):
-            names = [[self.classes_[k] for k in self.present_[column == side]] for side in (1, -1)]
-            rows.append((number, *map(", ".join, names)))
         title = f"Binary problems, each answered by {self.base.final.id}"
-        return (findings.Table(title, ("problem", "classes", "against"), tuple(rows)),)
+        return (findings.Table(title, ("problem", "classes", "against"), tuple(self._problems())),)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """What the classifier of each problem says of the row."""
+        said = (float(outputs(member, table, Classifier)[0, 1]) for member in self.models_)
+        rows = tuple((*problem, share) for problem, share in zip(self._problems(), said, strict=True))
+        header = ("problem", "classes", "against", "p(classes)")
+        return (findings.Table("Answers of the binary classifiers", header, rows),)
+
+    def _problems(self) -> Iterator[tuple[int, str, str]]:
+        """The number of each problem, and its two sides."""
+        for number, column in enumerate(self.code_.T, start=1):
+            pro, contra = (", ".join(self.classes_[k] for k in self.present_[column == side]) for side in (1, -1))
+            yield number, pro, contra
 
 
 def _binary(data: LabelledRows, side_of_class: Code) -> LabelledRows:

@@ -17,6 +17,7 @@ from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import Each, threads
+from mlcli.engines.members import votes_of_trees
 from mlcli.engines.random_by_content import Bag, order_of_content
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
@@ -172,6 +173,10 @@ class Forest(Classifier, Regressor):
             self.trees_.part(first, end).add_to(sums, cells)
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
+
+    def explain_answer(self, table: Table) -> Explanation:
+        """What trees say of the row."""
+        return votes_of_trees(self, self.trees_.value[self.trees_.reached(cells_of(table))[:, 0]])
 
     def importances(self) -> Array:
         """Per column the share of all gains."""

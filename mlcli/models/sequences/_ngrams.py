@@ -15,6 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.hidden_markov import IMPOSSIBLE
 from mlcli.tasks.sequence_labelling import lengths
 
 OF_SCORES = (
@@ -32,13 +33,15 @@ NOTE = (
 def viterbi_table(
     table: Table, best: Array, tags: Codes, classes: Sequence[str], target: str, note: str = NOTE
 ) -> findings.Table:
-    """Of each row what is observed, the score of the best path to each tag, and the tag taken."""
+    """Of each row what is observed, the score of the best path to each tag, if there is any, and the tag taken."""
     columns = [_entries(column, cells) for column, cells in table.parts()]
     observed = list(zip(*columns, strict=True)) if columns else [() for _ in tags]
-    rows = zip(observed, best.tolist(), (classes[tag] for tag in tags), strict=True)
+    possible = [[score if score > IMPOSSIBLE / 2 else None for score in row] for row in best.tolist()]
+    rows = zip(observed, possible, (classes[tag] for tag in tags), strict=True)
     header = (*(column.name for column, _ in table.parts()), *classes, target)
     lines = tuple((*seen, *scores, tag) for seen, scores, tag in rows)
-    return findings.Table("Viterbi, row by row", header, lines, note=note)
+    left_out = " Where nothing stands, no tags are possible." if (best <= IMPOSSIBLE / 2).any() else ""
+    return findings.Table("Viterbi, row by row", header, lines, note=note + left_out)
 
 
 def _entries(column: Column, cells: NDArray[Any]) -> list[findings.Entry]:

@@ -2,11 +2,11 @@
 
 Formula:
     A split of a node with rows Q into branches Q_b gains H(Q) − Σ_b (W_b / W) H(Q_b), where H is an impurity of
-    the weighted shares p_k: gini 1 − Σ p², entropy −Σ p log2 p, misclassification 1 − max p; or of values:
-    their variance (squared-error). CART takes the largest gain, all branches two: x ≤ threshold against x >
-    threshold, or one level against the rest. ID3 takes the largest gain, with a branch for every level of a
-    nominal column. C4.5 takes, among the columns that gain at least as much as the average one, the largest
-    gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf answers its class shares, or its mean.
+    the weighted shares p_k: gini 1 − Σ p², entropy −Σ p log2 p (its gain: information gain), misclassification 1 −
+    max p; or of values: their variance (squared-error). CART takes the largest gain, all branches two: x ≤
+    threshold against x > threshold, or one level against the rest. ID3 takes the largest gain, with a branch for
+    every level of a nominal column. C4.5 takes, among the columns that gain at least as much as the average one,
+    the largest gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf answers its class shares, or its mean.
     Pruning makes a leaf of a node, from the bottom up, where that costs no more than what is below it. A leaf
     costs its loss on a ``validation`` share of the rows, of which no question is learned (reduced-error); or W·U,
     with P(Binomial(W, U) ≤ its errors) = ``confidence`` (pessimistic); or (W/n)·H(Q) + ``prune_alpha``
@@ -73,12 +73,7 @@ from mlcli.tasks.supervised import SupervisedRows
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Binned, PackedTargets
 
-CRITERIA = {
-    "gini": (0, True),
-    "entropy": (1, True),
-    "misclassification": (2, True),
-    "squared-error": (0, False),
-}
+CRITERIA = {"gini": (0, True), "entropy": (1, True), "misclassification": (2, True), "squared-error": (0, False)}
 """What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
 ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
 """How a tree is grown, with a criterion of its own."""
@@ -95,7 +90,9 @@ class DecisionTree(Classifier, Regressor):
     """A tree grown greedily from the root."""
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
-    criterion: str | None = param(None, "the impurity; none: the algorithm's own", choices=CRITERIA)
+    criterion: str | None = param(
+        None, "the impurity; none: the algorithm's own; the gain ratio is algorithm=c45", choices=CRITERIA
+    )
     gate: str = param("mean-gain", "which columns may compete under c45", choices=("mean-gain", "none"))
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1, tune=Range(1, 20, simpler="low"))
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
@@ -153,7 +150,10 @@ class DecisionTree(Classifier, Regressor):
         self.fills_ = FILLS[self.missing](data.table, data.weights)
         grown, leaf = PRUNINGS[self._pruning(data)](self, data, rng)
         self.tree_, self.leaves_grown_ = cut_back(grown, leaf) if leaf.any() else grown, int(grown.leaves.sum())
-        self.candidates_ = () if self.detail == "short" else self._candidates(self.tree_, data)
+        self.candidates_ = ()
+        if self.detail == "full":
+            reached = self.tree_.reached(self.cells(data.table))[0]
+            self.candidates_ = candidates(NamedTree(self.tree_, self.columns_, ()), *self._grower(data), reached)
 
     def _pruning(self, data: SupervisedRows) -> str:
         if self.prune != "auto":
@@ -194,11 +194,6 @@ class DecisionTree(Classifier, Regressor):
             return every_value_binned(data.table, cells)
         return binned(cells, self.bins, data.weights, WIDE)
 
-    def _candidates(self, tree: Trees, data: SupervisedRows) -> tuple[Candidate, ...]:
-        """Gain of every candidate split, of all rows."""
-        reached = tree.reached(self.cells(data.table))[0]
-        return candidates(NamedTree(tree, self.columns_, ()), *self._grower(data), reached)
-
     def _criterion(self, data: SupervisedRows) -> tuple[int, bool]:
         of_classes = isinstance(data, LabelledRows)
         own = ALGORITHMS[self.algorithm] if of_classes else "squared-error"
@@ -227,24 +222,23 @@ class DecisionTree(Classifier, Regressor):
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        tree, answers = self.tree_, self._answers(self.tree_)
-        found = explained(tree, self.columns_, answers, self.leaves_grown_)
+        found = explained(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
         if not self.candidates_:
             return found
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
         return *found, candidate_table(self.candidates_, measure)
 
-    def _answers(self, tree: Trees) -> list[str]:
+    def _answers(self) -> list[str]:
         if self.classes_ is None:
-            return [f"{mean:.6g}" for mean in tree.value[:, 0]]
-        return [self.classes_[code] for code in self.decide(tree.value)]
+            return [f"{mean:.6g}" for mean in self.tree_.value[:, 0]]
+        return [self.classes_[code] for code in self.decide(self.tree_.value)]
 
     def explain_answer(self, table: Table) -> Explanation:
         """The path from the root to the node that answers."""
         tree = self.tree_
         reached = int(tree.reached(self.cells(table))[0, 0])
         outputs = [self.target_] if self.classes_ is None else self.classes_
-        return (path_of(NamedTree(tree, self.columns_, self._answers(tree)), reached, outputs),)
+        return (path_of(NamedTree(tree, self.columns_, self._answers()), reached, outputs),)
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""

@@ -16,7 +16,7 @@ from mlcli.engines.trees.growing import workspace
 from mlcli.engines.trees.targets import Targets, in_units
 from mlcli.kernels.trees import random_splits, splits, sums
 from mlcli.kernels.trees.random_splits import random_below, random_share
-from mlcli.kernels.trees.records import Limits, NodeRows
+from mlcli.kernels.trees.records import Limits
 from mlcli.kernels.trees.splits import ParentNode
 
 TOLERANCE = 1e-12
@@ -28,18 +28,18 @@ random_split, bin_of, partition = random_splits.random_split, random_splits.bin_
 
 
 @njit
-def histogram(columns: Any, here: Any, sums: Any) -> None:
-    add_up(columns, 0, here, sums)
+def histogram(columns: Any, rows: Any, space: Any, sums: Any) -> None:
+    add_up(columns, 0, rows, space, sums)
 
 
 @njit
-def split(columns: Any, here: Any, parent: Any, sums: Any, space: Any) -> Any:
-    return best_split(columns, 0, here, parent, sums, space)
+def split(columns: Any, rows: Any, parent: Any, sums: Any, space: Any) -> Any:
+    return best_split(columns, 0, rows, parent, sums, space)
 
 
 @njit
-def drawn_threshold(columns: Any, here: Any, parent: Any, space: Any, room: Any) -> Any:
-    score, low, high, side, cut = random_split(columns, 0, here, parent, space, room)
+def drawn_threshold(columns: Any, rows: Any, parent: Any, space: Any, room: Any) -> Any:
+    score, low, high, side, cut = random_split(columns, 0, rows, parent, space, room)
     if low < high < columns.known[0]:
         low = bin_of(columns.lowest[0], cut, low, high)
         high = low + 1
@@ -65,17 +65,18 @@ class Rows:
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
         share = Targets(slot, output, slots).packed(weight, 1.0)
-        self.here = NodeRows(self.rows, np.ascontiguousarray(share.parts[:, self.rows]))
+        parts = np.ascontiguousarray(share.parts[:, self.rows])
         amount = (
             np.eye(slots)[slot] * weight[:, None] if slots > 1 else share.parts[0][:, None] * share.scale.amount
         )
         self.each = np.column_stack([amount.astype(float), weight])[self.rows]
-        totals = self.here.parts.sum(axis=1)
+        totals = parts.sum(axis=1)
         tolerance = TOLERANCE * (1.0 if slots > 1 else 1e30 * share.scale.amount**2)
         self.parent = ParentNode(totals, share.scale, Limits(), 4, tolerance, -np.inf, np.inf)
         self.bin = found.bins[0, self.rows].astype(int)
         self.known = int(found.known[0])
         self.space = workspace(found, self.rows.astype(np.intp), len(share.parts), np.array([0]), seed + 1)
+        self.space.parts[:] = parts
         self.sums = np.empty(self.space.along.shape, np.int64)
 
     def score(self, left: Any) -> float:
@@ -107,8 +108,8 @@ CASES = [pytest.param(seed, slots, id=f"{slots}-{seed}") for slots in (1, 3, 30)
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: int) -> None:
     node = Rows(seed, slots)
-    histogram(node.columns, node.here, node.sums)
-    expected = [node.here.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
+    histogram(node.columns, node.rows, node.space, node.sums)
+    expected = [node.space.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
     assert node.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
 
 
@@ -116,7 +117,7 @@ def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: in
 @pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
 def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
     node = Rows(seed, slots, n, decimals=decimals)
-    found = split(node.columns, node.here, node.parent, node.sums, node.space)
+    found = split(node.columns, node.rows, node.parent, node.sums, node.space)
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 
@@ -124,7 +125,7 @@ def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, d
 def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
     node = Rows(seed, slots, ordered=False)
     scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
-    found = split(node.columns, node.here, node.parent, node.sums, node.space)
+    found = split(node.columns, node.rows, node.parent, node.sums, node.space)
     assert found == pytest.approx(first_of_the_best(scores))
 
 
@@ -133,7 +134,7 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
     node = Rows(seed, 3)
     room, missing = np.empty(30, np.uint8), node.bin == node.known
     for _ in range(20):
-        found = drawn_threshold(node.columns, node.here, node.parent, node.space, room)
+        found = drawn_threshold(node.columns, node.rows, node.parent, node.space, room)
         score, low, high, side, drawn = found
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
         cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), drawn)
