@@ -168,6 +168,12 @@ def test_the_impurity_of_each_node_stands_before_its_gains() -> None:
     }
 
 
+def test_the_impurity_is_of_the_rows_whose_gains_are_shown_though_some_were_held_out() -> None:
+    model = DecisionTree(detail="full", criterion="entropy", prune="reduced-error")
+    (*_, found) = fitted(model, weather()).explain()
+    assert [line[1] for line in found.rows if line[0] == "all rows"] == pytest.approx([0.940286] * 8, abs=5e-7)
+
+
 def test_a_tree_of_one_leaf_has_one_leaf() -> None:
     tree, *_ = fitted(DecisionTree(min_split=100), weather()).explain()
     assert tree.note.startswith("1 leaf, depth 0;")

@@ -31,6 +31,7 @@ class Cut:
 
     column: int
     at: float
+    impurity: float
     gain: float
     information: float
     """The entropy of the branches' weights (C4.5's split information)."""
@@ -45,7 +46,7 @@ def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached
         rows = _rows_of(tree, node, reached)
         for cut in sorted(cuts(grower, targets, rows), key=lambda one: -one.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
-            here = " AND ".join(path) or "all rows", float(tree.impurity[node])
+            here = " AND ".join(path) or "all rows", cut.impurity
             found.append((*here, _split(named, cut), "taken" if taken else "", cut.gain, cut.information))
     return tuple(found)
 
@@ -93,8 +94,8 @@ def _stump(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -> I
     tree = own.trees([own.grown(targets, rows, np.array([column]))[0]], targets.scale)
     if not tree.leaves[0]:
         parts = tree.weight[1:] / tree.weight[0]
-        gain = tree.gain[0] / tree.weight[0]
-        yield Cut(column, float(tree.threshold[0]), float(gain), float(-(parts * np.log2(parts)).sum()))
+        at, impurity, gain = map(float, (tree.threshold[0], tree.impurity[0], tree.gain[0] / tree.weight[0]))
+        yield Cut(column, at, impurity, gain, float(-(parts * np.log2(parts)).sum()))
 
 
 def _split(named: NamedTree, cut: Cut) -> str:

@@ -243,8 +243,7 @@ class Boosted(Classifier, Regressor):
         if trees.leaves[:end].sum() <= MOST_LEAVES:
             adds = [f"{value:+.6g}" for value in trees.value[:end, 0]]
             for place, root in enumerate(trees.roots[trees.roots < end].tolist()):
-                number, output = divmod(place, len(names))
-                title = f"Round {number + 1}: what is added to {names[output]}"
+                title = f"Round {place // len(names) + 1}: what is added to {names[place % len(names)]}"
                 yield rules(NamedTree(trees, self.columns_, adds, root), title)
 
     def _importance_table(self) -> Figures:
