@@ -39,7 +39,7 @@ FIXED = {"RandomForestClassifier": {"n_estimators": 100}, "LogisticRegression": 
 LIMITS = """Warm, about 0.3 s are imports (Numba 0.12, its compiler is loaded only where a kernel is not on disk),
 0.8 s of processor time are growing 2,000 trees, and two blocks of each method are judged before workers
 are called. The script is busy on both cores throughout, ours on 1.4 of them: by processor time the ratio is
-higher than by the wall. Cold, the kernel that grows trees takes 3 s and those that ask them 0.7, one after
+higher than by the wall. Cold, the kernel that grows trees takes 2.5 s and those that ask them 0.7, one after
 another in one process, those of svm 1.3, and bytecode 2.5."""
 LEGEND = """Seconds of the whole command, in turns: the median with its range, and the processor time of all its
 processes. Warm: everything has run before. Cold: no compiled kernel and no bytecode of anything, the standard
