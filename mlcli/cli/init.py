@@ -60,7 +60,7 @@ def _reference_from(output: Path, reference: str) -> str:
 
     from mlcli.data.shipped import find, is_path
 
-    path = Path(reference).expanduser()
+    path = Path(os.path.expanduser(reference))
     if not is_path(reference) and not os.path.isfile(path):
         find(reference)
         return reference

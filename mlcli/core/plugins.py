@@ -29,7 +29,7 @@ EXAMPLE = "mlcli new model my-method writes one to start from"
 def add(files: Iterable[str | Path]) -> None:
     """Have these files looked at, too; one that is not there, or cannot be imported, is refused now."""
     for file in files:
-        path = Path(file).expanduser().resolve()
+        path = Path(os.path.expanduser(file)).resolve()
         _refuse_unusable(path, str(file))
         if path not in plugin_files():
             _add(path)

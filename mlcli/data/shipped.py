@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from os.path import exists, isdir, isfile
+from os.path import exists, expanduser, isdir, isfile
 from pathlib import Path
 
 from mlcli.core.aliases import other_names
@@ -32,7 +32,7 @@ def find(reference: str, base: Path | None = None) -> Path:
     if not reference.strip():
         hint = "give the name of a shipped dataset, or the path of a CSV file"
         raise DataError("no dataset is named", hint=hint)
-    path = Path(reference).expanduser()
+    path = Path(expanduser(reference))
     path = base / path if base is not None else path
     if path.suffix.lower() in NO_TABLES:
         raise DataError(f"'{reference}' is no table", hint=NO_TABLES[path.suffix.lower()].format(reference))

@@ -48,6 +48,8 @@ def test_a_relative_path_begins_at_the_base(tmp_path: Path) -> None:
         ("no/where.csv", "there is no file 'no/where.csv'", "there is no folder"),
         ("iris.csv", "there is no file 'iris.csv'", "'iris' is a shipped dataset: give its name alone"),
         ("zzz.csv", "there is no file 'zzz.csv'", "the folder holds mines.csv"),
+        ("~nobody-here/x.csv", "there is no file '~nobody-here/x.csv'", "there is no folder"),
+        ("~irs", "there is no dataset '~irs'", "did you mean 'iris'?"),
         ("", "no dataset is named", "give the name of a shipped dataset"),
         ("a" * 5000, "there is no dataset", "shipped datasets:"),
         ("-", "'-' is a stream, which can be read only once", "save it as a file first"),
