@@ -59,7 +59,7 @@ def test_what_is_undefined_is_null_with_its_reason(iris: Any) -> None:
 
 
 def test_leave_one_out_on_the_weather_is_as_worked_out() -> None:
-    """worked-examples.md, section 1.2: without smoothing 8/14 and infinite log-loss, Laplace 7/14, 0.7459."""
+    """SOURCES.md, section 1.2: without smoothing 8/14 and infinite log-loss, Laplace 7/14, 0.7459."""
     both = "{use: naive-bayes, grid: {smoothing: [none, alpha]}}"
     printed = typed("eval", "weather_nominal", "-m", both, "--protocol", "leave-one-out", "--json")
     *_, plain, laplace = (cell["metrics"] for cell in document(printed)["cells"])

@@ -43,7 +43,7 @@ def test_text_shows_groups_gaps_similar_rows_and_costs(loans: Path) -> None:
 
 
 def test_rates_of_few_rows_are_fractions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """worked-examples.md, 1.4: One-R on outlook by group windy."""
+    """SOURCES.md, 1.4: One-R on outlook by group windy."""
     monkeypatch.chdir(tmp_path)
     asked = ("--sensitive", "windy", "--positive", "yes")
     typed("train", "weather_nominal", "-m", "one-r", *asked, "-o", "rule.mlcli")

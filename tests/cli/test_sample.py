@@ -92,7 +92,7 @@ def test_the_density_is_that_of_the_columns_of_the_file_whatever_the_steps(folde
 
 
 def test_predict_says_how_sure_it_is_as_uncertainty_sampling_asks(folder: Path) -> None:
-    """worked-examples.md, 1.4: row 13 of the notes, the eighth of the file, is the least sure by all three."""
+    """SOURCES.md, 1.4: row 13 of the notes, the eighth of the file, is the least sure by all three."""
     typed("train", "weather_nominal", "-m", "naive-bayes", "-o", "days.mlcli")
     lines = typed("predict", "days.mlcli", "weather_nominal", "--confidence").stdout.splitlines()
     assert lines[0] == "row,play,prediction,confidence,margin,entropy"

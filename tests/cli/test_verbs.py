@@ -181,7 +181,7 @@ def test_training_prints_what_was_learned() -> None:
     text = typed("train", "weather_nominal", "-m", "naive-bayes").stdout
     assert "naive-bayes on weather_nominal: classification of play" in text
     assert "P(outlook | play)" in text
-    # 9/14 and 5/14: worked-examples.md, section 1.2
+    # 9/14 and 5/14: SOURCES.md, section 1.2
     assert "0.6429" in text
     assert "0.3571" in text
 
@@ -192,7 +192,7 @@ def test_a_saved_model_predicts_with_probabilities(folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert list(rows[0]) == ["row", "play", "prediction", "p(yes)", "p(no)"]
     assert [row["row"] for row in rows] == [str(number) for number in range(1, 15)]
-    # worked-examples.md, section 1.2: 13 of 14 in sample; sunny, hot, high, true is 0.162746 (row 2 of the file)
+    # SOURCES.md, section 1.2: 13 of 14 in sample; sunny, hot, high, true is 0.162746 (row 2 of the file)
     assert sum(row["play"] == row["prediction"] for row in rows) == 13
     assert float(rows[1]["p(yes)"]) == pytest.approx(0.162746, abs=5e-7)
     assert all(float(row["p(yes)"]) + float(row["p(no)"]) == pytest.approx(1) for row in rows)

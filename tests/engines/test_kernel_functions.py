@@ -14,7 +14,7 @@ PAIRS = [
     ((2, 3), (1, 4), 225, 0.367879441),
     ((0.5, -1), (2, 0.25), 3.0625, 0.148636731),
 ]
-"""Two rows, (1 + x·z)² and exp(−½d²): worked-examples, section 6."""
+"""Two rows, (1 + x·z)² and exp(−½d²): SOURCES.md, section 6."""
 
 
 @pytest.mark.parametrize(("x", "z", "product", "closeness"), PAIRS)

@@ -41,7 +41,7 @@ def counts(labels: Any, rows: Any) -> tuple[int, int]:
 
 
 def test_ten_thousand_good_rows_and_twenty_bad_ones() -> None:
-    # worked-examples.md, section 4: 6,000 to train, 2,000 + 10 to validate, 2,000 + 10 to test.
+    # SOURCES.md, section 4: 6,000 to train, 2,000 + 10 to validate, 2,000 + 10 to test.
     labels = np.repeat([0, 1], [10_000, 20])
     (split,) = splits_of(labels)
     assert counts(labels, split.train) == (6_000, 0)

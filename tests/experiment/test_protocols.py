@@ -179,7 +179,7 @@ def test_other_random_numbers_and_other_repeats_give_other_splits(protocol: str)
 
 
 def test_three_folds_of_3000_rows_hold_1000_each() -> None:
-    """worked-examples.md, section 4: S0 4.4."""
+    """SOURCES.md, section 4: S0 4.4."""
     assert [len(split.test) for split in splits_of("k-fold", Strata(3000), folds=3)] == [1000, 1000, 1000]
 
 

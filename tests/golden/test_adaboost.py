@@ -22,7 +22,7 @@ def adaboost(**params: Any) -> Any:
 
 
 def test_the_weather_rows_over_one_r() -> None:
-    """worked-examples.md, 1.4."""
+    """SOURCES.md, 1.4."""
     model = fitted(adaboost(base="one-r", rounds=3), weather())
     assert model.errors_ == pytest.approx([4 / 14, 0.275, 0.263323], abs=1e-6)
     assert model.alphas_ == pytest.approx([0.458145, 0.484700, 0.514384], abs=1e-6)
@@ -38,7 +38,7 @@ def test_the_weather_rows_over_one_r() -> None:
 
 
 def test_a_row_is_explained_by_the_votes_of_rounds() -> None:
-    """The votes α of worked-examples.md, 1.4, of which each goes to the class that its round answers."""
+    """The votes α of SOURCES.md, 1.4, of which each goes to the class that its round answers."""
     data = weather()
     model = fitted(adaboost(base="one-r", rounds=3), data)
     (table,) = model.explain_answer(data.table.take(np.array([11])))

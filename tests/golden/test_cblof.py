@@ -1,4 +1,4 @@
-"""CBLOF beside worked-examples.md (section 10), the rule of He et al., and clusters of scikit-learn."""
+"""CBLOF beside SOURCES.md (section 10), the rule of He et al., and clusters of scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.golden.screening import line, rows_of, scores
 
 @pytest.mark.parametrize(("weights", "expected"), [("none", [2, 10]), ("size", [18, 20]), ("printed", [18, 10])])
 def test_a_large_cluster_round_0_and_two_rows_at_10(weights: str, expected: list[float]) -> None:
-    # worked-examples.md, section 10: nine rows round 0, one of them at 2, and two at 10.
+    # SOURCES.md, section 10: nine rows round 0, one of them at 2, and two at 10.
     data = line(2, *[-0.25] * 8, 10, 10)
     model = fitted(ClusterFactor(clusters=2, alpha=0.8, weights=weights), data)
     assert asked(model, line(2, 10)).score == pytest.approx(expected)

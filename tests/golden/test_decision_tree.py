@@ -1,4 +1,4 @@
-"""Decision trees beside worked-examples.md (1.3, 2), the notes' rules, and scikit-learn's splits and answers."""
+"""Decision trees beside SOURCES.md (1.3, 2), the notes' rules, and scikit-learn's splits and answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lines_of(model: Any) -> tuple[str, ...]:
     return drawing.lines
 
 
-# worked-examples.md, 1.3: columns outlook, temperature, humidity, windy.
+# SOURCES.md, 1.3: columns outlook, temperature, humidity, windy.
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_every_level_is_listed_with_its_decrease() -> None:
     assert found["outlook ≠ overcast", "humidity = high"] == ("taken", pytest.approx(0.18))
 
 
-# worked-examples.md, section 2.
+# SOURCES.md, section 2.
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_class_shares_and_importances_are_those_of_scikit_learn() -> None:
 
 
 def test_a_value_equal_to_the_threshold_goes_left_and_the_threshold_lies_midway() -> None:
-    # decisions.md, 37.
+    # docs/notes.md, 37.
     model = fitted(DecisionTree(), labelled(table_of({"x": [1.0, 2.0, 4.0, 5.0]}), ["a", "a", "b", "b"]))
     assert lines_of(model) == ("x ≤ 3: a (2)", "x > 3: b (2)")
     assert model.predict_proba(numeric(np.array([[3.0], [3.0000001]])))[:, 0].tolist() == [1, 0]

@@ -1,4 +1,4 @@
-"""Evaluation in worked-examples.md, sections 1.1, 1.2 and 4, through protocols, engine and summaries."""
+"""Evaluation in SOURCES.md, sections 1.1, 1.2 and 4, through protocols, engine and summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Itemsets and rules: the weather (worked-examples.md, section 1.4), Weka's Apriori, mlxtend, plain counting."""
+"""Itemsets and rules: the weather (SOURCES.md, section 1.4), Weka's Apriori, mlxtend, plain counting."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_from_the_same_start_the_mixture_is_that_of_scikit_learn(dataset: str, c
 
 
 def test_the_responsibility_of_the_notes() -> None:
-    # worked-examples.md section 10: x = 1 between N(0, 1) and N(4, 1), half each.
+    # SOURCES.md section 10: x = 1 between N(0, 1) and N(4, 1), half each.
     mixture = MixtureOfGaussians(
         COVARIANCE_TYPES["full"], np.full(2, 0.5), np.array([[0.0], [4.0]]), np.ones((2, 1, 1))
     )

@@ -1,4 +1,4 @@
-"""Grubbs' test beside worked-examples.md (section 10), the tables of Grubbs, and chance."""
+"""Grubbs' test beside SOURCES.md (section 10), the tables of Grubbs, and chance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def passing(values: Array, alpha: float, sides: int) -> Flags:
 
 
 def test_five_values_of_the_notes() -> None:
-    # worked-examples.md, section 10: G = 1.787458 of 9 is above the critical value 1.715037, so that 9 goes.
+    # SOURCES.md, section 10: G = 1.787458 of 9 is above the critical value 1.715037, so that 9 goes.
     first, second = repeated_tests(np.array([5, 5.1, 4.9, 5, 9]), 0.05, sides=2)
     assert (first.place, first.out, second.out) == (4, True, False)
     assert (first.statistic, first.critical) == pytest.approx((1.787458, 1.715037), abs=5e-7)

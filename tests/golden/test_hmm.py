@@ -1,4 +1,4 @@
-"""Hidden Markov model: worked-examples.md section 9, counts by hand, and every tag sequence tried in turn."""
+"""Hidden Markov model: SOURCES.md section 9, counts by hand, and every tag sequence tried in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inverse distance beside worked-examples.md (section 10) and scikit-learn's neighbours."""
+"""Inverse distance beside SOURCES.md (section 10) and scikit-learn's neighbours."""
 
 from __future__ import annotations
 

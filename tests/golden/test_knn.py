@@ -1,4 +1,4 @@
-"""k-nearest neighbours beside worked-examples.md (sections 3 and 6), scikit-learn and SciPy."""
+"""k-nearest neighbours beside SOURCES.md (sections 3 and 6), scikit-learn and SciPy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def between(name: str, one: Table, other: Table, trained_on: Table | None = None
     ],
 )
 def test_distances_of_the_first_two_rows_of_red_blue_gold(name: str, apart: float) -> None:
-    # worked-examples.md, section 3: rows (1, 1, 0) and (0, 1, 0).
+    # SOURCES.md, section 3: rows (1, 1, 0) and (0, 1, 0).
     one, other = numeric(np.array([[1.0, 1, 0]])), numeric(np.array([[0.0, 1, 0]]))
     assert between(name, one, other) == pytest.approx([apart], abs=5e-7)
 
@@ -66,13 +66,13 @@ def test_jaccard_counts_booleans_that_are_true() -> None:
 
 @pytest.mark.parametrize(("name", "apart"), [("hamming", 2), ("simple-matching", 2 / 3), ("jaccard", 4 / 5)])
 def test_apple_and_orange(name: str, apart: float) -> None:
-    # worked-examples.md, section 6; as sets the two have one thing of five in common.
+    # SOURCES.md, section 6; as sets the two have one thing of five in common.
     fruit = table_of({"colour": ["red", "orange"], "shape": ["round", "round"], "weight": ["medium", "low"]})
     assert between(name, fruit.take(np.array([0])), fruit.take(np.array([1]))) == pytest.approx([apart])
 
 
 def test_mixed_places_three_ordinal_levels_at_0_half_and_1() -> None:
-    # worked-examples.md, section 6 ("ranks of three ordinal levels").
+    # SOURCES.md, section 6 ("ranks of three ordinal levels").
     size = Column("size", "ordinal", ("low", "medium", "high"))
     table = table_of({"size": ["low", "medium", "high"]}, [size])
     assert between("mixed", table.take(np.zeros(3, int)), table).tolist() == [0, 0.5, 1]
@@ -86,7 +86,7 @@ def test_mixed_is_the_mean_over_the_columns_that_both_rows_know() -> None:
 
 
 def test_a_row_of_zeros_is_at_cosine_distance_1() -> None:
-    # decisions.md, 30.
+    # docs/notes.md, 30.
     rows = numeric(np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [-3.0, -4.0]]))
     assert between("cosine", rows.take(np.ones(4, int)), rows).tolist() == [1, 0, 0, 2]
 
@@ -96,20 +96,20 @@ def test_a_row_of_zeros_is_at_cosine_distance_1() -> None:
     [("uniform", [1, 1, 1]), ("inverse", [1, 0.5, 0.25]), ("inverse-linear", [1, 2 / 3, 0])],
 )
 def test_votes_at_distances_1_2_4(weights: str, votes: list[float]) -> None:
-    # worked-examples.md, section 6 ("What if neighbors disagree").
+    # SOURCES.md, section 6 ("What if neighbors disagree").
     pairs = Pairs(np.zeros(3, np.intp), np.arange(3), np.array([1.0, 2.0, 4.0]))
     assert VOTES[weights].counts(pairs, 0.5) == pytest.approx(votes)
 
 
 def test_inverse_linear_votes_are_all_1_when_all_are_equally_far() -> None:
-    # decisions.md, 31: D_k = D_1, for k = 1 too.
+    # docs/notes.md, 31: D_k = D_1, for k = 1 too.
     pairs = Pairs(np.array([0, 0, 1]), np.arange(3), np.array([2.0, 2.0, 5.0]))
     assert VOTES["inverse-linear"].counts(pairs, 0.5).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("k", [1, 7, 14])
 def test_effective_parameters_are_rows_over_k(k: int) -> None:
-    # worked-examples.md, section 6 (S1 "KNN: Intuition"): 14, 2, 1.
+    # SOURCES.md, section 6 (S1 "KNN: Intuition"): 14, 2, 1.
     data = valued(table_of({"x": list(range(14))}), list(range(14)))
     (section,) = fitted(NearestNeighbours(k=k), data).explain()
     assert ("effective parameters, rows / k", 14 / k) in section.rows
@@ -230,7 +230,7 @@ def test_equal_votes_at_random_go_to_each_class_as_often_and_to_no_smaller_one()
 
 
 def test_a_gaussian_kernel_over_landmarks() -> None:
-    # worked-examples.md, section 6: landmarks (0,0), (2,0), (0,2) with y = 1, 1, 0 and σ = 1.
+    # SOURCES.md, section 6: landmarks (0,0), (2,0), (0,2) with y = 1, 1, 0 and σ = 1.
     landmarks = numeric(np.array([[0.0, 0], [2, 0], [0, 2]]))
     model = fitted(NearestNeighbours(k=3, weights="gaussian", gamma=0.5), valued(landmarks, [1.0, 1, 0]))
     said = model.predict_values(numeric(np.array([[0.0, 0], [1, 0], [0, 2]])))

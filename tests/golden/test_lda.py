@@ -1,4 +1,4 @@
-"""LDA beside scikit-learn, SciPy and the definition (decisions.md 49)."""
+"""LDA beside scikit-learn, SciPy and the definition (docs/notes.md 49)."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_the_log_likelihood_is_the_sum_of_those_of_the_rows() -> None:
 
 
 def test_degree_nine_through_ten_points_leaves_no_residual() -> None:
-    # worked-examples.md, section 8 (S0 3.1): largest residual below 1e-12.
+    # SOURCES.md, section 8 (S0 3.1): largest residual below 1e-12.
     x = np.linspace(-1, 1, 10)
     data = valued(numeric(np.column_stack([x**power for power in range(1, 10)])), list(np.sin(5 * x)))
     assert np.abs(answered(LinearRegression(), data).predicted - data.y).max() < 1e-12

@@ -1,4 +1,4 @@
-"""LOF beside worked-examples.md (section 10) and scikit-learn's, for training rows and others (novelty)."""
+"""LOF beside SOURCES.md (section 10) and scikit-learn's, for training rows and others (novelty)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZES = [1, 7, 20, 299]
     [(True, [1, 1, 1, 1, 5]), (False, [1.5, 0.833333, 0.833333, 1.5, 6.25])],
 )
 def test_five_rows_of_the_notes(reachability: bool, expected: list[float]) -> None:
-    # worked-examples.md, section 10: 0 1 2 3 10 with k = 2; decisions.md, 8: a mean over neighbours, not a sum.
+    # SOURCES.md, section 10: 0 1 2 3 10 with k = 2; docs/notes.md, 8: a mean over neighbours, not a sum.
     data = line(0, 1, 2, 3, 10)
     found = asked(fitted(LocalOutlierFactor(neighbours=2, reachability=reachability), data), data).score
     assert found == pytest.approx(expected, abs=5e-7)

@@ -205,7 +205,7 @@ def test_the_odds_ratio_is_what_a_unit_multiplies_the_odds_by() -> None:
 
 
 def test_softmax_of_one_two_three() -> None:
-    # worked-examples.md, section 8: with +w·x (decision 1).
+    # SOURCES.md, section 8: with +w·x (decision 1).
     assert softmax(np.array([[1.0, 2.0, 3.0]]))[0] == pytest.approx([0.090031, 0.244728, 0.665241], abs=1e-6)
     assert softmax(np.array([[1e4, -1e4]])).tolist() == [[1.0, 0.0]]
 
@@ -214,7 +214,7 @@ def test_softmax_of_one_two_three() -> None:
     ("score", "positive", "loss"), [(2.0, True, 0.126928), (2.0, False, 2.126928), (-0.5, True, 0.974077)]
 )
 def test_the_loss_of_one_row(score: float, positive: bool, loss: float) -> None:
-    # worked-examples.md, section 8: log(1 + exp(−y s)), equal to the one-line error of S1; decision 28.
+    # SOURCES.md, section 8: log(1 + exp(−y s)), equal to the one-line error of S1; decision 28.
     entropy = CrossEntropy(np.array([[float(positive)]]), np.ones(1))
     assert entropy.at(np.array([[score]]))[0] == pytest.approx(loss, abs=1e-6)
 

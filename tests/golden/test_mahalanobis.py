@@ -16,7 +16,7 @@ X, Z = cloud(60, 3), cloud(20, 3, seed=1)
 
 
 def test_the_score_is_the_root_of_the_squared_distance_of_scikit_learn() -> None:
-    # decisions.md, 11: the notes print squared distances beside a formula with a root.
+    # docs/notes.md, 11: the notes print squared distances beside a formula with a root.
     expected = EmpiricalCovariance().fit(X).mahalanobis(Z)
     assert scores(Mahalanobis(), X, Z) ** 2 == pytest.approx(expected, rel=1e-9)
 

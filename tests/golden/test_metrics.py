@@ -1,4 +1,4 @@
-"""Metrics on worked-examples.md: section 1.2 (scores of probabilities), 3 (red, blue, gold) and 4 (evaluation)."""
+"""Metrics on SOURCES.md: section 1.2 (scores of probabilities), 3 (red, blue, gold) and 4 (evaluation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naive Bayes on the weather table (worked-examples.md, section 1.2; weather_nb.csv) and beside scikit-learn."""
+"""Naive Bayes on the weather table (SOURCES.md, section 1.2; weather_nb.csv) and beside scikit-learn."""
 
 from __future__ import annotations
 

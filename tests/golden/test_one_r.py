@@ -1,4 +1,4 @@
-"""One-R on the weather tables (worked-examples.md, section 1.1; Witten, Frank & Hall, section 4.1) and on iris."""
+"""One-R on the weather tables (SOURCES.md, section 1.1; Witten, Frank & Hall, section 4.1) and on iris."""
 
 from __future__ import annotations
 

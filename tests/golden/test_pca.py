@@ -21,7 +21,7 @@ from tests.golden.asking import answered, asked, fitted
 from tests.golden.densities import numbers_of, unlabelled
 from tests.prepare.preparing import fitted as fitted_step
 
-# worked-examples.md section 7: nine blood samples by seven measures (S2 "Dimension Reduction").
+# SOURCES.md section 7: nine blood samples by seven measures (S2 "Dimension Reduction").
 HAEMATOLOGY = np.loadtxt(Path(__file__).parent / "haematology.csv", delimiter=",", skiprows=1, usecols=range(1, 8))
 CENTRED = {
     0: [31.378604, 4.459708, 3.061992, 1.053974, 0.029136, 0.001793, 0.000380],

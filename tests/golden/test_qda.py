@@ -1,4 +1,4 @@
-"""QDA beside scikit-learn, SciPy and the definition (decisions.md 49; Friedman 1989)."""
+"""QDA beside scikit-learn, SciPy and the definition (docs/notes.md 49; Friedman 1989)."""
 
 from __future__ import annotations
 

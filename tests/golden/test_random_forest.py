@@ -153,7 +153,7 @@ def test_a_column_is_worth_what_shuffling_it_costs() -> None:
     assert model.curve_[-1, 1] == 0.0
 
 
-# worked-examples.md, section 5.
+# SOURCES.md, section 5.
 
 
 def test_columns_drawn_are_the_floor_of_log2_f_plus_1() -> None:

@@ -92,7 +92,7 @@ def test_two_rows_have_the_weight_that_makes_the_margin_1() -> None:
 
 
 def test_the_order_of_four_is_six_pairs_and_is_found() -> None:
-    # worked-examples.md, section 8 (S0 5.5.6): a > b > c > d gives 6 pairs.
+    # SOURCES.md, section 8 (S0 5.5.6): a > b > c > d gives 6 pairs.
     data = grouped([[4.0, 1], [3, 0], [2, 0], [1, 1]], [4, 3, 2, 1], [0] * 4)
     model = fitted(RankingSVM(), data)
     assert model.pairs_ == 6

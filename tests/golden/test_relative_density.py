@@ -1,4 +1,4 @@
-"""Relative density beside worked-examples.md (section 10) and its formula over scikit-learn's neighbours."""
+"""Relative density beside SOURCES.md (section 10) and its formula over scikit-learn's neighbours."""
 
 from __future__ import annotations
 

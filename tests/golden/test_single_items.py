@@ -1,4 +1,4 @@
-"""Single items on the weather table: the counts of worked-examples.md, section 1.2, and a lift of 1."""
+"""Single items on the weather table: the counts of SOURCES.md, section 1.2, and a lift of 1."""
 
 from __future__ import annotations
 

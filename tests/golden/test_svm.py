@@ -1,4 +1,4 @@
-"""Support vector machines beside LIBSVM, beside refits, and a pair worked out by hand (decisions.md 15-17)."""
+"""Support vector machines beside LIBSVM, beside refits, and a pair worked out by hand (docs/notes.md 15-17)."""
 
 from __future__ import annotations
 

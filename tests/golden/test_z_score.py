@@ -20,7 +20,7 @@ def test_the_score_is_the_largest_z_of_scipy(ddof: int) -> None:
 
 
 def test_grubbs_statistic_of_the_notes() -> None:
-    # worked-examples.md, section 10: 5 5.1 4.9 5 9; G with n − 1 is 1.787458, with n 1.998439.
+    # SOURCES.md, section 10: 5 5.1 4.9 5 9; G with n − 1 is 1.787458, with n 1.998439.
     data = line(5, 5.1, 4.9, 5, 9)
     for ddof, expected in ((1, 1.787458), (0, 1.998439)):
         assert asked(fitted(ZScore(ddof=ddof), data), data).score.max() == pytest.approx(expected, abs=5e-7)

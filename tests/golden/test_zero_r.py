@@ -1,4 +1,4 @@
-"""Zero-R on the weather table (worked-examples.md, section 1.1) and beside scikit-learn."""
+"""Zero-R on the weather table (SOURCES.md, section 1.1) and beside scikit-learn."""
 
 from __future__ import annotations
 

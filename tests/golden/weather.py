@@ -1,4 +1,4 @@
-"""The weather table of worked-examples.md, section 1, with what naive Bayes makes of it (weather_nb.csv)."""
+"""The weather table of SOURCES.md, section 1, with what naive Bayes makes of it (weather_nb.csv)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_perfect_order_is_1_and_rows_may_stand_in_any_order(name: str) -> None
 
 
 def test_the_order_of_four_is_six_pairs() -> None:
-    # worked-examples.md, section 8 (S0 5.5.6): a > b > c > d.
+    # SOURCES.md, section 8 (S0 5.5.6): a > b > c > d.
     pairs = pairs_of(np.array([4.0, 3, 2, 1]), np.zeros(4, np.int32), np.ones(4))
     assert set(zip(pairs.higher.tolist(), pairs.lower.tolist(), strict=True)) == {
         (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)

@@ -79,7 +79,7 @@ def test_correlation_leaves_out_empty_cells() -> None:
 
 
 def test_information_of_the_worked_example() -> None:
-    """worked-examples.md, section 5: in bits the information gain, in nats beside it."""
+    """SOURCES.md, section 5: in bits the information gain, in nats beside it."""
     found = learned(MutualInformation(keep=1), weather())
     assert found.scores_ == pytest.approx([0.246750, 0.029223, 0.151836, 0.048127], abs=1e-6)
     nats = learned(MutualInformation(unit="nats"), weather()).scores_

@@ -26,7 +26,7 @@ def test_it_agrees_with_scikit_learn(drop: str) -> None:
 
 
 def test_words_become_unit_vectors() -> None:
-    # worked-examples.md, section 6: the, cat, sat over cat mat on sat the.
+    # SOURCES.md, section 6: the, cat, sat over cat mat on sat the.
     described = [Column("word", "nominal", ("cat", "mat", "on", "sat", "the"))]
     table = prepared(OneHot(), table_of({"word": ["the", "cat", "sat"]}, described))
     assert table.numbers.tolist() == [[0, 0, 0, 0, 1], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0]]

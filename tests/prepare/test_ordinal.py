@@ -1,4 +1,4 @@
-"""Ordinal gives ranks from 0 to 1 (worked-examples.md, section 6), and codes as scikit-learn's OrdinalEncoder."""
+"""Ordinal gives ranks from 0 to 1 (SOURCES.md, section 6), and codes as scikit-learn's OrdinalEncoder."""
 
 from __future__ import annotations
 

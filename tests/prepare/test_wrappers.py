@@ -86,7 +86,7 @@ def test_classes_are_selected_for_by_their_errors() -> None:
 
 @pytest.mark.parametrize("name", ["forward-selection", "backward-elimination"])
 def test_so_many_subsets_are_tried(name: str) -> None:
-    """worked-examples.md: a wrapper fits d (d + 1) / 2 models, 10 for d = 4."""
+    """SOURCES.md: a wrapper fits d (d + 1) / 2 models, 10 for d = 4."""
     step: ForwardSelection = build(STEPS.load(name), {"patience": None})
     subsets = step._subset_losses(of_classes(IRIS, 4), np.random.default_rng(1))
     assert len(list(step._path(subsets, 4))) == (5 if name == "forward-selection" else 4)

@@ -24,7 +24,7 @@ from mlcli.tasks.regression import ValueAnswers
 
 CLASSES = ("red", "blue", "gold")
 TRUTH = (0, 1, 0, 1, 2)
-"""Red, blue, gold: worked-examples.md, section 3."""
+"""Red, blue, gold: SOURCES.md, section 3."""
 PREDICTED = (0, 0, 1, 0, 1)
 DATA = DatasetFacts(
     name="colours",
@@ -68,7 +68,7 @@ def text(*results: CellResult, metrics: tuple[str, ...] = ("accuracy",), width: 
 
 
 def test_the_matrix_is_that_of_the_notes() -> None:
-    """worked-examples.md, section 3: red 1 1 0, blue 2 0 0, gold 0 1 0; precision 1/3, 0, 0/0; F1 0.4, 0, 0."""
+    """SOURCES.md, section 3: red 1 1 0, blue 2 0 0, gold 0 1 0; precision 1/3, 0, 0/0; F1 0.4, 0, 0."""
     said = text(result(cell("one-r"), labels(PREDICTED)))
     lines = [line.split() for line in said.splitlines()]
     assert ["red", "1", "(50", "%)", "1", "(50", "%)", "0", "2", "0.333", "0.400"] in lines
@@ -77,7 +77,7 @@ def test_the_matrix_is_that_of_the_notes() -> None:
 
 
 def test_the_document_is_that_of_the_notes() -> None:
-    """worked-examples.md, section 3: accuracy 0.2, macro F1 0.133333, weighted precision 0.133333."""
+    """SOURCES.md, section 3: accuracy 0.2, macro F1 0.133333, weighted precision 0.133333."""
     names = ("accuracy", "f1-macro", "precision-weighted")
     found = results_as_json([scored(result(cell("one-r"), labels(PREDICTED)), names)])["cells"][0]
     means = [found["metrics"][name]["mean"] for name in names]
@@ -247,7 +247,7 @@ def test_folds_that_disagree_are_told_and_others_are_not() -> None:
 
 
 def test_each_class_is_shown_against_the_rest_where_asked() -> None:
-    """worked-examples.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
+    """SOURCES.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
     asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
     lines = [line.split() for line in text_of(results_of(asked, Details(classes=True)), Page(None)).splitlines()]
     assert [
@@ -333,7 +333,7 @@ def test_datasets_stand_apart() -> None:
     results = [result(cell("one-r"), labels(TRUTH)), result(cell("ridge", "regression"), values)]
     said = text(*results, metrics=("accuracy", "bias"))
     assert said.index("colours: classification of colour") < said.index("sizes: regression of size")
-    # worked-examples.md, section 4: mean(ŷ − y) = +0.666667
+    # SOURCES.md, section 4: mean(ŷ − y) = +0.666667
     assert " 0.667 ±" in said.partition("sizes: ")[2]
 
 
