@@ -26,6 +26,8 @@ once: above, by factors, their intervals are longer by this over √n."""
 FARTHEST = 1_000
 """An interval to so many times a mean says no more than none. The standard error of a mean of values that are not
 negative is itself at most, so that of rows only two (t = 12.7; of three 4.3) can reach as far."""
+LARGEST_EXPONENT = 700.0
+"""exp of more is beyond the largest float."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 LITTLE_SPREAD = 1e-6
@@ -83,7 +85,8 @@ class ScoreEstimate:
         """Student's t interval around the logarithm of the odds of a share."""
 
         def ends(reach: float) -> tuple[float, float]:
-            odds, factor = self.mean / (1 - self.mean), math.exp(reach / (self.mean * (1 - self.mean)))
+            odds = self.mean / (1 - self.mean)
+            factor = math.exp(min(reach / (self.mean * (1 - self.mean)), LARGEST_EXPONENT))
             return odds / (odds + factor), odds / (odds + 1 / factor)
 
         return self._reaching(f"{how}, on the scale of log odds", ends)

@@ -114,7 +114,7 @@ def _places(
 ) -> Iterator[Places]:
     """The pairs that may be near, by the route that is wanted, or else the fastest."""
     loops = loops_pay(len(queries) * len(stored))
-    few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0 ** len(stored.numbers)
+    few_columns = len(stored.numbers) <= log2(max(len(stored), 1) / (TREE_PAYS * max(count, 5)))
     by_tree = {"auto": loops and few_columns, "brute": False, "k-d-tree": len(stored.numbers) > 0}
     if distance.has_tree and by_tree[search]:
         return tree_places(queries, stored, count, margin)

@@ -84,7 +84,9 @@ def asking(path: Path) -> Iterator[None]:
     except (MlcliError, OSError):
         raise
     except Exception as problem:
-        raise _refusal(path, f"is damaged: asked, it ends in {type(problem).__name__}: {problem}") from problem
+        what = f"cannot answer: it ends in {type(problem).__name__}: {problem}"
+        hint = "if mlcli wrote this file and nobody changed it, report this as a bug; else train the model again"
+        raise _refusal(path, what, hint) from problem
 
 
 def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
