@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
 from mlcli.core.written import Written
+from mlcli.data.shipped import table_files
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.datasets import metrics_of_class
@@ -70,7 +71,7 @@ def eval(  # it is the verb
         found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
         data=tuple(
-            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _as_list(data)
+            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _tables(data)
         ),
         models=None if legal is None else tuple(legal),
         protocol=split,
@@ -184,6 +185,12 @@ def _is_default(value: Any, default: Any) -> bool:
 def _refuse_value(path: str, name: str, value: Any) -> None:
     what = f"{path}: {name} holds a {type(value).__name__}, which no experiment can write down"
     raise UsageError(what, hint="leave it at its default, or write a method around it: mlcli new model my-method")
+
+
+def _tables(data: Data | Sequence[Data]) -> Iterator[Data]:
+    """Each dataset; a folder or a pattern stands for each of its tables."""
+    for one in _as_list(data):
+        yield from table_files(str(one)) if isinstance(one, str | Path) else [one]
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -47,6 +47,7 @@ def audit_command(
 
 def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | None, seed: int) -> list[Experiment]:
     """What is asked for as experiments: each file is one, and each dataset."""
+    from mlcli.data.shipped import table_files
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.file import read_experiment
     from mlcli.experiment.spec.model_text import protocol_from_text
@@ -55,5 +56,6 @@ def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | No
         read_experiment(Path(one))
         if Path(one).suffix in SPEC_SUFFIXES
         else Experiment((columns.of(one),), protocol=protocol_from_text(protocol), seed=seed)
-        for one in subjects
+        for subject in subjects
+        for one in table_files(subject)
     ]

@@ -105,7 +105,9 @@ EXAMPLES = (
 
 def eval_command(
     *,
-    data: list[str] = argument("DATA", "CSV files, or shipped datasets such as iris.", data_names),
+    data: list[str] = argument(
+        "DATA", "CSV files, folders of them, or shipped datasets such as iris.", data_names
+    ),
     models: ModelOptions,
     columns: JudgedColumnOptions,
     splits: SplitOptions,
@@ -126,12 +128,13 @@ def eval_command(
     """
     from mlcli.api.running import RunOptions
     from mlcli.cli._running import run_and_show
+    from mlcli.data.shipped import table_files
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.datasets import metrics_of_class
     from mlcli.experiment.spec.shorthands import costs_from_text, with_costs
 
     experiment = Experiment(
-        data=tuple(map(columns.of, data)),
+        data=tuple(columns.of(file) for one in data for file in table_files(one)),
         models=models.specs(),
         protocol=splits.spec(),
         average=_legal_average(scores.average),

@@ -19,9 +19,9 @@ from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.target_guess import guessed_target
 
-ID_NAME = re.compile(
-    r"(?i:id|index|row|rownames?|uuid|guid|unnamed: 0|__index_level_0__)|.*[-_. ](?i:id)|.*[a-z](Id|ID)"
-)
+UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?")
+"""What pandas calls the column of an index that it wrote without a name."""
+ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|__index_level_0__)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
 ROWS_FOR_AN_ID = 10
 """In fewer rows, different texts in every cell say little."""
 KEEP = "to keep it, give it the role feature in the sidecar"
@@ -120,7 +120,11 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
 def _why_an_id(name: str, column: TypedColumn) -> str:
     """Why a column looks like an identifier, or nothing."""
     rows, coded = len(column.cells), column.column.coded
-    if column.column.missing or column.notes or not (coded or ID_NAME.fullmatch(name)):
+    if column.column.missing or column.notes:
+        return ""
+    if UNNAMED.fullmatch(name) and not coded and bool((column.cells == np.floor(column.cells)).all()):
+        return "it has no name and holds whole numbers, like an index that pandas writes"
+    if not (coded or ID_NAME.fullmatch(name)):
         return ""
     if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
         return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from os.path import exists, expanduser, isdir, isfile
+from glob import escape, glob, has_magic
+from os.path import exists, expanduser, isdir, isfile, join
 from pathlib import Path
 
 from mlcli.core.aliases import other_names
@@ -47,6 +48,20 @@ def find(reference: str, base: Path | None = None) -> Path:
         return shipped
     what = f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'"
     raise DataError(what, hint=_hint(path, reference))
+
+
+def table_files(reference: str, base: Path | None = None) -> list[str]:
+    """The tables of a folder, or of a pattern such as ``data/*.csv``; anything else stands for itself."""
+    pattern = expanduser(reference)
+    path = (base or Path()) / pattern
+    if not reference.strip() or "\0" in reference:
+        return [reference]
+    if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
+        pattern = join(escape(pattern), "*")
+    elif exists(path) or not has_magic(pattern):
+        return [reference]
+    files = sorted(glob(pattern, root_dir=base, recursive=True))
+    return [file for file in files if file.lower().endswith(FILE_SUFFIXES)] or [reference]
 
 
 def find_or_none(reference: str) -> Path | None:

@@ -66,8 +66,16 @@ def split_text(text: str, notes: tuple[str, ...], name: str, layout: FileLayout)
 def checked_header(record: Sequence[str], name: str, line: int, declared: bool | None) -> list[str]:
     """The names of the columns, or what is wrong with them."""
     header = [heading.strip() for heading in record]
+    if len(header) > 1 and not header[0] and all(header[1:]):
+        header[0] = free_index_name(header)
     _check_names(header, name, line, declared)
     return header
+
+
+def free_index_name(header: Sequence[str]) -> str:
+    """What pandas.read_csv calls a first column without a name, as it writes its index."""
+    names = ("Unnamed: 0", *(f"Unnamed: 0.{number}" for number in range(1, len(header) + 1)))
+    return next(name for name in names if name not in header)
 
 
 def stripped_column(name: str, cells: Sequence[str]) -> tuple[TextColumn, bool]:

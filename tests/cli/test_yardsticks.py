@@ -83,7 +83,7 @@ def test_runs_are_compared_and_ranked_over_datasets_without_it(tmp_path: Path) -
         (("iris", "-m", "knn", "-m", "{use: one-r, params: {min_bucket: 3}}"), ["zero-r", "knn", "one-r"]),
         (("iris", "-m", "{use: knn, as: one-r}"), ["zero-r", "knn"]),
         (("cpu", "-m", "knn"), ["zero-r", "knn"]),
-        (("digits", "-m", "lda"), ["zero-r", "lda"]),
+        (("digits", "-m", "lda"), ["zero-r", "one-r", "lda"]),
         (("wine", "-m", "knn", "--protocol", "training-size"), ["zero-r", "knn"]),
     ],
 )

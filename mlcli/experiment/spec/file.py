@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from mlcli.core.names import nearest
 from mlcli.core.plugins import add
 from mlcli.core.strict_yaml import Document, read
 from mlcli.core.written import Written, legal_parts, until_too_many_problems
-from mlcli.data.shipped import FILE_SUFFIXES, shipped_path
+from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
@@ -94,7 +95,7 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
     metrics = _metrics(parts, problems)
     first, *further = _protocols(parts, problems) or [None]
     experiment = Experiment(
-        data=_data(parts, problems),
+        data=_data(parts, problems, base),
         models=tuple(models_of(parts["models"].items(), problems, base)) if "models" in parts else None,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
@@ -136,11 +137,17 @@ def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Pr
             problems += placed(error.problems, item.where)
 
 
-def _data(parts: dict[str, Written], problems: list[Problem]) -> tuple[DataSpec, ...]:
+def _data(parts: dict[str, Written], problems: list[Problem], base: Path | None) -> tuple[DataSpec, ...]:
+    """The datasets in order; a folder or a pattern stands for each of its tables."""
     task = _task(parts, problems)
     items = parts["data"].items() if "data" in parts else []
     specs = [_dataset(item, task, problems) for item in until_too_many_problems(items, problems)]
-    return tuple(spec for spec in specs if spec is not None)
+    return tuple(
+        replace(spec, reference=file)
+        for spec in specs
+        if spec is not None
+        for file in table_files(spec.reference, base)
+    )
 
 
 def _dataset(written: Written, task: str | None, problems: list[Problem]) -> DataSpec | None:

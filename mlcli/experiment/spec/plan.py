@@ -10,9 +10,11 @@ from typing import Any
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.insertion import after, missing_steps
+from mlcli.core.names import nearest
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
+from mlcli.core.registry import MODELS
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
@@ -26,6 +28,7 @@ from mlcli.experiment.spec.cells import (
     StepSpec,
 )
 from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
+from mlcli.experiment.spec.expectations import Beats
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.shorthands import (
     refuse_nothing_tuned,
@@ -35,7 +38,13 @@ from mlcli.experiment.spec.shorthands import (
     tuned_if_tunable,
     tuned_in_order,
 )
-from mlcli.experiment.spec.suitability import no_stages, why_too_slow, yardsticks_of
+from mlcli.experiment.spec.suitability import (
+    models_in_gates,
+    no_stages,
+    why_too_slow,
+    why_yardstick_too_slow,
+    yardsticks_of,
+)
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 CHOSEN = "chosen"
@@ -74,10 +83,24 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
                     found = _cells(experiment, planned, protocol, models, faults)
                     cells += [cell for cell in found if not before or cell.model.saved is None]
                 before.append(protocol)
+    if not faults.errors:
+        _check_gates(experiment, cells, faults)
     with faults.collected():
         if experiment.stages and cells and not any(cell.stages or cell.model.stages is not None for cell in cells):
             raise no_stages("none of the models has stages")
     return cells, faults
+
+
+def _check_gates(experiment: Experiment, cells: Sequence[Cell], faults: Faults) -> None:
+    """Collect a fault for each gate that compares with a model that is in no table."""
+    names = dict.fromkeys(name for cell in cells for name in (cell.label, cell.model.use))
+    for gate in experiment.expect:
+        if isinstance(gate, Beats) and gate.other not in names:
+            with faults.collected(gate.where):
+                similar = nearest(gate.other, [*names, *MODELS.names()])
+                able = similar and similar != gate.other
+                hint = f"did you mean '{similar}'?" if able else f"models here: {', '.join(names)}"
+                raise UsageError(f"'beats': there is no model '{gate.other}' to compare with here", hint=hint)
 
 
 def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
@@ -134,8 +157,7 @@ def _cells(
     asks_training = protocol.built().asks_training_rows()
     asked = _panel(experiment, planned) if models is None else models
     for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
-        slow = why_too_slow(planned, _method_of(model)) if models is None and model.use != SELECTED else ""
-        skipped = _why_skipped(planned, model, protocol) or slow
+        skipped = _why_skipped(planned, model, protocol) or _why_left_out(experiment, planned, protocol, model)
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None
@@ -163,6 +185,18 @@ def _cells(
         )
 
 
+def _why_left_out(
+    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, model: ModelSpec
+) -> str:
+    """Why a model that nobody named would take too long, or nothing; gates name models, too."""
+    use = _method_of(model)
+    if use == SELECTED or use in models_in_gates(experiment, planned):
+        return ""
+    if not model.asked:
+        return why_yardstick_too_slow(planned, protocol, use)
+    return why_too_slow(planned, use) if experiment.models is None else ""
+
+
 def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
     """The methods of the kind, tuning themselves where that is asked for."""
     specs = [ModelSpec(use) for use in planned.kind.panel]
@@ -176,9 +210,11 @@ def _all_models(
 ) -> list[ModelSpec]:
     """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
     inner = protocol.built().choosing(planned.strata)
-    every = _baselines_first(planned, [*yardsticks_of(experiment, planned, protocol), *models])
+    yardsticks = yardsticks_of(experiment, planned, protocol, models)
+    every = _baselines_first(planned, [*yardsticks, *models])
     if inner:
-        every = [*_baselines_first(planned, []), _resolved(_best_of(experiment, planned, models, inner))]
+        best = _resolved(_best_of(experiment, planned, models, inner))
+        every = [*_baselines_first(planned, yardsticks), best]
     elif experiment.nested:
         every += [_resolved(_best_of(experiment, planned, models, None))]
     every = [tuned_in_order(model, protocol) for model in every]

@@ -15,6 +15,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
+from mlcli.experiment.spec.expectations import Beats
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 PATIENCE = 5.0
@@ -36,23 +37,33 @@ def why_too_slow(planned: PlannedDataset, use: str) -> str:
     return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
 
 
-def yardsticks_of(experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec) -> list[ModelSpec]:
-    """The further baselines that nobody asked for, beside models that learn more, where they are quick."""
-    models = experiment.models or ()
-    if not experiment.yardsticks or all(model.use in planned.kind.baselines for model in models):
-        return []
-    taken = {name for model in models for name in (model.use, model.name)}
-    quick = (one for one in planned.kind.yardsticks if one not in taken and _is_quick(planned, protocol, one))
-    return [ModelSpec(use, asked=False).resolved() for use in quick]
+def yardsticks_of(
+    experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
+) -> list[ModelSpec]:
+    """The models to compare with that nobody listed: those of the kind, and those that gates name."""
+    learn_more = any(model.use not in planned.kind.baselines for model in models)
+    usual = experiment.models and experiment.yardsticks and learn_more and protocol.use in planned.kind.protocols
+    names = [*(planned.kind.yardsticks if usual else ()), *models_in_gates(experiment, planned)]
+    listed = {name for model in models for name in (model.use, model.name)} | {*planned.kind.baselines}
+    return [ModelSpec(use, asked=False).resolved() for use in dict.fromkeys(names) if use not in listed]
 
 
-def _is_quick(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> bool:
-    """Whether all fits of a method take a moment, by a usual protocol: one that sweeps over nothing."""
-    if protocol.use not in planned.kind.protocols:
-        return False
+def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str]:
+    """The methods that a model is expected to beat on a dataset."""
+    gates = [gate for gate in experiment.expect if isinstance(gate, Beats) and gate.data in ("", planned.name)]
+    installed = MODELS.names() if gates else ()
+    methods = [gate.other for gate in gates if gate.other in installed]
+    return [use for use in methods if planned.kind in kinds_of(MODELS.load(use))]
+
+
+def why_yardstick_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
+    """Why a yardstick that nobody asked for is left out, or nothing: its fits must take a moment."""
     split = protocol.built()
     fits = len(planned.dataset) if split.pooled else _fits_by(split)
-    return estimated_seconds(planned.dataset, planned.kind, use) * fits <= MOMENT
+    seconds = estimated_seconds(planned.dataset, planned.kind, use) * fits
+    if seconds <= MOMENT:
+        return ""
+    return f"its fits take about {seconds:.1f} s on a table of this size; ask for it with -m {use}"
 
 
 def no_stages(what: str) -> UsageError:
