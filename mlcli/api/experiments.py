@@ -65,7 +65,9 @@ def eval(  # it is the verb
     """
     add(plugins)
     found: list[Problem] = []
-    legal = None if models is None else models_of([Written(plain(one)) for one in _as_list(models)], found)
+    settings = tuning_of(Written(plain(tune)), found)
+    entries = [] if models is None else [Written(plain(one)) for one in _as_list(models)]
+    legal = None if models is None else models_of(entries, found, tune=settings)
     split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
     if average and average not in AVERAGES:
         found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
@@ -81,7 +83,7 @@ def eval(  # it is the verb
         seed=seed,
         stages=stages_of(Written(plain(stages)), found),
         training=training,
-        tune=tuning_of(Written(plain(tune)), found),
+        tune=settings,
         nested=nested,
         yardsticks=True,
     )

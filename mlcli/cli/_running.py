@@ -235,6 +235,7 @@ def _without_effect(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[s
         yield "memory is watched on Linux only: here a cell that takes more than its budget is not stopped"
     baselines = {use for cell in cells for use in kind_named(cell.kind).baselines}
     models = [cell.model for cell in cells if cell.model.saved is None and not cell.skipped]
-    plain = [one.use for one in models if one.asked and one.use not in baselines | {TUNED, SELECTED}]
+    wanted = [model for model in models if model.asked and model.shares_tune]
+    plain = [model.use for model in wanted if model.use not in baselines | {TUNED, SELECTED}]
     if experiment.tune is not None and plain:
         yield f"nothing to tune: {', '.join(dict.fromkeys(plain))}; judged with the parameters as they are"

@@ -25,6 +25,7 @@ from mlcli.core.registry import MODELS
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec
+    from mlcli.experiment.spec.shorthands import Settings
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class ModelOptions:
         " or '{by: f1, folds: 10}'; which rows are flagged: own, 'top 5', 'share 0.05', 'p < 0.05'.",
     )
 
-    def specs(self) -> tuple[ModelSpec, ...] | None:
-        """The models that are asked for, if any."""
+    def specs(self, tune: Settings | None) -> tuple[ModelSpec, ...] | None:
+        """The models that are asked for, if any, with the settings of tuning that all share."""
         from mlcli.experiment.spec.model_text import models_from_text
 
-        return models_from_text(self.models or (), self.params or (), self.decide) or None
+        return models_from_text(self.models or (), self.params or (), self.decide, tune) or None
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def eval_command(
 
     experiment = Experiment(
         data=tuple(columns.of(file) for one in data for file in table_files(one)),
-        models=models.specs(),
+        models=models.specs(tuning.settings()),
         protocol=splits.spec(),
         average=_legal_average(scores.average),
         metrics=metrics_of_class(scores.metrics or (), columns.positive),

@@ -94,7 +94,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     from mlcli.experiment.spec.model_text import models_from_text
     from mlcli.experiment.spec.plan import plan
 
-    models = models_from_text([model], params)
+    models = models_from_text([model], params, tune=tune)
     if len(models) != 1:
         raise UsageError(f"train takes one model, and this grid makes {len(models)}", hint="see mlcli eval")
     if models[0].saved is not None:

@@ -130,6 +130,8 @@ class ModelSpec(RegisteredSpec):
     """None: as the experiment says."""
     asked: bool = field(default=True, compare=False)
     """Whether somebody asked for it; a yardstick stands in the table by itself."""
+    shares_tune: bool = field(default=True, compare=False)
+    """Whether the ``tune`` of the experiment is for it; an entry with a ``tune`` of its own is left as it is."""
 
     @property
     def name(self) -> str:

@@ -35,12 +35,20 @@ Named = tuple[Written, ModelSpec]
 """An entry with its model, the first one where there is a grid."""
 
 
-def models_of(entries: Sequence[Written], problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
-    """The models of those entries that are legal; whatever is wrong with the others is added to ``problems``."""
+def models_of(
+    entries: Sequence[Written],
+    problems: list[Problem],
+    base: Path | None = None,
+    tune: Settings | None = None,
+) -> list[ModelSpec]:
+    """The models of those entries that are legal; whatever is wrong with the others is added to ``problems``.
+
+    ``tune`` are the experiment's settings of tuning, for models that say ``tune`` and leave some of them out.
+    """
     legal: list[ModelSpec] = []
     named: dict[str, Named] = {}
     for written in until_too_many_problems(entries, problems):
-        specs = model_of(written, problems, base)
+        specs = model_of(written, problems, base, tune)
         name_taken = _name_taken((written, specs[0]), named) if specs else None
         if name_taken is not None:
             problems.append(name_taken)
@@ -49,7 +57,9 @@ def models_of(entries: Sequence[Written], problems: list[Problem], base: Path | 
     return legal
 
 
-def model_of(written: Written, problems: list[Problem], base: Path | None = None) -> list[ModelSpec]:
+def model_of(
+    written: Written, problems: list[Problem], base: Path | None = None, tune: Settings | None = None
+) -> list[ModelSpec]:
     """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
     if isinstance(written.value, str) and is_model_file(written.value, base):
         path = (base or Path()) / written.value
@@ -68,7 +78,7 @@ def model_of(written: Written, problems: list[Problem], base: Path | None = None
         ModelSpec(asked.use, model.values, _steps(steps), label, stages=stages, where=written.where)
         for model, steps in made
     ]
-    specs = _tuned(parts, specs, problems) if "tune" in parts else specs
+    specs = _tuned(parts, specs, problems, tune) if "tune" in parts else specs
     decide = parts.get("decide")
     return (
         specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, problems)]
@@ -175,16 +185,19 @@ def _add_problems_with_values(models: Sequence[Configuration], problems: list[Pr
         problems += new
 
 
-def _tuned(parts: Mapping[str, Written], specs: list[ModelSpec], problems: list[Problem]) -> list[ModelSpec]:
-    """The models of an entry as `tune` wraps them."""
+def _tuned(
+    parts: Mapping[str, Written], specs: list[ModelSpec], problems: list[Problem], shared: Settings | None
+) -> list[ModelSpec]:
+    """The models of an entry as `tune` wraps them; its own settings go before those of the experiment."""
     part, before = parts["tune"], len(problems)
-    settings = tuning_of(part, problems)
-    if settings is None:
-        return specs
+    own = tuning_of(part, problems)
+    if own is None:
+        return [replace(spec, shares_tune=False) for spec in specs]
+    settings = {**(shared or {}), **own}
     if "stages" in parts:
         problems.append(parts["stages"].problem("a model that is tuned has no stages of its own"))
         return []
-    made = [tuned(spec, settings) for spec in specs]
+    made = [replace(tuned(spec, settings), shares_tune=False) for spec in specs]
     for spec in made:
         wrong = problems_with(spec.cls, spec.params, lambda *keys: part.where)
         problems += [problem for problem in wrong if problem not in problems]

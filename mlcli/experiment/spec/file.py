@@ -28,7 +28,6 @@ READERS: Mapping[str, Callable[[Written, list[Problem]], Any]] = {
     "cost": costs_of,
     "budget": budget_of,
     "stages": stages_of,
-    "tune": tuning_of,
     "expect": expectations_of,
 }
 """What reads the values of other keys; what is wrong with them is added to a list."""
@@ -93,16 +92,18 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
     parts = legal_parts(EXPERIMENT, written, problems, REQUIRED, ELSEWHERE)
     _add_plugins(parts, base, problems)
     metrics = _metrics(parts, problems)
+    tune = tuning_of(parts["tune"], problems) if "tune" in parts else None
     first, *further = _protocols(parts, problems) or [None]
     experiment = Experiment(
         data=_data(parts, problems, base),
-        models=tuple(models_of(parts["models"].items(), problems, base)) if "models" in parts else None,
+        models=tuple(models_of(parts["models"].items(), problems, base, tune)) if "models" in parts else None,
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
         metrics_where={name: part.where for name, part in metrics.items()},
         source=source,
         yardsticks=True,
+        tune=tune,
         **{key: parts[key].value for key in PLAIN if key in parts},
         **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},
     )

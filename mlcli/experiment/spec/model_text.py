@@ -13,20 +13,20 @@ from mlcli.core.registry import STEPS
 from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of
-from mlcli.experiment.spec.shorthands import with_decision_rule
+from mlcli.experiment.spec.shorthands import Settings, with_decision_rule
 
 
 def models_from_text(
-    texts: Sequence[str], params: Sequence[str] = (), decide: str | None = None
+    texts: Sequence[str], params: Sequence[str] = (), decide: str | None = None, tune: Settings | None = None
 ) -> tuple[ModelSpec, ...]:
     """The models of ``-m`` options, with the values of ``-p`` options in them; every problem at once.
 
     A value goes to every model that has such a parameter, or such a step before it (``polynomial.degree``). One
     that no model has is refused, and so is one for a parameter that is set already: nothing is overruled in
-    silence. ``decide`` is for every model.
+    silence. ``decide`` is for every model, and ``tune`` for those that leave settings of theirs out.
     """
     problems: list[Problem] = []
-    models = models_of([Written.typed(text, "-m") for text in texts], problems)
+    models = models_of([Written.typed(text, "-m") for text in texts], problems, tune=tune)
     values = _values(params, problems)
     raise_all(UsageError, problems)
     problems += _unknown_parameters(values, models)

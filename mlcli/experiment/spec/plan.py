@@ -110,7 +110,8 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
         return models
     with faults.collected():
         made = [tuned_if_tunable(model, experiment.tune) for model in models]
-        if made == list(models) and not any(model.use == TUNED for model in models):
+        all_share = all(model.shares_tune for model in models)
+        if all_share and made == list(models) and not any(model.use == TUNED for model in models):
             refuse_nothing_tuned(models)
         return made
     return models

@@ -83,7 +83,7 @@ def model_as_written(spec: ModelSpec) -> dict[str, Any]:
 
 def tuned_if_tunable(spec: ModelSpec, settings: Settings) -> ModelSpec:
     """A model that tunes itself where its parameters declare what is worth trying; else as it is."""
-    if spec.saved is not None or spec.use in (TUNED, SELECTED):
+    if spec.saved is not None or spec.use in (TUNED, SELECTED) or not spec.shares_tune:
         return spec
     if not can_be_tuned(spec.use):
         return spec
