@@ -55,12 +55,13 @@ def answered(
     asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if place is None:
         return [scored(result, experiment.metrics) for result in run(cells, **asked)]
-    from mlcli.experiment.run.reproduction import versions
+    from mlcli.core.plugins import plugin_files
+    from mlcli.experiment.run.reproduction import PLUGINS, versions
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep
 
-    source = None if experiment.source is None else str(experiment.source)
+    source = None if experiment.source is None else str(experiment.source.absolute())
     with Store.open(place) as store:
         about = RunFacts(experiment.title, source, experiment.seed, experiment.metrics)
         number = store.runs.begin(about, len(cells))
@@ -68,6 +69,7 @@ def answered(
         store.runs.finish(number, results)
         found = [scored(result, experiment.metrics) for result in results]
         shown = [scores_to_keep(one) for one in found]
-        for name, value in {VERSIONS: versions(), SCORES: shown, **more}.items():
+        plugins = list(map(str, plugin_files()))
+        for name, value in {VERSIONS: versions(), SCORES: shown, PLUGINS: plugins, **more}.items():
             store.runs.keep(number, name, value)
     return found

@@ -20,7 +20,7 @@ VERBS = (
     "verify", "rerun", "explain", "models", "data", "join", "audit", "schema", "new", "init", "doctor",
 )  # fmt: skip
 """In the order of ``mlcli --help``: what answers the first question stands first."""
-WITHOUT_METHODS = ("runs", "report", "compare", "verify", "data", "join", "new", "init", "doctor")
+WITHOUT_METHODS = ("runs", "compare", "verify", "data", "join", "new", "init", "doctor")
 """The verbs that look no methods up, and take no ``--plugin``."""
 
 AS_WRITTEN = "\b"

@@ -61,14 +61,16 @@ def report_command(
 
 
 def _of_run(source: str, place: Path | None) -> Shown:
+    from mlcli.experiment.run.reproduction import PLUGINS
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.full_report import provenance_of_run, report_of
     from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.verification import VERSIONS
 
-    about, results, known = stored_run(source, place, VERSIONS)
+    about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
+    made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
     found = [scored(result, about.metrics) for result in results]
-    return lambda: report_of(found, provenance_of_run(about, known)), lambda: results_as_json(found)
+    return lambda: report_of(found, made), lambda: results_as_json(found)
 
 
 def _of_model(file: Path) -> Shown:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from mlcli.cli._options import Format, Jobs, StoreToRead
@@ -21,12 +19,13 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     """
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import Progress
-    from mlcli.experiment.run.reproduction import rerun_cells, versions
+    from mlcli.experiment.run.reproduction import PLUGINS, refuse_missing_plugins, rerun_cells, versions
     from mlcli.report.views.verification import VERSIONS, rerun_as_json, rerun_of
 
-    about, results, was = stored_run(run, store, VERSIONS)
+    about, results, kept = stored_run(run, store, VERSIONS, PLUGINS)
+    refuse_missing_plugins(results, kept[PLUGINS])
     with Progress() as progress:
-        cells = rerun_cells(results, Path(about.source) if about.source else None, jobs, progress)
-    show_as(format, rerun_of, rerun_as_json, about, cells, was, versions())
+        cells = rerun_cells(results, jobs, progress)
+    show_as(format, rerun_of, rerun_as_json, about, cells, kept[VERSIONS], versions())
     if not all(one.same for one in cells):
         raise typer.Exit(ExitCode.UNMET)

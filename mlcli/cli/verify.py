@@ -34,16 +34,16 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
     from mlcli.report.views.verification import SCORES, verified_as_json, verified_cells, verified_of
 
     about, results, kept = stored_run(run, store, SCORES)
-    cells = verified_cells([scored(result, about.metrics) for result in results], kept)
+    cells = verified_cells([scored(result, about.metrics) for result in results], kept[SCORES])
     show_as(format, verified_of, verified_as_json, about, cells)
     if any(one.faults for one in cells):
         raise typer.Exit(ExitCode.STORE)
 
 
-def stored_run(name: str, place: Path | None, kept: str) -> tuple[RunFacts, list[CellResult], Any]:
-    """A run, its results, and what was kept of it under a name."""
+def stored_run(name: str, place: Path | None, *kept: str) -> tuple[RunFacts, list[CellResult], dict[str, Any]]:
+    """A run, its results, and what was kept of it under each name."""
     from mlcli.experiment.store.store import Store, number_of, store_of
 
     with Store.read(store_of(name, place)) as opened:
         about, results = opened.runs.one(number_of(name, opened))
-        return about, results, opened.runs.kept(about.id, kept)
+        return about, results, {one: opened.runs.kept(about.id, one) for one in kept}

@@ -43,6 +43,8 @@ class Document:
     name: str
     marks: dict[Keys, Mark] = field(repr=False)
     texts: dict[Keys, str] = field(repr=False)
+    source: str = field(repr=False)
+    """The whole text."""
 
     def place(self, *keys: str | int) -> str:
         """Where a key or list item stands, as "file.yaml:3:7"; its nearest ancestor when it is not there."""
@@ -109,6 +111,7 @@ class _YamlReader:
         from yaml import events
 
         self.name = name
+        self.source = text
         self._kinds = events
         self.events = _events(text)
         self.problems: list[Problem] = []
@@ -128,7 +131,7 @@ class _YamlReader:
                     self._refuse(event, "a second document begins here", "one file holds one document")
                     break
                 value = self._node(next(self.events), ())
-        return Document(value, self.name, self.marks, self.texts)
+        return Document(value, self.name, self.marks, self.texts, self.source)
 
     def _node(self, event: Any, keys: Keys) -> Any:
         self.marks.setdefault(keys, _mark(event))

@@ -17,6 +17,7 @@ import numpy as np
 from mlcli.core.names import listed
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Table, is_missing
+from mlcli.data.recipe import Recipe
 from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import kind_named
 
@@ -49,6 +50,8 @@ class Dataset:
     """What was declared, as it stands in the sidecar."""
     in_file: Dataset | None = None
     """The rows as the file holds them, where they were read in another form."""
+    recipe: Recipe | None = None
+    """How it was read from its file, if it was."""
 
     def __len__(self) -> int:
         return len(self.table)

@@ -13,7 +13,7 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import listed
 from mlcli.core.schema import Schema, SchemaField
-from mlcli.core.strict_yaml import Document
+from mlcli.core.strict_yaml import Document, parse
 from mlcli.core.tables import Array, Table
 from mlcli.data.columns import TypedColumn, inferred, notes_of_columns
 from mlcli.data.dataset import Dataset, column_warnings
@@ -21,10 +21,11 @@ from mlcli.data.declared_columns import declared
 from mlcli.data.long_form import in_long_form, in_wide_form
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
+from mlcli.data.recipe import Recipe
 from mlcli.data.records import FileLayout, Records
 from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
-from mlcli.data.sidecar import Sidecar, stem_of
-from mlcli.data.source import Source, source_of_file
+from mlcli.data.sidecar import Sidecar, sidecar_places, stem_of
+from mlcli.data.source import Source, content_of, source_of_file
 from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
@@ -72,7 +73,26 @@ def load(
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
     notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
-    return replace(dataset, path=source.path, name=name, notes=notes)
+    recipe = None
+    if source.path is not None:
+        sidecar_text = source.document.source if source.document else None
+        options = (target, task, tuple(sensitive), tuple(drop), positive)
+        recipe = Recipe(source.path.absolute(), sidecar_text, *options)
+    return replace(dataset, path=source.path, name=name, notes=notes, recipe=recipe)
+
+
+def load_by_recipe(recipe: Recipe) -> Dataset:
+    """A dataset read again as it was: by the options and the sidecar of that time."""
+    path = recipe.path
+    sidecar = None if recipe.sidecar is None else parse(recipe.sidecar, str(sidecar_places(path)[0]), DataError)
+    return load(
+        Source(str(path), content_of(path), sidecar, path),
+        target=recipe.target,
+        task=recipe.task,
+        sensitive=recipe.sensitive,
+        drop=recipe.drop,
+        positive=recipe.positive,
+    )
 
 
 def _roles_and_task(

@@ -16,17 +16,22 @@ import numpy as np
 
 from mlcli import __version__
 from mlcli.core.answers import Answers
-from mlcli.core.errors import MlcliError
+from mlcli.core.errors import MlcliError, UsageError
+from mlcli.core.names import listed
+from mlcli.core.plugins import plugin_files
 from mlcli.data.dataset import Dataset
-from mlcli.data.shipped import find, shipped_paths
+from mlcli.data.recipe import Recipe
+from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.run.preparation import Preparation
 from mlcli.experiment.run.split_results import SplitResult
-from mlcli.experiment.spec.cells import Cell, CellResult
+from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts
 from mlcli.experiment.store.keys import cell_key
 
 OTHER_KEY = "its key is another: splits, parameters or the revision of a method have changed since"
+PLUGINS = "plugins"
+"""Under which name a run keeps the files of the user's own methods."""
 PACKAGES = ("numpy", "scipy", "numba")
 """That compute."""
 SHOWN = 12
@@ -49,21 +54,37 @@ class RepeatedCell:
         return self.after is not None and self.after.status == self.before.status and self.difference is None
 
 
-def rerun_cells(
-    results: Sequence[CellResult], source: Path | None, jobs: int | None, on_progress: OnProgress
-) -> list[RepeatedCell]:
-    """The same cells, nothing taken from a store; ``source`` is the experiment file of the run, if any."""
+def rerun_cells(results: Sequence[CellResult], jobs: int | None, on_progress: OnProgress) -> list[RepeatedCell]:
+    """The same cells, nothing taken from a store."""
     datasets: dict[str, Dataset | str] = {}
     for result in results:
         facts = result.cell.dataset
         if facts.content not in datasets:
-            datasets[facts.content] = dataset_as_it_was(result.cell, source)
+            datasets[facts.content] = dataset_as_it_was(result.cell)
     fresh = [_cell(result.cell, datasets[result.cell.dataset.content]) for result in results]
     afters = iter(run([cell for cell in fresh if isinstance(cell, Cell)], jobs=jobs, on_progress=on_progress))
     return [
         _compared(before, next(afters)) if isinstance(cell, Cell) else RepeatedCell(before, None, why=cell)
         for before, cell in zip(results, fresh, strict=True)
     ]
+
+
+def refuse_missing_plugins(results: Sequence[CellResult], recorded: Sequence[str] | None) -> None:
+    """Name the plug-ins of a run that its models need: a store alone never has code imported."""
+    missing = [file for file in recorded or () if Path(file) not in plugin_files()]
+    if missing and not all(_is_known(result.cell) for result in results):
+        what = f"the run used methods of {listed(missing)}, which no store may import by itself"
+        raise UsageError(what, hint=f"name what you trust: {' '.join(f'--plugin {file}' for file in missing)}")
+
+
+def _is_known(cell: Cell) -> bool:
+    """Whether its model, its steps, and all that is nested in them are registered here."""
+    try:
+        for part in (cell.model, *cell.steps):
+            part.built()
+    except MlcliError:
+        return cell.model.saved is not None
+    return True
 
 
 def _cell(cell: Cell, dataset: Dataset | str) -> Cell | str:
@@ -90,34 +111,36 @@ def _key(cell: Cell) -> str:
     return cell_key(cell, ready)
 
 
-def dataset_as_it_was(cell: Cell, source: Path | None) -> Dataset | str:
-    """The dataset of a cell as it was, or why it is not to be had."""
-    from mlcli.data.load import load
+def dataset_as_it_was(cell: Cell) -> Dataset | str:
+    """The dataset of a cell, read again as the run read it, or why that cannot be done."""
+    from mlcli.data.load import load_by_recipe
 
-    target = cell.dataset.schema.the("target")
-    why = f"the data of {cell.dataset.name} are not there any more"
-    for reference in _places(cell, source):
-        for task in dict.fromkeys((cell.dataset.task, cell.kind)):
-            try:
-                dataset = load(reference, target=target.name if target else None, task=task)
-            except MlcliError:
-                continue
-            if dataset.content == cell.dataset.content:
+    facts = cell.dataset
+    assert isinstance(facts, DatasetFacts)
+    if facts.recipe is None:
+        return f"the data of {facts.name} came from memory, and no run keeps rows"
+    reasons = []
+    for path in _possible_paths(facts, facts.recipe):
+        recipe = replace(facts.recipe, path=path)
+        try:
+            dataset = load_by_recipe(recipe)
+        except MlcliError as error:
+            problem = f" {error.problems[0].what}"
+        else:
+            if dataset.content == facts.content:
                 return dataset
-            why = f"the data of {cell.dataset.name} have changed since"
-    return why
+            problem = ""
+        same_file = recipe.file_hash == facts.file_hash
+        change = "are the same, but are read differently now" if same_file else "have changed since"
+        reasons.append(f"the data of {facts.name} {change}: {path}{problem}")
+    return reasons[0] if reasons else f"the data of {facts.name} are not there any more: {facts.recipe.path}"
 
 
-def _places(cell: Cell, source: Path | None) -> Iterator[str]:
-    """Where a dataset may be now: where it was, beside the experiment, or among those that are shipped."""
-    path = cell.dataset.path
-    if path is None:
-        return
-    yield str(path)
-    if source is not None:
-        yield str(source.parent / path)
-    if path.stem in shipped_paths():
-        yield str(find(path.stem))
+def _possible_paths(facts: DatasetFacts, recipe: Recipe) -> Iterator[Path]:
+    """Files that may hold a dataset now: the same one, one in the same place from here, a shipped one."""
+    shipped = shipped_paths().get(recipe.path.stem)
+    places = (recipe.path, facts.path and facts.path.absolute(), shipped)
+    yield from dict.fromkeys(path for path in places if path is not None and path.is_file())
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from mlcli.core.params import build, settings
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
+from mlcli.data.recipe import Recipe
 from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:
@@ -223,6 +224,10 @@ class DatasetFacts:
     notes: tuple[str, ...] = ()
     unlabelled: int = 0
     """How many rows have no target."""
+    recipe: Recipe | None = None
+    """How it was read from its file, if it was."""
+    file_hash: str = ""
+    """The SHA-256 of the bytes of that file."""
 
     def __len__(self) -> int:
         return self.rows

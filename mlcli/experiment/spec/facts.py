@@ -9,6 +9,7 @@ from typing import Any
 
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.data.dataset import Dataset
+from mlcli.data.recipe import Recipe
 from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 
 ROLES_WITHOUT_LEVELS = ("id", "ignore")
@@ -25,6 +26,7 @@ def facts_of_dataset(dataset: Dataset | DatasetFacts) -> dict[str, Any]:
         "rows": len(dataset),
         "schema": [_facts_of_field(described) for described in dataset.schema],
         "path": _text(dataset.path),
+        **_facts_of_recipe(dataset),
     }
 
 
@@ -36,6 +38,8 @@ def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
         rows=facts["rows"],
         schema=Schema(tuple(SchemaField(**{**one, "column": Column(**one["column"])}) for one in facts["schema"])),
         path=_path(facts["path"]),
+        recipe=Recipe.from_facts(facts["recipe"]) if facts.get("recipe") else None,
+        file_hash=facts.get("file_hash", ""),
     )
 
 
@@ -52,7 +56,7 @@ def facts_of_cell(cell: Cell) -> dict[str, Any]:
         "label": model.label,
         "asked": model.asked,
         "asked_steps": None if model.steps is None else [_facts_of(step) for step in model.steps],
-        "saved": _text(model.saved),
+        "saved": None if model.saved is None else str(model.saved.absolute()),
         "steps": [_facts_of(step) for step in cell.steps],
         "protocol": _facts_of(cell.protocol),
     }
@@ -91,6 +95,14 @@ def _without_lists(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _without_lists(inner) for name, inner in value.items()}
     return tuple(map(_without_lists, value)) if isinstance(value, list) else value
+
+
+def _facts_of_recipe(dataset: Dataset | DatasetFacts) -> dict[str, Any]:
+    """How a dataset was read, and from which bytes."""
+    if dataset.recipe is None:
+        return {"recipe": None, "file_hash": ""}
+    file_hash = dataset.file_hash if isinstance(dataset, DatasetFacts) else dataset.recipe.file_hash
+    return {"recipe": dataset.recipe.facts(), "file_hash": file_hash}
 
 
 def _facts_of_field(described: SchemaField) -> dict[str, Any]:

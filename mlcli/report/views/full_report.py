@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
+from mlcli.core.errors import UsageError
 from mlcli.core.findings import Finding, Lines, Table
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, versions
+from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, refuse_missing_plugins, versions
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.document import (
     Content,
@@ -59,11 +60,13 @@ class Provenance:
     """The command, or the file of the experiment."""
     started: str = ""
     source: Path | None = None
-    """The experiment file, beside which its data may be."""
+    """The experiment file."""
     spec: str = ""
     """The text of the experiment file, as it stands now."""
     versions: Mapping[str, str] | None = None
     """Those of now, where nothing else is known."""
+    plugins: Sequence[str] = ()
+    """The files of the user's own methods."""
 
 
 def provenance_of_file(path: Path, **known: Any) -> Provenance:
@@ -72,10 +75,12 @@ def provenance_of_file(path: Path, **known: Any) -> Provenance:
     return Provenance(f"mlcli run {path.name}", source=path, spec=spec, **known)
 
 
-def provenance_of_run(facts: RunFacts, kept_versions: Mapping[str, str] | None) -> Provenance:
-    """The making of a stored run, with the versions that were kept of it."""
+def provenance_of_run(
+    facts: RunFacts, kept_versions: Mapping[str, str] | None, plugins: Sequence[str]
+) -> Provenance:
+    """The making of a stored run, with the versions and plug-ins that were kept of it."""
     started = facts.started.replace("T", " ").replace("+00:00", " UTC")
-    known: dict[str, Any] = {"started": started, "versions": kept_versions}
+    known: dict[str, Any] = {"started": started, "versions": kept_versions, "plugins": plugins}
     if facts.source is not None:
         return provenance_of_file(Path(facts.source), **known)
     return Provenance(f"mlcli {facts.title}, run {facts.id} of its store", **known)
@@ -94,7 +99,7 @@ def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Eleme
         yield from _results(group)
         yield from _probabilities(group)
         yield from _pictures(group)
-        yield from _inspection(group, provenance.source)
+        yield from _inspection(group, provenance.plugins)
         yield from _comparison(group)
         yield from _model_findings(group)
     yield from _provenance(cells, provenance)
@@ -126,12 +131,16 @@ def _pictures(group: Group) -> Iterator[Element]:
         yield from named(picture_at)(drawn)
 
 
-def _inspection(group: Group, source: Path | None) -> Iterator[Element]:
+def _inspection(group: Group, plugins: Sequence[str]) -> Iterator[Element]:
     """What the best model does with the columns, where the data are still there."""
     if not (best := best_in(models_to_draw(group))):
         return
     name, cell = group[best], best.cell
-    data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell, source)
+    try:
+        refuse_missing_plugins([best.result], plugins)
+        data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell)
+    except UsageError as error:
+        data = f"{error.problems[0].what}; {error.problems[0].hint}"
     if isinstance(data, str):
         yield notes(f"left out, since {data}: importances and partial dependence of {name}")
         return
@@ -172,6 +181,7 @@ def _provenance(results: Sequence[Scored], provenance: Provenance) -> Iterator[E
         "seed": ", ".join(dict.fromkeys(str(cell.seed) for cell in cells)),
         "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
         "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
+        "plug-ins": ", ".join(provenance.plugins),
     }
     yield grid(["", ""], [[strong(name), value] for name, value in facts.items() if value])
     once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
@@ -186,6 +196,7 @@ def _dataset_cells(cell: Cell) -> list[Content]:
     data = cell.dataset
     about = data.about if isinstance(data, Dataset) else {}
     known = [str(about[key]) for key in FOUND if about.get(key)]
+    known += [data.recipe.options] if data.recipe and data.recipe.options else []
     return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
 
 

@@ -1,0 +1,95 @@
+"""Points 15 and 29: a run keeps how its data were read, so that it can be checked and made again from anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlcli.core.plugins import VARIABLE
+from tests.cli.shell import in_shell, typed
+
+STORE = "../kept/runs.db"
+ROWS = "".join(
+    f"{(7 * row) % 11},{row % 4},{'fm'[row % 3 > 0]},{'no' if row % 5 < 2 else 'yes'}\n" for row in range(30)
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("work", "kept", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "work/mine.csv").write_text("x,z,sex,buys\n" + ROWS)
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv(VARIABLE, "")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--drop", "x", "-m", "zero-r"),
+        ("--positive", "yes", "--sensitive", "sex", "-m", "zero-r"),
+        ("--target", "sex", "--drop", "z", "-m", "zero-r"),
+        ("--target", "z", "--task", "regression", "-m", "zero-r"),
+        ("--task", "clustering", "-m", "k-means"),
+    ],
+)
+def test_options_are_kept_and_a_run_is_made_again_from_any_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    assert typed("eval", "mine.csv", *options, "--store", STORE).exit_code == 0
+    monkeypatch.chdir(folder / "elsewhere")
+    again = typed("rerun", "1", "--store", STORE)
+    assert again.exit_code == 0, again.output
+    assert "the same answers to the bit" in again.stdout
+    assert typed("verify", "1", "--store", STORE).exit_code == 0
+    report = typed("report", "1", "--store", STORE, "--format", "markdown").stdout
+    assert "left out, since" not in report
+    assert " ".join(options[:-2]) in " ".join(report.split())
+
+
+def test_a_sidecar_is_kept_and_what_changed_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, sidecar = folder / "work/mine.csv", folder / "work/mine.yaml"
+    sidecar.write_text("target: buys\nmissing: ['0']\n")
+    assert typed("eval", "mine.csv", "-m", "zero-r", "--store", STORE).exit_code == 0
+    sidecar.write_text("target: sex\n")
+    monkeypatch.chdir(folder / "elsewhere")
+    assert typed("rerun", "1", "--store", STORE).exit_code == 0
+    data.write_text(data.read_text().replace("\n0,", "\n1,"))
+    changed = typed("rerun", "1", "--store", STORE)
+    assert changed.exit_code == 8
+    assert f"the data of mine have changed since: {data}" in changed.stdout
+    data.unlink()
+    assert f"the data of mine are not there any more: {data}" in typed("rerun", "1", "--store", STORE).stdout
+
+
+def test_an_experiment_and_a_saved_model_are_found_from_another_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "work/spec.yaml").write_text("data: [{path: mine.csv, drop: [x]}]\nmodels: [zero-r]\n")
+    assert typed("run", "spec.yaml", "--store", STORE).exit_code == 0
+    assert typed("train", "mine.csv", "-m", "zero-r", "-o", "saved.mlcli").exit_code == 0
+    assert typed("eval", "mine.csv", "-m", "saved.mlcli", "--store", STORE).exit_code == 0
+    monkeypatch.chdir(folder / "elsewhere")
+    for run in ("1", "2"):
+        again = typed("rerun", run, "--store", STORE)
+        assert again.exit_code == 0, again.output
+    assert "drop: [x]" in typed("report", "1", "--store", STORE, "--format", "text").stdout
+
+
+def test_a_run_of_a_plugin_names_it_and_imports_it_on_request_only(folder: Path) -> None:
+    elsewhere, plugin = folder / "elsewhere", folder / "work/my_mean.py"
+    assert typed("new", "model", "my-mean").exit_code == 0
+    kept = ("--store", STORE)
+    assert in_shell("eval", "mine.csv", "-m", "my-mean", "--plugin", "my_mean.py", *kept).returncode == 0
+    refused = in_shell("rerun", "1", *kept, folder=elsewhere)
+    assert refused.returncode == 2
+    assert f"--plugin {plugin}" in refused.stderr
+    again = in_shell("rerun", "1", "--plugin", str(plugin), *kept, folder=elsewhere)
+    assert again.returncode == 0, again.stdout + again.stderr
+    page = ("report", "1", *kept, "--format", "text")
+    without = in_shell(*page, folder=elsewhere)
+    assert without.returncode == 0, without.stderr
+    assert "left out, since" in without.stdout
+    assert "left out, since" not in in_shell(*page, "--plugin", str(plugin), folder=elsewhere).stdout
