@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from mlcli.core.errors import MlcliWarning
 
 Number = int | float
 Simpler = Literal["low", "high", ""]
@@ -88,6 +91,17 @@ def as_search(declared: Search | Iterable[Any] | None, choices: Any) -> Search |
         return Among(values)
     low, high = values
     return Range(low, high, log=low > 0 and high >= MANY_TIMES * low)
+
+
+def warn_at_edge(what: str, chosen: float, tried: Iterable[float], below: str = "", above: str = "") -> None:
+    """Warn if a method has chosen the smallest or largest of the values that it tried; two texts say what follows."""
+    values = list(tried)
+    beyond = "set it yourself to try others"
+    for end, size, follows in ((min(values), "smallest", below), (max(values), "largest", above)):
+        if chosen == end:
+            text = f"{what} is the {size} of those it tries: {follows or beyond}"
+            warnings.warn(text, MlcliWarning, stacklevel=4)
+            return
 
 
 def in_words(search: Search) -> str:

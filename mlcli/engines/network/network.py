@@ -253,7 +253,8 @@ def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curv
         best = int(validation.argmin())
         shown = np.union1d(shown, best)
         series.append(("held aside", validation))
-        ended = f"smallest for rows held aside after epoch {best + 1}, which is kept"
+        last = ", the last: it may fall further" if best + 1 == epochs else ""
+        ended = f"smallest for rows held aside after epoch {best + 1}, which is kept{last}"
     lines = tuple((name, tuple(losses[shown].tolist())) for name, losses in series)
     points = tuple((1.0 + shown).tolist())
     return findings.Curve(

@@ -11,13 +11,14 @@ they have learned so is where the training for a target begins (fine-tuning).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
 
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.network.activations import IDENTITY, Activation, Output
@@ -125,6 +126,9 @@ def train(
         if plan.patience is not None and since >= plan.patience:
             break
     network.parameters[:] = final
+    if aside is not None and min(history.validation) == history.validation[-1] and epoch == plan.epochs:
+        text = "the loss of the rows held aside was smallest after the last epoch: more epochs may be better"
+        warnings.warn(text, MlcliWarning, stacklevel=3)
     return history
 
 

@@ -114,6 +114,9 @@ class Boosted(Classifier, Regressor):
         self.training_loss_ = np.array(scored.costs)
         self.aside_loss_ = np.array([] if judged is None else judged.costs)
         self._keep(learners)
+        if judged is not None and self.stages() == self.rounds:
+            text = f"{self.id}: the loss of the rows held aside was smallest after the last round"
+            warnings.warn(f"{text}: more rounds may be better", MlcliWarning, stacklevel=2)
         if self.stages() or len(scored.costs) == 1:  # else the rows held aside wanted none of the trees
             warn_without_split(self.trees_, self.id, self.min_leaf, train.y)
 

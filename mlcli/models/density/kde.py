@@ -28,6 +28,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
@@ -89,7 +90,9 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
             for place, h in enumerate(TRIED * scott):
                 found = log_sum(logs - squared / (2 * h * h), 1) - others + self._log_peak(h)
                 total[place] += self.weights_[rows] @ found
-        return float(scott * TRIED[total.argmax()])
+        chosen = float(TRIED[total.argmax()])
+        warn_at_edge(f"the bandwidth that {self.id} chose", chosen, TRIED, *2 * ("set 'factor' to go beyond it",))
+        return scott * chosen
 
     def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:
         """Squared distances of some rows to all training rows, in units of the covariance."""

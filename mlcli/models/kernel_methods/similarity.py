@@ -27,6 +27,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
+from mlcli.core.ranges import warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_from_mean
@@ -108,7 +109,11 @@ class Similarity(Classifier, Regressor):
         answers = [_shares(-gamma * squared, some.weights) @ some.outputs for gamma in tried]
         errors = [np.average(((one - some.outputs) ** 2).sum(axis=1), weights=some.weights) for one in answers]
         self.errors_ = np.column_stack([tried, errors])
-        return tried[int(np.argmin(np.round(np.array(errors) / max(errors), 9)))] if max(errors) > 0 else unit
+        if max(errors) == 0:
+            return unit
+        chosen = tried[int(np.argmin(np.round(np.array(errors) / max(errors), 9)))]
+        warn_at_edge(f"the gamma that {self.id} chose", chosen, tried)
+        return chosen
 
     def _answers(self, table: Table, likeness: Likeness) -> Array:
         """What the landmarks answer, each as much as its likeness to the row."""

@@ -14,14 +14,14 @@ Cost:
 Choices:
     Scikit-learn's l1_ratio is share, its alpha is strength / n, as it divides the squares by n. A share of 1 is
     lasso; towards 0 it becomes ridge with l2 = strength. The intercept is not penalised. Where no strength is
-    given, Akaike's criterion (with its correction for few rows) chooses one on the path. A weight counts a row
-    that many times.
+    given, Akaike's criterion (with its correction for few rows) chooses one on the path, which goes on to smaller
+    strengths for as long as the criterion falls. A weight counts a row that many times.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
-from mlcli.core.ranges import Among, ByRows, Range, log_range
+from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.linear_design import Design, LinearValues, root_weighted
@@ -38,10 +38,16 @@ from mlcli.engines.solvers.coordinate_descent import TINY, Squares
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 POINTS, LEAST = 100, 1e-3
-"""How many strengths the path has, and the last one as a share of the first."""
+"""How many strengths the path has at least, and the last of these as a share of the first."""
+FARTHEST = 4
+"""The path may go on to LEAST to this power, with as many points again."""
+FALL = 1e-3
+"""It goes on while each further point lowers the criterion by more than this."""
 ROUGH = 1e-9
 """How precisely the path is solved; where it ends, to rounding."""
 ADVICE = "a larger penalty, or columns of one scale, would help"
+NO_PENALTY = "hardly any penalty is best, as in linear-regression"
+NO_COLUMN = "no column improves Akaike's criterion"
 DRAWN = 12
 """So many columns of the path are drawn, those that enter first."""
 NOTHING = 1e-12
@@ -67,13 +73,17 @@ class SolvedPath:
         level = design.mean(data.y) if intercept else 0.0
         squares = Squares(design.rooted / design.scale, root_weighted(data.y - level, design.weight))
         highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
-        strengths = highest * LEAST ** np.linspace(0, 1, POINTS)
-        found, criterion = np.zeros((POINTS, len(design.scale))), np.full(POINTS, np.inf)
-        path = SolvedPath(design, squares, level, share, strengths, found, criterion)
-        for k in range(POINTS):
-            found[k], _ = squares.minimum(path.penalty(strengths[k]), found[k - 1], ROUGH)
-            criterion[k] = _criterion(squares, found[k], path.penalty(strengths[k]), design.total)
-        return path
+        path = SolvedPath(design, squares, level, share, *(np.empty(0) for _ in range(3)))
+        exponents = np.append(np.linspace(0, 1, POINTS), np.linspace(1, FARTHEST, POINTS)[1:])
+        found, criterion = [np.zeros(len(design.scale))], [np.inf]
+        for strength in highest * LEAST**exponents:
+            penalty = path.penalty(strength)
+            found.append(squares.minimum(penalty, found[-1], ROUGH)[0])
+            criterion.append(_criterion(squares, found[-1], penalty, design.total))
+            if len(criterion) > POINTS and not criterion[-1] < min(criterion[:-1]) - FALL:
+                break
+        strengths = (highest * LEAST**exponents)[: len(found) - 1]
+        return replace(path, strengths=strengths, found=np.array(found[1:]), criterion=np.array(criterion[1:]))
 
     def penalty(self, strength: float) -> Penalty:
         """What the scaled columns pay."""
@@ -105,6 +115,10 @@ class PenaltyPath(LinearValues):
         best = int(np.argmin(self.criterion_))
         self.chosen_ = strength is None
         self.strength_ = float(self.strengths_[best]) if strength is None else strength
+        if self.chosen_ and len(self.columns_):
+            warn_at_edge(
+                f"the penalty that {self.id} chose", self.strength_, self.strengths_, NO_PENALTY, NO_COLUMN
+            )
         nearest = int(np.argmin(np.abs(self.strengths_ - self.strength_)))
         w, settled = path.squares.minimum(path.penalty(self.strength_), found[nearest])
         if not settled:
@@ -113,7 +127,7 @@ class PenaltyPath(LinearValues):
         self.learn_slopes(design, w / design.scale, level)
 
     def search_range(self, parameter: str, data: ValuedRows) -> Range | None:
-        """From the least strength that leaves no column, downwards."""
+        """From the least strength that leaves no column down to the end of the path."""
         if parameter not in ("l1", "strength"):
             return None
         data, share = data.counted(), float(getattr(self, "share", 1.0))
@@ -121,7 +135,10 @@ class PenaltyPath(LinearValues):
         level = design.mean(data.y) if self.intercept else 0.0
         toward = design.rooted.T @ root_weighted(data.y - level, design.weight)
         highest = float(np.abs(toward).max(initial=0.0)) / share
-        return log_range(highest * LEAST, highest) if highest > 0 else None
+        if highest == 0:
+            return None
+        strengths = SolvedPath.of(data, share, self.intercept).strengths
+        return log_range(highest * float(strengths[-1] / strengths[0]), highest)
 
     def path_curve(self, over: str) -> findings.Curve:
         """The coefficients over the strength, of the columns that enter first."""
@@ -145,7 +162,7 @@ class PenaltyPath(LinearValues):
         )
 
 
-@register("elastic-net", reference="Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010")
+@register("elastic-net", reference="Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010", revision=2)
 class ElasticNet(PenaltyPath, Regressor):
     """Squares, absolute and squared coefficients, by coordinate descent."""
 

@@ -32,7 +32,7 @@ from mlcli.models.linear.elastic_net import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
-@register("lasso", reference="Tibshirani 1996; Friedman, Hastie & Tibshirani 2010")
+@register("lasso", reference="Tibshirani 1996; Friedman, Hastie & Tibshirani 2010", revision=2)
 class Lasso(PenaltyPath, Regressor):
     """Squares and absolute coefficients, by coordinate descent."""
 

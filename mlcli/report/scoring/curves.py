@@ -157,6 +157,16 @@ class ScoreCurve:
     metric: Metric
     points: tuple[CurvePoint, ...]
     baseline: float | None = None
+    of_numbers: bool = False
+    """Whether it is over numbers that a parameter takes."""
+
+    @property
+    def best_is_at_end(self) -> bool:
+        """Whether a parameter is best at the smallest or largest of three numbers or more."""
+        if not self.of_numbers or self.best is None or len(self.points) < 3:
+            return False
+        values = [point.value for point in self.points]
+        return self.best.value in (min(values), max(values))
 
     @property
     def best(self) -> CurvePoint | None:
@@ -200,7 +210,7 @@ def validation_curve(
         label = short(float(value)) if _is_number(value) else str(value)
         place = float(value) if numeric else float(number)
         points.append(CurvePoint(place, one.summaries[metric.name], one.summaries, *found, label))
-    return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric))
+    return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric), numeric)
 
 
 def curve_finding(curve: ScoreCurve) -> Curve:
