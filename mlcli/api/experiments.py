@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,7 @@ from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered, planned
 from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
-from mlcli.core.plugins import add
+from mlcli.core.plugins import add, allow_imports, import_paths_in
 from mlcli.core.written import Written
 from mlcli.data.shipped import table_files
 from mlcli.data.source import source_of_frame
@@ -66,7 +67,7 @@ def eval(  # it is the verb
     add(plugins)
     found: list[Problem] = []
     settings = tuning_of(Written(plain(tune)), found)
-    entries = [] if models is None else [Written(plain(one)) for one in _as_list(models)]
+    entries = [] if models is None else entries_of(_as_list(models))
     legal = None if models is None else models_of(entries, found, tune=settings)
     split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
     if average and average not in AVERAGES:
@@ -135,6 +136,13 @@ def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def entries_of(models: Sequence[Entry]) -> list[Written]:
+    """Models as an experiment would hold them; what they name may be imported, since the caller names it."""
+    entries = [Written(plain(model)) for model in models]
+    allow_imports(import_paths_in([entry.value for entry in entries]))
+    return entries
+
+
 def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
     """A value as YAML would hold it; ``leaf`` says what becomes of what is not plain and holds no others."""
     if is_estimator(value):
@@ -171,13 +179,13 @@ def written(estimator: Any) -> dict[str, Any]:
 
 def _import_path(cls: type) -> str:
     """Where it can be imported from, in as few words as its package offers."""
-    words = [word for word in cls.__module__.split(".") if not word.startswith("_")]
-    public = ".".join(words)
-    try:
-        known = getattr(import_module(public), cls.__name__, None) is cls
-    except ImportError:
-        known = False
-    return f"{public if known else cls.__module__}.{cls.__name__}"
+    public = ".".join(word for word in cls.__module__.split(".") if not word.startswith("_"))
+    for module in filter(None, (public, cls.__module__)):
+        with suppress(ImportError):
+            if getattr(import_module(module), cls.__name__, None) is cls:
+                return f"{module}.{cls.__name__}"
+    what = f"the class {cls.__qualname__} cannot be found by name in its module {cls.__module__}"
+    raise UsageError(what, hint="define it at the top level of the module, outside of any function")
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -201,7 +209,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _read_experiment(spec: str | Path | Mapping[str, Any]) -> Experiment:
     if not isinstance(spec, Mapping):
-        return read_experiment(Path(spec))
+        return read_experiment(Path(spec), to_run=True)
     import yaml
 
     from mlcli.core.strict_yaml import parse

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.api.experiments import Entry, one_dataset, plain
+from mlcli.api.experiments import Entry, entries_of, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add
+from mlcli.core.plugins import allow_imports as allow
 from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers, code_among
@@ -84,9 +85,13 @@ class Kept(Report):
         return rows
 
 
-def load(path: str | Path, *, plugins: Sequence[str | Path] = ()) -> Kept:
-    """A model that was saved by ``mlcli train -o`` or ``save``; of a method of your own with its file."""
+def load(path: str | Path, *, plugins: Sequence[str | Path] = (), allow_imports: Sequence[str] = ()) -> Kept:
+    """A model that was saved by ``mlcli train -o`` or ``save``; of a method of your own with its file.
+
+    Of other packages it may import only the classes in ``allow_imports``.
+    """
     add(plugins)
+    allow(allow_imports)
     return Kept(load_model(Path(path)), Path(path))
 
 
@@ -107,7 +112,7 @@ def train(
     """Let a model learn from all rows; how good it is, ``mlcli.eval`` tells."""
     add(plugins)
     found: list[Problem] = []
-    specs = models_of([Written(plain(model))], found)
+    specs = models_of(entries_of([model]), found)
     settings = tuning_of(Written(plain(tune)), found)
     raise_all(UsageError, found)
     if len(specs) != 1 or specs[0].saved is not None:

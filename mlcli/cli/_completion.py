@@ -70,7 +70,7 @@ def parameter_values(ctx: Any) -> list[str]:
     from mlcli.core.registry import MODELS
 
     given = ctx.params.get("models") or ctx.params.get("model") or ()
-    uses = [use for use in ((given,) if isinstance(given, str) else given) if use in MODELS]
+    uses = [use for use in ((given,) if isinstance(given, str) else given) if use in MODELS.names()]
     declared = [one for use in uses for one in parameters(MODELS.load(use))]
     values = [(one.name, choice) for one in declared for choice in one.choices or (_typed(one.default),)]
     named = os.environ.get(NAMED)

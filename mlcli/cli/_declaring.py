@@ -42,20 +42,29 @@ def argument(metavar: str, help: str, completion: Completion = None, default: An
 Plugins = Annotated[
     list[Path] | None, shared("--plugin", "FILE", "A Python file with methods of your own; repeatable.")
 ]
-PLUGIN = Parameter("plugin", Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
+AllowedImports = Annotated[
+    list[str] | None,
+    shared("--allow-import", "PATH", "Let a file name this class, such as sklearn.svm.SVC; repeatable."),
+]
+CODE = [
+    Parameter("plugin", Parameter.KEYWORD_ONLY, default=None, annotation=Plugins),
+    Parameter("allow_import", Parameter.KEYWORD_ONLY, default=None, annotation=AllowedImports),
+]
+"""The options that name code."""
 
 
 def for_typer(command: Callable[..., None], *, with_plugins: bool = False) -> Callable[..., None]:
     """The same command, taking each option by itself; files of ``--plugin`` are added before anything is read."""
     declared = inspect.signature(command, eval_str=True).parameters.values()
     groups: dict[str, Any] = {one.name: one.annotation for one in declared if is_dataclass(one.annotation)}
-    taken = [option for one in declared for option in _options_of(one)] + [PLUGIN] * with_plugins
+    taken = [option for one in declared for option in _options_of(one)] + CODE * with_plugins
 
-    def with_options(plugin: Any = None, **given: Any) -> None:
-        from mlcli.core.plugins import add, for_now
+    def with_options(plugin: Any = None, allow_import: Any = None, **given: Any) -> None:
+        from mlcli.core.plugins import add, allow_imports, for_now
 
         with for_now():
             add(plugin or ())
+            allow_imports(allow_import or ())
             for name, group in groups.items():
                 given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
             command(**given)

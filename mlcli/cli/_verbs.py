@@ -21,7 +21,7 @@ VERBS = (
 )  # fmt: skip
 """In the order of ``mlcli --help``: what answers the first question stands first."""
 WITHOUT_METHODS = ("runs", "compare", "verify", "data", "join", "new", "init", "doctor")
-"""The verbs that look no methods up, and take no ``--plugin``."""
+"""The verbs that look no methods up, and take neither ``--plugin`` nor ``--allow-import``."""
 
 AS_WRITTEN = "\b"
 """Before a paragraph of help: its lines are not to be joined."""

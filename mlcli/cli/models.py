@@ -10,7 +10,8 @@ from mlcli.cli._options import Format, model_and_step_names
 from mlcli.core.aliases import other_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
-from mlcli.core.registry import ALL, IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.plugins import IMPORT_PATH, allow_imports
+from mlcli.core.registry import ALL, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 
 EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise", "mlcli models gini")
 
@@ -47,6 +48,7 @@ def _entries(name: str) -> list[Entry]:
 
 
 def _imported(path: str) -> Entry:
+    allow_imports([path])
     try:
         return MODELS.entry(path)
     except UsageError as no_model:

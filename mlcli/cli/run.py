@@ -64,6 +64,6 @@ def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound
     from mlcli.experiment.spec.entries import budget_from_text
     from mlcli.experiment.spec.file import read_experiment
 
-    read = read_experiment(spec)
+    read = read_experiment(spec, to_run=True)
     limits = read.budget if budget is None else budget_from_text(budget)
     return replace(read, shortcuts=not no_shortcut, budget=limits, expect=(*read.expect, *bounds))

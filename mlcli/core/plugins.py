@@ -2,14 +2,19 @@
 
 A file is a plug-in as it stands: whatever it registers is found by its id like mlcli's own. The files are kept in
 the environment, so that worker processes find them, too; what they hold is imported when an id is looked for.
+
+A class of another package is imported only if the user has named its import path: in a model of the command line,
+in ``--allow-import``, in an argument of the Python API, or in an experiment file that is run. That a model file or
+a store names it is not enough.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -21,6 +26,10 @@ from typing import Any
 from mlcli.core.errors import UsageError
 
 VARIABLE = "MLCLI_PLUGINS"
+ALLOWED_IMPORTS = "MLCLI_ALLOW_IMPORT"
+"""The environment variable with the import paths that the user has named."""
+IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
+"""The import path of a class in a package: dots, and a capital after the last."""
 PREFIX = "mlcli_plugin_"
 """How the modules of plug-ins are called: by a name that no other module has."""
 EXAMPLE = "mlcli new model my-method writes one to start from"
@@ -79,14 +88,49 @@ def module_name(path: Path) -> str:
     return f"{PREFIX}{path.stem}_{zlib.crc32(content, zlib.crc32(str(path).encode())):08x}"
 
 
+def allow_imports(paths: Iterable[str]) -> None:
+    """Let these classes be imported, here and in worker processes."""
+    allowed = dict.fromkeys([*allowed_imports(), *paths])
+    for path in allowed:
+        if IMPORT_PATH.fullmatch(path) is None:
+            raise UsageError(f"'{path}' is not an import path", hint="such as sklearn.svm.SVC")
+    os.environ[ALLOWED_IMPORTS] = os.pathsep.join(allowed)
+
+
+def import_paths_in(value: Any) -> Iterator[str]:
+    """The import paths among plain values, such as those of a model with its parameters and steps."""
+    if isinstance(value, str) and IMPORT_PATH.fullmatch(value):
+        yield value
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    for item in items:
+        yield from import_paths_in(item)
+
+
+def may_import(path: str) -> bool:
+    """Whether the user has named an import path."""
+    return path in allowed_imports()
+
+
+def check_import(path: str) -> None:
+    """Refuse to import a class that the user has not named."""
+    if not may_import(path):
+        what = f"{path} is not imported: a file names it, and your command does not"
+        raise UsageError(what, hint=f"if you trust its code: --allow-import {path}")
+
+
+def allowed_imports() -> list[str]:
+    """The import paths that the user has named."""
+    return list(filter(None, os.environ.get(ALLOWED_IMPORTS, "").split(os.pathsep)))
+
+
 @contextmanager
 def for_now() -> Iterator[None]:
-    """What is added in the body is forgotten behind it."""
-    before = os.environ.get(VARIABLE, "")
+    """What is added or allowed in the body is forgotten behind it."""
+    before = {name: os.environ.get(name, "") for name in (VARIABLE, ALLOWED_IMPORTS)}
     try:
         yield
     finally:
-        os.environ[VARIABLE] = before
+        os.environ.update(before)
 
 
 def _refuse_unusable(path: Path, named: str) -> None:

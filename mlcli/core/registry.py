@@ -13,11 +13,16 @@ from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean, id_of, likely_names, module_of
-from mlcli.core.plugins import imported_module, module_name, plugin_files, registered_in
+from mlcli.core.plugins import (
+    IMPORT_PATH,
+    check_import,
+    imported_module,
+    module_name,
+    plugin_files,
+    registered_in,
+)
 
 T = TypeVar("T", bound=type)
-IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
-"""The place of a class in a package: dots, and a capital after the last."""
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
 
 
@@ -204,6 +209,7 @@ class Catalogue:
 
     def _imported(self, name: str) -> Entry:
         """The entry of a class of another package."""
+        check_import(name)
         if name not in self._heads:
             module, _, function = self.imported_at.partition(":")
             self._heads[name] = getattr(importlib.import_module(module), function)(name)

@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, settings, yaml_from_text
-from mlcli.core.registry import IMPORT_PATH, register
+from mlcli.core.plugins import IMPORT_PATH, check_import
+from mlcli.core.registry import register
 
 STDOUT, STDERR = 1, 2
 QUIET = {"lightgbm": {"verbose": -1}}
@@ -62,9 +63,14 @@ class AnyValue(Parameter):
         return {"description": self.help, "default": self.default}
 
 
-@lru_cache(maxsize=256)
 def estimator_class(path: str) -> Any:
-    """The class at an import path."""
+    """The class at an import path, if the user has named it."""
+    check_import(path)
+    return _imported_class(path)
+
+
+@lru_cache(maxsize=256)
+def _imported_class(path: str) -> Any:
     module, _, name = path.rpartition(".")
     package = module.partition(".")[0]
     if find_spec("sklearn") is None:

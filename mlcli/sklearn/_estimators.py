@@ -22,6 +22,7 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.insertion import missing_steps
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, settle
+from mlcli.core.plugins import allow_imports, import_paths_in
 from mlcli.core.registry import Catalogue
 from mlcli.core.tables import Table
 from mlcli.sklearn._rows import (
@@ -79,7 +80,9 @@ class Estimator(BaseEstimator):
         return {"use": self._method, "params": stated}
 
     def _configured(self) -> Any:
-        return build(self._catalogue.load(self._method), self.as_written()["params"])
+        params = self.as_written()["params"]
+        allow_imports(import_paths_in(params))
+        return build(self._catalogue.load(self._method), params)
 
     def _rng(self) -> np.random.Generator:
         if isinstance(self.random_state, int | np.integer):

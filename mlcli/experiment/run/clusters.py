@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
+from mlcli.core.plugins import allow_imports, allowed_imports
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
@@ -69,6 +70,11 @@ def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
     return cluster
 
 
+def content_to_share(shared: Sequence[object]) -> bytes:
+    """What each worker is sent: the import paths that the user has named, and what blocks are made of."""
+    return pickle.dumps((allowed_imports(), shared), protocol=5)
+
+
 class Shared:
     """In a worker: what was sent to it, by name; one block is judged at a time."""
 
@@ -78,7 +84,9 @@ class Shared:
 
     def put(self, name: str, content: bytes) -> None:
         """Unpack what was sent under a name; what was sent for an earlier batch is let go."""
-        self._objects = {name: pickle.loads(content)}
+        import_paths, objects = pickle.loads(content)
+        allow_imports(import_paths)
+        self._objects = {name: objects}
 
     def __contains__(self, name: str) -> bool:
         return name in self._objects

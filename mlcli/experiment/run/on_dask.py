@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +13,14 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import RESULTS, ClusterError, Versions, Works, in_this_worker
+from mlcli.experiment.run.clusters import (
+    RESULTS,
+    ClusterError,
+    Versions,
+    Works,
+    content_to_share,
+    in_this_worker,
+)
 from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.supervise import Message, Results
 from mlcli.experiment.run.workers import AHEAD, packed
@@ -58,7 +64,7 @@ class DaskCluster:
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
         self._shared = shared
-        self._client.register_plugin(_SharedObjects(self._name, pickle.dumps(shared, protocol=5)))
+        self._client.register_plugin(_SharedObjects(self._name, content_to_share(shared)))
 
     def results(self, works: Works, until: float) -> Results:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""

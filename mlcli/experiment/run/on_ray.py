@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +17,14 @@ import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from mlcli.core.errors import UsageError
-from mlcli.experiment.run.clusters import RESULTS, ClusterError, Versions, Works, in_this_worker
+from mlcli.experiment.run.clusters import (
+    RESULTS,
+    ClusterError,
+    Versions,
+    Works,
+    content_to_share,
+    in_this_worker,
+)
 from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.supervise import Message, Results
 from mlcli.experiment.run.workers import AHEAD, packed
@@ -59,7 +65,7 @@ class RayCluster:
     def share(self, shared: Sequence[object]) -> None:
         """Put what blocks are made of where each machine fetches it once."""
         self._shared = shared
-        self._reference = ray.put(pickle.dumps(shared, protocol=5))
+        self._reference = ray.put(content_to_share(shared))
 
     def results(self, works: Works, until: float) -> Results:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""

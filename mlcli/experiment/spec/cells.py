@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mlcli.core.params import build, settings
+from mlcli.core.plugins import import_paths_in, may_import
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
@@ -85,8 +86,8 @@ class RegisteredSpec(Spec):
 
     @property
     def is_installed(self) -> bool:
-        """Whether there is such a thing here: a stored run can be shown without it."""
-        return self.use in self.catalogue
+        """Whether it is here, and may be imported: a stored run can be shown without it."""
+        return self.use in self.catalogue and all(map(may_import, import_paths_in([self.use, self.params])))
 
     def built(self) -> Any:
         """It with its parameters, nothing learned."""

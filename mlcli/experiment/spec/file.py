@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os.path import isdir, isfile
@@ -11,7 +12,7 @@ from typing import Any
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem, placed
 from mlcli.core.names import nearest
-from mlcli.core.plugins import add
+from mlcli.core.plugins import add, allow_imports, import_paths_in, plugin_files
 from mlcli.core.strict_yaml import Document, read
 from mlcli.core.written import Written, legal_parts, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
@@ -33,12 +34,13 @@ READERS: Mapping[str, Callable[[Written, list[Problem]], Any]] = {
 """What reads the values of other keys; what is wrong with them is added to a list."""
 
 
-def read_experiment(path: Path) -> Experiment:
+def read_experiment(path: Path, *, to_run: bool = False) -> Experiment:
     """The experiment of a file; whatever is wrong with it is raised at once, its datasets included.
 
     A file without fault of its own is returned before its datasets are looked at: ``plan`` reads them anyway.
+    Only one that is read ``to_run`` it has the code imported that it names.
     """
-    experiment, problems = _read(path)
+    experiment, problems = _read(path, to_run)
     if problems:
         raise ExperimentError(*_all_problems(experiment, problems))
     return experiment
@@ -47,7 +49,7 @@ def read_experiment(path: Path) -> Experiment:
 def check(path: Path) -> list[Problem]:
     """Everything that is wrong with an experiment file and its datasets, from top to bottom; nothing is run."""
     try:
-        experiment, problems = _read(path)
+        experiment, problems = _read(path, to_run=False)
     except ExperimentError as error:
         return list(error.problems)
     return _all_problems(experiment, problems)
@@ -68,21 +70,21 @@ def _position(problem: Problem, file: str) -> tuple[float, ...]:
     return tuple(map(int, numbers)) if name == file and len(numbers) == 2 else (math.inf,)
 
 
-def _read(path: Path) -> tuple[Experiment, list[Problem]]:
+def _read(path: Path, to_run: bool) -> tuple[Experiment, list[Problem]]:
     """The legal parts of an experiment file, and everything that is wrong with the others."""
     _refuse_tables(path)
-    return _from_document(read(path, ExperimentError), path)
+    return _from_document(read(path, ExperimentError), path, to_run)
 
 
 def experiment_from(document: Document) -> Experiment:
     """The experiment of a document that is no file; paths in it begin where the user is."""
-    experiment, problems = _from_document(document, None)
+    experiment, problems = _from_document(document, None, to_run=True)
     if problems:
         raise ExperimentError(*_all_problems(experiment, problems))
     return experiment
 
 
-def _from_document(document: Document, source: Path | None) -> tuple[Experiment, list[Problem]]:
+def _from_document(document: Document, source: Path | None, to_run: bool) -> tuple[Experiment, list[Problem]]:
     written = Written(document.value, document)
     base = source.parent if source else None
     if not isinstance(document.value, dict):
@@ -90,7 +92,9 @@ def _from_document(document: Document, source: Path | None) -> tuple[Experiment,
         raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
     problems: list[Problem] = []
     parts = legal_parts(EXPERIMENT, written, problems, REQUIRED, ELSEWHERE)
-    _add_plugins(parts, base, problems)
+    if to_run:
+        allow_imports(import_paths_in(document.value))
+    _add_plugins(parts, base, problems, to_run)
     metrics = _metrics(parts, problems)
     tune = tuning_of(parts["tune"], problems) if "tune" in parts else None
     first, *further = _protocols(parts, problems) or [None]
@@ -126,14 +130,19 @@ def _refuse_tables(path: Path) -> None:
         raise ExperimentError("there is no such file", where=str(path), hint=hint)
 
 
-def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Problem]) -> None:
-    """Have the files of one's own looked at before models are looked up."""
+def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Problem], to_run: bool) -> None:
+    """Have the files of one's own looked at before models are looked up; imported are those of a run."""
     for item in parts["plugins"].items() if "plugins" in parts else ():
         if not isinstance(item.value, str):
             problems.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
             continue
+        path = (base or Path()) / item.value
+        if not to_run and path.resolve() not in plugin_files():
+            what = f"the plug-in {item.value} is not imported: only mlcli run runs code that a file names"
+            problems.append(item.problem(what, f"if you trust its code: --plugin {shlex.quote(str(path))}"))
+            continue
         try:
-            add([(base or Path()) / item.value])
+            add([path])
         except MlcliError as error:
             problems += placed(error.problems, item.where)
 

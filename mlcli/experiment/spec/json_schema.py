@@ -7,7 +7,8 @@ from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
-from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.plugins import IMPORT_PATH
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.core.written import IGNORED, Keys
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, REQUIRED

@@ -9,6 +9,7 @@ from typing import Any
 from mlcli.core.errors import Problem, UsageError, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, by_name, parameter_at, problems_with
+from mlcli.core.plugins import IMPORT_PATH, allow_imports, import_paths_in
 from mlcli.core.registry import STEPS
 from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
@@ -26,7 +27,10 @@ def models_from_text(
     silence. ``decide`` is for every model, and ``tune`` for those that leave settings of theirs out.
     """
     problems: list[Problem] = []
-    models = models_of([Written.typed(text, "-m") for text in texts], problems, tune=tune)
+    entries = [Written.typed(text, "-m") for text in texts]
+    allow_imports(import_paths_in([entry.value for entry in entries]))
+    allow_imports(path.group() for text in params for path in IMPORT_PATH.finditer(text))
+    models = models_of(entries, problems, tune=tune)
     values = _values(params, problems)
     raise_all(UsageError, problems)
     problems += _unknown_parameters(values, models)

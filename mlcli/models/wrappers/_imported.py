@@ -168,7 +168,12 @@ def _kind_of(path: str) -> type[Imported]:
 
     example = example_of(path)
     for question, kind, needed in KINDS:
-        if getattr(sklearn.base, question)(example):
+        try:
+            is_of_kind = getattr(sklearn.base, question)(example)
+        except AttributeError:
+            what = f"{path} has no tags, by which scikit-learn tells what an estimator is"
+            raise UsageError(what, hint="derive it from sklearn.base.BaseEstimator") from None
+        if is_of_kind:
             if not hasattr(example, needed):
                 what = f"{path} has no {needed}, so that it says nothing of rows that it was not fitted on"
                 raise UsageError(

@@ -33,7 +33,8 @@ def _steps_and_notes(group: Group) -> Iterator[str]:
 
 def steps_of(cell: Cell) -> str:
     """The steps of a cell in order, then those before the models inside its model; or nothing."""
-    known = not cell.skipped and cell.model.is_installed and any(nested_models(cell.model.params))
+    here = all(spec.is_installed for spec in (cell.model, *cell.steps))
+    known = here and not cell.skipped and any(nested_models(cell.model.params))
     run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
     nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
     inside = (f"{ARROW.join(map(_step_text, steps))} in {where}" for steps, where in nested if steps)
