@@ -15,13 +15,14 @@ from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document, Grid
-from mlcli.report.formats.table import JSON, known_format, renderer_of
+from mlcli.report.formats.table import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.gates import ExperimentOutcome, Gate
 from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.report.views.full_report import Provenance, report_of
 from mlcli.report.views.results import gates_as_elements, results_of
 from mlcli.report.views.results_as_json import cells_of, results_as_json
+from mlcli.report.views.score_rows import scores_as_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,6 +114,8 @@ class Results(Report):
         if known_format(format) == "html":
             whole = report_of(self.scored, Provenance("mlcli.eval or mlcli.run in Python"))
             return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
+        if format == CSV:
+            return renderer_of(CSV)(scores_as_table(self.scored), Page())
         if format != JSON:
             return super().to(format)
         import json
@@ -121,7 +124,7 @@ class Results(Report):
 
 
 def table_of(found: Sequence[Scored]) -> pd.DataFrame:
-    """The data frame of some cells, with the columns of ``--format csv``."""
+    """The data frame of some cells, a row for each with all its metrics."""
     import pandas as pd
 
     (cells,) = cells_of(found)

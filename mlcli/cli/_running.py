@@ -26,11 +26,12 @@ from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
-from mlcli.report.formats.table import JSON, TEXT
+from mlcli.report.formats.table import CSV, JSON, TEXT
 from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
 from mlcli.report.scoring.scored import Scored
 from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.results_as_json import given, results_as_json
+from mlcli.report.views.score_rows import scores_as_table
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
@@ -62,6 +63,8 @@ def run_and_show(
             show(_document(outcomes[-1], details))
     if format == JSON:
         show_json(_plain(outcomes, details))
+    elif format == CSV:
+        show(scores_as_table(one for outcome in outcomes for one in outcome.cells), CSV)
     elif format != TEXT:
         show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
     gates.write(outcomes)
@@ -162,7 +165,7 @@ def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     if skipped:
         remark(f"skipped, though asked for: {', '.join(skipped)}; each says why above")
     if failed:
-        remark(f"{counted(failed, 'gate')} failed; the table of gates says which")
+        remark(f"{counted(failed, 'gate')} failed; the table of gates, or --json, says which")
     if damaged:
         remark(f"damaged, since it breaks when it is asked: {', '.join(damaged)}; train it again")
         raise typer.Exit(ExitCode.MODEL_FILE)

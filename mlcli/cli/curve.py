@@ -50,7 +50,8 @@ def curve_command(
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.plan import plan
     from mlcli.experiment.spec.sweeps import CurveRequest, experiment_of
-    from mlcli.report.views.curves import sweep_as_json, sweep_of
+    from mlcli.report.formats.table import CSV
+    from mlcli.report.views.curves import sweep_as_json, sweep_as_table, sweep_of
 
     split = {"folds": folds, "repeats": repeats}
     given = {name: value for name, value in split.items() if value is not None}
@@ -59,4 +60,4 @@ def curve_command(
     cells = plan(sweep.experiment)
     with watched(cells) as progress:
         results = run(cells, jobs=jobs, on_progress=progress)
-    show_as(format, sweep_of, sweep_as_json, sweep, results)
+    show_as(format, sweep_as_table if format == CSV else sweep_of, sweep_as_json, sweep, results)

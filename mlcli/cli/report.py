@@ -54,22 +54,26 @@ def report_command(
     if not is_run and not Path(source).suffix and not Path(source).exists():
         hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"
         raise UsageError(f"'{source}' is no number of a run, and no file", hint=hint)
-    document, values = _of_run(source, store) if is_run else _of_model(Path(source))
+    document, values = _of_run(source, store, format) if is_run else _of_model(Path(source))
     if format != HTML:
         show_as(format, document, values)
     pages.write(document, say=show_line if format == HTML else remark)
 
 
-def _of_run(source: str, place: Path | None) -> Shown:
+def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.experiment.run.reproduction import PLUGINS
+    from mlcli.report.formats.table import CSV
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.full_report import provenance_of_run, report_of
     from mlcli.report.views.results_as_json import results_as_json
+    from mlcli.report.views.score_rows import scores_as_table
     from mlcli.report.views.verification import VERSIONS
 
     about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
     made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
     found = [scored(result, about.metrics) for result in results]
+    if format == CSV:
+        return lambda: scores_as_table(found), lambda: results_as_json(found)
     return lambda: report_of(found, made), lambda: results_as_json(found)
 
 

@@ -44,14 +44,15 @@ def show_command(
     """List all runs, or show one again without running it.
 
     Tables are made from stored answers: neither data nor methods are needed.
-    With --format csv a run has a row for each cell.
+    With --format csv a run has a row for each model and metric.
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
     from mlcli.report.formats.table import CSV
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.results import results_of
-    from mlcli.report.views.results_as_json import cells_of, results_as_json
+    from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.runs import runs_as_json, runs_of
+    from mlcli.report.views.score_rows import scores_as_table
 
     with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
         if run is None:
@@ -62,7 +63,7 @@ def show_command(
     found = [scored(result, about.metrics) for result in results]
     show_as(
         format,
-        lambda: cells_of(found) if format == CSV else results_of(found, views.details()),
+        lambda: scores_as_table(found) if format == CSV else results_of(found, views.details()),
         lambda: results_as_json(found, curves=views.curves, fair=views.fair),
     )
 

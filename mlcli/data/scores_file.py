@@ -1,4 +1,7 @@
-"""Scores of models that are given in a CSV file: a row for each dataset and model."""
+"""Scores of models that are given in a CSV file: a row for each dataset and model.
+
+What ``--format csv`` writes is such a file as well: ``metric`` says what the ``value`` of a row is.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from mlcli.core.quantities import number_in
 from mlcli.data.read_records import read_file
 from mlcli.data.records import Records
 
-DATASET, MODEL, SCORE = "dataset", "model", "score"
+DATASET, MODEL, SCORE, METRIC, VALUE, PART = "dataset", "model", "score", "metric", "value", "part"
 EXAMPLE = "such as dataset,model,score on its first line"
 
 
@@ -24,10 +27,13 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
     for needed in (DATASET, MODEL):
         if needed not in records.header:
             raise DataError(f"has no column '{needed}'", where=records.name, hint=EXAMPLE)
-    name = _score_column(records, metric)
-    cells = {column: records.column(column).cells() for column in (DATASET, MODEL, name)}
+    long = {METRIC, VALUE, PART} <= {*records.header}
+    name = _metric_of(records, metric) if long else _score_column(records, metric)
+    cells = [records.column(column).cells() for column in (DATASET, MODEL, VALUE if long else name)]
+    wanted = _rows_of(records, name) if long else range(len(records))
     rows, problems = [], []
-    for place, (dataset, model, written) in enumerate(zip(*cells.values(), strict=True)):
+    for place in wanted:
+        dataset, model, written = (column[place] for column in cells)
         score = number_in(written)
         if score is None or not math.isfinite(score):
             problems.append(Problem(f"'{written}' is no score", records.place(place, name), "a score is a number"))
@@ -35,6 +41,21 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
             rows.append((dataset, model, score))
     raise_all(DataError, problems)
     return name, rows
+
+
+def _metric_of(records: Records, metric: str) -> str:
+    """The metric that is asked for, else the first."""
+    metrics = list(dict.fromkeys(filter(None, records.column(METRIC).cells())))
+    if not metrics or (metric and metric not in metrics):
+        what = f"has no scores by '{metric}'" if metric else "has no scores"
+        raise DataError(what, where=records.name, hint=did_you_mean(metric, metrics, "metrics"))
+    return metric or metrics[0]
+
+
+def _rows_of(records: Records, metric: str) -> list[int]:
+    """The rows with the scores by a metric of rows that judge."""
+    cells = zip(records.column(METRIC).cells(), records.column(PART).cells(), strict=True)
+    return [row for row, (name, part) in enumerate(cells) if name == metric and part == "test"]
 
 
 def _score_column(records: Records, metric: str) -> str:

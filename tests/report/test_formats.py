@@ -96,6 +96,10 @@ def cells_of_markdown(line: str) -> Sequence[str]:
 @pytest.mark.parametrize("format", RENDERERS)
 def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
     rest = read(format, DOCUMENT)
+    if format == "csv":  # names of columns stand first
+        header, _, rest = rest.partition("\n")
+        rest = rest.replace("clearly", "clearly model")
+        assert header == "section,text,model,score"
     for word in (
         "all",
         "no list",
@@ -141,16 +145,25 @@ def test_no_control_character_gets_through(format: str) -> None:
     assert "c\\nd" in shown
 
 
-def test_csv_is_read_back_once_remarks_are_left_out() -> None:
-    lines = [line for line in rendered("csv").splitlines() if line and not line.startswith("#")]
-    assert list(csv.reader(lines)) == [["model", "score"], ["zero-r", "0.5|0.6"], ["a, b", "▁█"]]
+def test_csv_is_one_table_with_the_columns_of_all_tables() -> None:
+    two = (*DOCUMENT, grid(["model", ""], [["lda", "x"]]))
+    rows = list(csv.DictReader(rendered("csv", two).splitlines(), strict=True))
+    title = "iris: *all* of_it"
+    assert [(row["section"], row["model"], row["score"], row["column 2"]) for row in rows if row["model"]] == [
+        (title, "zero-r", "0.5|0.6", ""),
+        (title, "a, b", "▁█", ""),
+        (f"{title}: tree", "lda", "", "x"),
+    ]
+    assert [row["text"] for row in rows if row["text"]] == [
+        *("- no list", "clearly", "x <= 3", "|   y: red", "! no spread", "a remark")
+    ]
 
 
 def test_scores_are_numbers_in_csv() -> None:
     scores = grid(["model", "auc"], [["a", GridCell("*0.9 ±0.1", "best")], ["b", "undefined"]], right=[1])
     legend = Notes((("", "* is the best of its column; ± is the 95 % CI half-width"),))
     shown = read("csv", (scores, legend)).splitlines()
-    assert shown == ["model,auc,auc ±", "a,0.9,0.1", "b,undefined,", "", "# ± is the 95 % CI half-width"]
+    assert shown == [*("text,model,auc,auc ±", ",a,0.9,0.1", ",b,undefined,", "± is the 95 % CI half-width,,,")]
 
 
 def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:

@@ -1,6 +1,8 @@
-"""Documents as CSV: every table and picture as rows, and what stands between them as lines after a #.
+"""Documents as CSV: one table, whose columns are those of all tables of the document.
 
-A score is a number there: how far its interval reaches has a column of its own, and no star says which is best.
+Where a document is more than one table, ``section`` is the heading that a row stands under, and a line of text is
+a row with ``text``. A score is a number: how far its interval reaches has a column of its own, and no star says
+which is best.
 """
 
 from __future__ import annotations
@@ -10,52 +12,73 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
+from mlcli.core.names import free_name
 from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
-COMMENT = "#"
+OUTER = SECTION, TEXT = "section", "text"
+"""The columns of a document beside those of its tables."""
 REACH = " ±"
 OF_STARS = re.compile(r"^\* is the best of its \w+; ")
 
+Row = dict[str, str]
+
 
 def csv_of(document: Document, page: Page) -> str:
-    """The whole document, an empty line between its elements."""
-    elements = ("\n".join(_lines(element, page)) for element in document)
-    return "\n\n".join(text for text in elements if text) + "\n"
+    """The whole document as one table with a header."""
+    rows = list(_rows_in_sections(document))
+    used = dict.fromkeys(name for row in rows for name in row)
+    header = [*(name for name in (SECTION, TEXT) if name in used), *(name for name in used if name not in OUTER)]
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(page.shown, header))
+    writer.writerows([page.shown(row.get(name, "")) for name in header] for row in rows)
+    return text.getvalue()
 
 
-def _lines(element: Element, page: Page) -> Iterator[str]:
+def _rows_in_sections(document: Document) -> Iterator[Row]:
+    """The rows of all elements, each with the headings that it stands under."""
+    headings: dict[int, str] = {}
+    for element in document:
+        if isinstance(element, Heading):
+            headings = {level: text for level, text in headings.items() if level < element.level}
+            headings[element.level] = element.text
+            continue
+        section = {SECTION: ": ".join(headings.values())} if headings else {}
+        yield from ({**section, **row} for row in _rows(element))
+
+
+def _rows(element: Element) -> Iterator[Row]:
     match element:
         case Heading(text) | Sentence(text):
-            return _comment_lines([text], page)
+            return _text_rows([text])
         case Preformatted(lines):
-            return _comment_lines(lines, page)
+            return _text_rows(lines)
         case Notes(items):
-            return _comment_lines((text if mark in ("", "-") else f"{mark} {text}" for mark, text in items), page)
+            return _text_rows(text if mark in ("", "-") else f"{mark} {text}" for mark, text in items)
         case Grid():
-            return _csv_lines(element, page)
+            return _grid_rows(element)
         case _:
-            return _lines(drawn(element, None), page)
+            return _rows(drawn(element, None))
 
 
-def _comment_lines(lines: Iterable[str], page: Page) -> Iterator[str]:
-    return (f"{COMMENT} {page.shown(OF_STARS.sub('', line))}".rstrip() for line in lines)
+def _text_rows(lines: Iterable[str]) -> Iterator[Row]:
+    return ({TEXT: OF_STARS.sub("", line)} for line in lines)
 
 
-def _csv_lines(grid: Grid, page: Page) -> Iterator[str]:
-    by_title = ((title, [row[place] for row in grid.rows]) for place, title in enumerate(grid.header))
-    heads, *rows = zip(*(column for title, cells in by_title for column in _columns(title, cells)), strict=True)
-    for cells in [heads, *rows] if any(grid.header) else rows:
-        line = StringIO()
-        csv.writer(line, lineterminator="").writerow(map(page.shown, cells))
-        yield line.getvalue()
+def _grid_rows(grid: Grid) -> Iterator[Row]:
+    columns: dict[str, Sequence[str]] = {}
+    for place, title in enumerate(grid.header):
+        for name, cells in _columns(title or f"column {place + 1}", [row[place] for row in grid.rows]):
+            columns[free_name(name, {*OUTER, *columns})] = cells
+    return (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
 
 
-def _columns(header: str, fields: Sequence[GridCell]) -> Iterator[list[str]]:
-    """The cells of a column below its header, and those of how far they reach where some do."""
+def _columns(title: str, fields: Sequence[GridCell]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The cells of a column under its title, and those of how far they reach where some do."""
     cells = [field.written.strip().removeprefix("*" * (field.style == "best")) for field in fields]
     parts = [cell.partition(REACH) for cell in cells]
-    yield [header, *(number for number, _, _ in parts)]
+    yield title, [number for number, _, _ in parts]
     if any(reach for _, reach, _ in parts):
-        yield [header + REACH, *(width for _, _, width in parts)]
+        yield title + REACH, [width for _, _, width in parts]

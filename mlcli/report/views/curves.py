@@ -29,6 +29,7 @@ from mlcli.report.scoring.curves import CurvePoint, ScoreCurve, curve_finding, c
 from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answers, scored
 from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
+from mlcli.report.views.score_rows import Row, about_cell, score_rows, table_of_rows
 from mlcli.report.views.score_table import BEST, score_cell
 from mlcli.tasks.table import kind_named, named
 
@@ -143,6 +144,28 @@ def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]
             "models": [{"model": name, **plain(asdict(one))} for name, one in _decompositions(cells).items()]
         }
     return known | {"curves": [curve_as_json(curve) for curve in _curves_in(sweep, cells)]}
+
+
+def sweep_as_table(sweep: Sweep, results: Sequence[CellResult]) -> Document:
+    """The same as a table of scores; where a parameter takes several values, ``at`` says which."""
+    cells = _scored_cells(sweep, results)
+    if sweep.kind == "bias-variance":
+        models = _decompositions(cells)
+        return table_of_rows(row for one in cells for row in _rows_of(about_cell(one), models[cells[one]]))
+    values = [str(value) for value in sweep.values]
+    swept = list(cells)[-len(values) :] if values else []
+    points = {one: {"over": sweep.over, "at": value} for one, value in zip(swept, values, strict=True)}
+    return table_of_rows({**row, **points.get(one, {})} for one in cells for row in score_rows(one))
+
+
+def _rows_of(about: Row, decomposition: Decomposition) -> Iterator[Row]:
+    """The error, and the terms that each paper has for its parts."""
+    yield {**about, "metric": f"{decomposition.loss} loss", "value": repr(float(decomposition.error))}
+    several = len(decomposition.terms) > 1
+    for paper, terms in decomposition.terms.items():
+        for term, value in terms.items():
+            name = f"{paper}: {term}" if several else term
+            yield {**about, "metric": name, "value": repr(float(value))}
 
 
 def _scored_cells(sweep: Sweep, results: Sequence[CellResult]) -> Group:
