@@ -92,9 +92,10 @@ def micro(rate: ClassRate, tallies: Tallies) -> Array:
     return ratio((numerator * tallies.occurring).sum(axis=-1), (denominator * tallies.occurring).sum(axis=-1))
 
 
-def absent_classes(answers: LabelAnswers) -> tuple[str, ...]:
-    """The marks of a mean over the classes among the truth: those that no row has."""
-    return _left_out(tallies_of(answers).support > 0, answers.classes)
+def absent_classes(answers: LabelAnswers, without: Sequence[str] = ()) -> tuple[str, ...]:
+    """The marks of a mean over the classes among the truth: those that no row has, but for some."""
+    accounted_for = (tallies_of(answers).support > 0) | np.isin(answers.classes, without)
+    return _left_out(accounted_for, answers.classes)
 
 
 def class_known(label: str) -> Precondition:

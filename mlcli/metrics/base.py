@@ -79,6 +79,8 @@ class Metric:
     """How much each row moves it; else ``rankings``, ``of_tallies`` or ``per_row`` tell, or resampling has to."""
     rankings: Rankings | None = None
     """The rankings of which it is the mean area under the ROC curve."""
+    without: Callable[[Sequence[str]], Metric] | None = None
+    """The same metric without some classes, for one that only compares scores of the same fit."""
     of_tallies: Callable[[Any, Sequence[str]], Array] | None = None
     """Its values of tallies (..., K) of these classes, for a metric that is a function of such."""
     scale: Scale = "plain"

@@ -27,8 +27,8 @@ from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.interval_rules import FEWEST_GROUPS
 from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
-from mlcli.metrics.over_units import MetricOfSplits, OverUnits, scores_of
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, scores_of
+from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows, within_splits
 
 T = TypeVar("T")
 DOUBT = 1.75
@@ -113,6 +113,7 @@ def compare(
     """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
+    metric = within_splits(metric, a, pooled)
     both = (
         MetricOfSplits(metric, splits, train_rows, parts_of(metric, splits, pooled), rounds, unsteady)
         for splits in (a, b)
@@ -123,6 +124,8 @@ def compare(
         return Difference(None, why=_why_not([*scores[0], *scores[1]]))
     means = [np.mean(np.array(of_parts, dtype=np.float64)) for of_parts in scores]
     mean = float(means[0] - means[1])
+    if few := class_with_few_rows(pair.first):
+        return Difference(mean, why=f"not tested: {few}")
     return ON_REQUEST[test](pair, mean) if test else _by_units(pair, mean)
 
 

@@ -36,7 +36,7 @@ from mlcli.metrics.intervals import (
     over_splits,
     scored_share,
 )
-from mlcli.metrics.over_units import MetricOfSplits, OverUnits, over_units
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units
 from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
@@ -142,8 +142,8 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
         return Interval(
             None, None, f"none: at {units.value:.0f} no error was seen to tell how far it may be from it"
         )
-    if _has_lone_rows_only(judged):
-        return Interval(None, None, "none: no class has two judged rows, so that nothing tells how they vary")
+    if few := class_with_few_rows(judged):
+        return Interval(None, None, f"none: {few}")
     ties = _ties(judged)
     if ties == 1:
         return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
@@ -153,13 +153,6 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
     apart = max(units.spread / trust_in(judged), units.spread + between, unseen)
     more = replace(units, value=area, spread=apart if between else unseen / trust_in(judged))
     return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_method(units)}")
-
-
-def _has_lone_rows_only(judged: MetricOfSplits) -> bool:
-    """Whether there are more than two classes, and each has one judged row."""
-    assert judged.metric.rankings is not None
-    rankings = judged.metric.rankings(judged.one_round)
-    return len(rankings) > 2 and all((one.positive & (one.weights > 0)).sum() <= 1 for one in rankings)
 
 
 def _ties(judged: MetricOfSplits) -> float:

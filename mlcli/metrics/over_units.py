@@ -21,7 +21,16 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Score, defined
 from mlcli.metrics.influence import influence
 from mlcli.metrics.intervals import counted, effective_rows
-from mlcli.metrics.pooling import Rounds, by_others, distinct, first_rows, joined, rounds_of_rows, units_of
+from mlcli.metrics.pooling import (
+    Rounds,
+    by_others,
+    distinct,
+    first_rows,
+    joined,
+    rounds_of_rows,
+    rows_or_groups,
+    units_of,
+)
 
 Crossed = Mapping[str, Rows]
 """By name, ways in which units hang together that cross each other."""
@@ -153,6 +162,24 @@ class MetricOfSplits:
     def at_once(self) -> MetricOfSplits:
         """The same of one answer to each row, as if one model had given them."""
         return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)
+
+
+FEWEST_OF_A_CLASS = 3
+"""One or two rows of a class do not show how much an area varies: intervals would hold the truth in 20 to 80 %."""
+
+
+def class_with_few_rows(judged: MetricOfSplits) -> str:
+    """Why the error of an area is unknown: one of its rankings has too few rows, or groups, on one side."""
+    if judged.metric.rankings is None:
+        return ""
+    answers = judged.one_round
+    units = rows_or_groups(answers)
+    for one in judged.metric.rankings(answers):
+        fewest = min(len(np.unique(units[side & (one.weights > 0)])) for side in (one.positive, ~one.positive))
+        if 0 < fewest < FEWEST_OF_A_CLASS:
+            noun = "rows" if units_of(answers) is None else "groups"
+            return f"only {fewest} of the judged {noun} {'is' if fewest == 1 else 'are'} of one class"
+    return ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,9 +77,20 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
     """What a metric is taken over: the splits, or rounds of them where these are too small for it."""
     if pooled or len(splits) == 1:
         return [joined(splits)]
-    if metric.pooling == "always" or rare_class(metric, splits):
+    if metric.pooling == "always" or (metric.rankings is None and rare_classes(metric, splits)):
         return [joined(round_) for round_ in rounds_of_rows(splits)]
     return splits
+
+
+def within_splits(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Metric:
+    """The metric without the classes that have fewer rows than there are splits to judge them.
+
+    Pooling such splits would compare scores of different fits. Of two classes none can be left out.
+    """
+    if metric.without is None or pooled or len(joined(splits).classes) == 2:
+        return metric
+    rare = rare_classes(metric, splits)
+    return metric.without(rare) if rare else metric
 
 
 def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
@@ -95,17 +106,17 @@ def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
     return rounds
 
 
-def rare_class(metric: Metric, splits: Sequence[Answers]) -> str:
-    """The first class of which splits have too few rows for a metric, of all rounds the first; or nothing.
+def rare_classes(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
+    """The classes of which the splits have too few rows for a metric, by the first round.
 
     An area needs a row of each class; the mean rate of classes is up to 0.07 too low where a split has one or two.
     """
     first = rounds_of_rows(splits)[0]
     if metric.pooling == "never" or len(first) == 1 or not isinstance(first[0], LabelAnswers):
-        return ""
+        return ()
     judged = joined(first)
     rows, least = units_by_class(judged), len(first) * fewest_of_a_class(metric)
-    return next((name for name, count in zip(judged.classes, rows, strict=True) if 0 < count < least), "")
+    return tuple(name for name, count in zip(judged.classes, rows, strict=True) if 0 < count < least)
 
 
 def fewest_of_a_class(metric: Metric) -> int:

@@ -18,7 +18,15 @@ from mlcli.metrics.base import Metric, Score, Summary, Undefined, defined
 from mlcli.metrics.interval_rules import interval_of
 from mlcli.metrics.intervals import Interval
 from mlcli.metrics.over_units import MetricOfSplits, scores_of
-from mlcli.metrics.pooling import Rounds, fewest_of_a_class, joined, parts_of, rare_class
+from mlcli.metrics.pooling import (
+    Rounds,
+    distinct,
+    fewest_of_a_class,
+    joined,
+    parts_of,
+    rare_classes,
+    within_splits,
+)
 
 Values = tuple[float | None, ...]
 
@@ -40,6 +48,7 @@ def summarise(
         return Summary(metric.name, None, why="no split was answered")
     if metric.across is not None and len(splits) > 1:
         return _across(metric, splits)
+    every_class, metric = metric, within_splits(metric, splits, pooled)
     parts = parts_of(metric, splits, pooled)
     scores = scores_of(metric, parts)
     values = _values_of_splits(metric, splits, parts, scores, pooled)
@@ -49,7 +58,8 @@ def summarise(
     mean = float(np.mean(defined(scores)))
     known = [value for value in values if value is not None]
     has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
-    marks = (*_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
+    left_out = _classes_left_out(metric, splits) if metric is not every_class else ()
+    marks = (*left_out, *_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
     judged = MetricOfSplits(metric, splits, train_rows, parts, rounds, unsteady)
     spread = float(np.std(known, ddof=1)) if has_spread else None
     return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean, values))
@@ -120,6 +130,15 @@ def _marks_of(metric: Metric, parts: Sequence[Answers]) -> tuple[str, ...]:
     return tuple(f"{mark} (in {times} of {len(parts)} splits)" for mark, times in counted.items())
 
 
+def _classes_left_out(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
+    """Which classes splits cannot judge, with their rows."""
+    judged = distinct(joined(splits))
+    rows = np.bincount(judged.truth, judged.weights > 0, len(judged.classes))
+    counts = dict(zip(judged.classes, rows, strict=True))
+    names = ", ".join(f"{name} ({counts[name]:.0f})" for name in rare_classes(metric, splits))
+    return (f"without the classes that have fewer rows than there are splits, {names}; fewer splits judge them",)
+
+
 def _why_pooled(
     metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], pooled: bool
 ) -> tuple[str, ...]:
@@ -128,11 +147,9 @@ def _why_pooled(
         return ()
     if parts is splits:
         return _uneven(metric, splits)
-    rare = "" if pooled or metric.pooling == "always" else rare_class(metric, splits)
-    few = {1: "fewer rows than there are splits"}.get(
-        fewest := fewest_of_a_class(metric), f"fewer than {fewest} rows a split"
-    )
-    why = (f"taken over all splits at once, since {rare} has {few}",) * bool(rare)
+    rare = () if pooled or metric.pooling == "always" else rare_classes(metric, splits)[:1]
+    few = f"fewer than {fewest_of_a_class(metric)} rows a split"
+    why = (f"taken over all splits at once, since {name} has {few}" for name in rare)
     low = (AREA_OF_SEVERAL_FITS,) * (metric.scale == "logit")
     return (*why, *low)
 

@@ -213,10 +213,10 @@ def test_scores_that_tie_say_nothing_of_an_area() -> None:
 
 
 def test_an_area_of_classes_of_one_row_each_has_no_interval() -> None:
-    found = summary_of("auc", folds_of(drawn_labels(9, rows=9), 3), train=6)
+    found = summary_of("auc", [drawn_labels(9, rows=9)], train=6)
     assert found.mean is not None
     assert found.low is None
-    assert "no class has two judged rows" in found.interval
+    assert found.interval == "none: only 1 of the judged rows is of one class"
 
 
 def wins_and_area(answers: LabelAnswers) -> tuple[np.ndarray[Any, Any], float]:
@@ -380,16 +380,14 @@ def test_one_row_has_a_value_but_no_t_interval() -> None:
     assert found.interval.startswith("none: one value has no spread")
 
 
-def test_classes_with_fewer_rows_than_splits_are_scored_over_all_of_them() -> None:
+def test_an_area_of_two_classes_needs_both_in_every_split() -> None:
     folds: list[Answers] = [
         label_answers("ab", "ab", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8)]),
         label_answers("aa", "ab", "ab", probabilities=[(0.9, 0.1), (0.2, 0.8)], first_row=2),
     ]
     found = summary_of("auc", folds)
-    assert found.mean == score("auc", joined(folds))
-    assert (found.std, found.splits) == (None, (1.0, None))
-    assert found.marks[0] == "taken over all splits at once, since b has fewer rows than there are splits"
-    assert "too low" in found.marks[1]
+    assert (found.mean, found.splits) == (None, (1.0, None))
+    assert found.why.startswith("undefined in 1 of 2 splits: only one class among the judged rows")
 
 
 def test_averages_over_classes_need_three_rows_of_each_a_split() -> None:

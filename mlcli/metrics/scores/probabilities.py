@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -130,14 +130,30 @@ def _ranking(answers: LabelAnswers, code: int) -> Ranking:
     return Ranking(ranks, answers.truth == code, answers.weights)
 
 
-def _rankings(answers: LabelAnswers) -> list[Ranking]:
-    """Of two classes the ranking by the second, of more one by each."""
-    codes = (1,) if len(answers.classes) == 2 else range(len(answers.classes))
-    return [_ranking(answers, code) for code in codes]
+def auc(without: Sequence[str] = ()) -> Metric:
+    """AUC of two classes by the probability of the second; of more the mean of each against the rest.
 
+    The classes in ``without`` are left out of this mean, but their rows still count among the rest.
+    """
 
-def _absent(answers: LabelAnswers) -> tuple[str, ...]:
-    return absent_classes(answers) if len(answers.classes) > 2 else ()
+    def rankings(answers: LabelAnswers) -> list[Ranking]:
+        if len(answers.classes) == 2:
+            return [_ranking(answers, 1)]
+        return [_ranking(answers, code) for code, name in enumerate(answers.classes) if name not in without]
+
+    def enough_rows(answers: LabelAnswers) -> Undefined | None:
+        every_class_is_rare = set(answers.classes) <= set(without)
+        return (
+            Undefined("every class has fewer rows than there are splits", STRATIFIED)
+            if every_class_is_rare
+            else None
+        )
+
+    def marks(answers: LabelAnswers) -> tuple[str, ...]:
+        return absent_classes(answers, without) if len(answers.classes) > 2 else ()
+
+    metric = area("auc", LabelAnswers, rankings, ONE_CLASS, marks=marks, without=auc)
+    return guarded(metric, probabilities_given, enough_rows)
 
 
 def auc_of_class(label: str) -> Metric:
@@ -151,5 +167,5 @@ def auc_of_class(label: str) -> Metric:
 
 
 ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
-declare(area("auc", LabelAnswers, _rankings, ONE_CLASS, marks=_absent), probabilities_given)
+declare(auc())
 OF_ONE_CLASS["auc"] = auc_of_class
