@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mlcli.core.effective import has_effect
 from mlcli.core.errors import UsageError
-from mlcli.core.params import build, parameters, settings
+from mlcli.core.params import build, by_name, parameters, settings
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS, STEPS, Catalogue
 from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec
@@ -90,7 +91,8 @@ def _place_in_range(search: Range, value: Any, free: float) -> float:
 def _matters(use: str, params: Mapping[str, Any], name: str) -> bool:
     """Whether a model can have these parameters, and uses one of them."""
     try:
-        return bool(build(MODELS.load(use), params).uses(name))
+        cls = MODELS.load(use)
+        return has_effect(build(cls, params), by_name(cls)[name])
     except UsageError:
         return False
 

@@ -93,6 +93,10 @@ class Model:
         """Fit these steps one after another; the rows as the model that answers sees them."""
         return data
 
+    def for_rows(self, rows: Rows) -> Self:
+        """The model as it is asked about the rows of a file with these numbers; most models ignore the numbers."""
+        return self
+
     def prepared(self, table: Table) -> Table:
         """A table as the model that answers sees it; of empty cells only some models make anything."""
         if not self.accepts.missing:
@@ -168,10 +172,6 @@ class Model:
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return replace(self)
-
-    def uses(self, parameter: str) -> bool:
-        """Whether a parameter matters in this configuration: others are not tuned unasked."""
-        return True
 
     def search_range(self, parameter: str, data: Any) -> Range | None:
         """Which values of a parameter are worth trying on prepared rows, where that follows from them."""

@@ -17,7 +17,19 @@ from mlcli.core.values import Value, items_of
 
 Place = Callable[..., str]
 """Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
+TASK = "task"
+"""In ``matters_when``: what the model is used as, such as "regressor"."""
 _parameters: dict[type, tuple[Parameter, ...]] = {}
+
+
+@dataclass(frozen=True)
+class AnyBut:
+    """In ``matters_when``: every value but these."""
+
+    values: tuple[Any, ...]
+
+
+GIVEN = AnyBut((None, "none", False, 0, ()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +44,12 @@ class Parameter(Value):
     """Whether it is among the settings only where it has another value than its default."""
     field: str = ""
     """The field that holds it, where that has another name, as one of the class's own has this one."""
+    matters_when: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
+    """Where it has an effect: the values of other parameters, or of TASK; a tuple lists several."""
+    default_means: Callable[[Any, str], Any] | None = None
+    """The value that the default stands for, by the configured model and its task."""
+    changes_answers: bool = True
+    """Whether it changes answers: others change only what is reported, or how fast."""
 
     def value_in(self, instance: Any) -> Any:
         """Its value in a configured instance."""
@@ -102,8 +120,14 @@ def param(
     tune: Search | tuple[Any, ...] | None = None,
     if_given: bool = False,
     name: str = "",
+    matters_when: Mapping[str, Any] | None = None,
+    default_means: Callable[[Any, str], Any] | None = None,
+    changes_answers: bool = True,
 ) -> Any:
-    """Declare a hyperparameter as a dataclass field; ``name`` is what users call it, if not like the field."""
+    """Declare a hyperparameter as a dataclass field; ``name`` is what users call it, if not like the field.
+
+    ``matters_when={"kernel": ("gaussian", "polynomial")}`` says in which configurations it has an effect.
+    """
 
     def declared(field: str, hint: Any) -> Parameter:
         kinds, optional, many = _read_type(hint)
@@ -123,6 +147,9 @@ def param(
             tune=as_search(tune, among),
             if_given=if_given,
             field=field,
+            matters_when=matters_when,
+            default_means=default_means,
+            changes_answers=changes_answers,
         )
 
     return dataclasses.field(default=default, metadata={"param": declared})
@@ -130,7 +157,7 @@ def param(
 
 def explain_param(help: str) -> Any:
     """Declare ``explain``: how much a method says of itself, ``full`` being what exercises ask for."""
-    return param("short", help, choices=("short", "full"), if_given=True, name="explain")
+    return param("short", help, choices=("short", "full"), if_given=True, name="explain", changes_answers=False)
 
 
 def learned(*shape: str | int, model: str = "", structure: type | None = None) -> Any:

@@ -122,7 +122,7 @@ def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
 
 def ask(model: Any, data: Any) -> Answers:
     """Ask a fitted model about rows, in the way of the rows' kind of task."""
-    answers: Answers = data.base.ask(model.final, data.with_table(model.prepared(data.table)))
+    answers: Answers = data.base.ask(model.final.for_rows(data.rows), data.with_table(model.prepared(data.table)))
     return answers
 
 

@@ -25,8 +25,6 @@ from mlcli.tasks.classification import LabelledRows
 PRECOMPUTED = "precomputed"
 REACH = 30.0
 """How many times a gamma worth trying is less, or more, than what the spread of the columns suggests."""
-USED_BY = {"gamma": ("gaussian",), "degree": ("polynomial",)}
-"""The kernels for which a parameter is worth tuning."""
 MOST_ROWS, MOST_OUTPUTS = 10, 6
 """Of more coefficients the largest are shown, and of more outputs none."""
 R = TypeVar("R", bound=RowsOfTable)
@@ -38,11 +36,29 @@ class KernelModel(Model):
 
     kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)
     gamma: float | None = param(
-        None, "times squared distances or products; none: 1/(columns × variance)", gt=0, tune=ByRows(simpler="low")
+        None,
+        "times squared distances or products; none: 1/(columns × variance)",
+        gt=0,
+        tune=ByRows(simpler="low"),
+        matters_when={"kernel": ("gaussian", "polynomial"), "sigma": None},
     )
-    sigma: float | None = param(None, "the width of the Gaussian kernel in place of gamma = 1/(2σ²)", gt=0)
-    degree: int = param(3, "the power of the polynomial kernel", ge=1, le=20, tune=Range(2, 5, simpler="low"))
-    offset: float = param(1.0, "what the polynomial kernel adds to products", ge=0)
+    sigma: float | None = param(
+        None,
+        "the width of the Gaussian kernel in place of gamma = 1/(2σ²)",
+        gt=0,
+        matters_when={"kernel": ("gaussian", "polynomial")},
+    )
+    degree: int = param(
+        3,
+        "the power of the polynomial kernel",
+        ge=1,
+        le=20,
+        tune=Range(2, 5, simpler="low"),
+        matters_when={"kernel": "polynomial"},
+    )
+    offset: float = param(
+        1.0, "what the polynomial kernel adds to products", ge=0, matters_when={"kernel": "polynomial"}
+    )
     matrix: str | None = param(
         None, "how the columns of a precomputed kernel begin: with k_ the column k_7 has the kernel to row 7"
     )
@@ -102,10 +118,6 @@ class KernelModel(Model):
             text = f"the matrix has {seen.shape[1]} columns, and there is a row {data.rows.max() + 1}"
             raise FitError(text, hint=f"one column for each row of the file, {self.matrix}1 for the first")
         return points, symmetric_matrix(self.function(seen, points))
-
-    def uses(self, parameter: str) -> bool:
-        """A width and a power are of some kernels only."""
-        return parameter not in USED_BY or (self.kernel in USED_BY[parameter] and not self.sigma)
 
     def search_range(self, parameter: str, data: Any) -> Range | None:
         """Widths around the one that the spread of the columns suggests."""

@@ -43,7 +43,12 @@ class Filter(ByModel):
     keep: float | None = param(
         0.5, "how many are kept; below 1: which share; none: as many as serve `base` best", gt=0, tune=(0.1, 0.9)
     )
-    folds: int = param(5, "how many inner folds the training rows are split into, where `keep` is none", ge=2)
+    folds: int = param(
+        5,
+        "how many inner folds the training rows are split into, where `keep` is none",
+        ge=2,
+        matters_when={"keep": None},
+    )
 
     scores_: Array = learned("columns")
 

@@ -97,7 +97,13 @@ class Discretise(ByColumn):
     """Numbers as a few levels in order."""
 
     by: str = param("equal-frequency", "how boundaries are found", choices=(*CUTS, GIVEN))
-    bins: int = param(5, "how many bins a column has, where boundaries are not given", ge=2, tune=(2, 20))
+    bins: int = param(
+        5,
+        "how many bins a column has, where boundaries are not given",
+        ge=2,
+        tune=(2, 20),
+        matters_when={"boundaries": None},
+    )
     boundaries: tuple[float, ...] | None = param(None, "the boundaries, ascending, for `by: boundaries`")
     labels: tuple[str, ...] | None = param(None, "what the bins are called, low to high; none: bin 1, bin 2, ...")
 

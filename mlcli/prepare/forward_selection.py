@@ -44,7 +44,9 @@ class ForwardSelection(ByModel):
 
     keep: int | None = param(None, "how many columns are kept; none: as many as serve the model best", ge=1)
     folds: int = param(5, "how many inner folds the training rows are split into", ge=2)
-    patience: int | None = param(5, "after how many columns that do not help it ends; none: tries all", ge=1)
+    patience: int | None = param(
+        5, "after how many columns that do not help it ends; none: tries all", ge=1, matters_when={"keep": None}
+    )
 
     path_: Array = learned()
     """The loss after each column that was added or taken away."""

@@ -48,10 +48,18 @@ class PrincipalComponents(Projection):
     """Components instead of columns."""
 
     components: int | None = param(
-        2, "how many are kept; none: as many as there are columns", ge=1, tune=Range(1, 10, simpler="low")
+        2,
+        "how many are kept; none: as many as there are columns",
+        ge=1,
+        tune=Range(1, 10, simpler="low"),
+        matters_when={"share": None, "choose": "number"},
     )
     share: float | None = param(
-        None, "the share of the variance that is kept, in the place of a number of components", gt=0, le=1
+        None,
+        "the share of the variance that is kept, in the place of a number of components",
+        gt=0,
+        le=1,
+        matters_when={"choose": "number"},
     )
     choose: str = param(
         "number",

@@ -42,9 +42,19 @@ class SampleRows(RowStep):
     """Drawn training rows."""
 
     balance: str = param("none", "whether classes are drawn until they are equal", choices=("none", *SIZES))
-    by: str = param("class", "what is balanced: class, group, or the name of a column of levels")
-    share: float = param(1.0, "how many rows are drawn, as a share of all, where nothing is balanced", gt=0, le=10)
-    replacement: bool = param(True, "whether a row can be drawn again")
+    by: str = param(
+        "class",
+        "what is balanced: class, group, or the name of a column of levels",
+        matters_when={"balance": ("up", "down")},
+    )
+    share: float = param(
+        1.0,
+        "how many rows are drawn, as a share of all, where nothing is balanced",
+        gt=0,
+        le=10,
+        matters_when={"balance": "none"},
+    )
+    replacement: bool = param(True, "whether a row can be drawn again", matters_when={"balance": ("none", "up")})
 
     before_: int = learned()
     after_: int = learned()

@@ -28,7 +28,7 @@ import numpy as np
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
-from mlcli.core.params import build, learned, param
+from mlcli.core.params import AnyBut, build, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
@@ -55,7 +55,13 @@ class TreeEmbedding(Step):
     """Leaves instead of columns."""
 
     by: str = param(RANDOM, "how the trees are grown", choices=GROWN)
-    trees: int = param(10, "how many trees there are, but for `by: tree`", ge=1, tune=(5, 50))
+    trees: int = param(
+        10,
+        "how many trees there are, but for `by: tree`",
+        ge=1,
+        tune=(5, 50),
+        matters_when={"by": AnyBut(("tree",))},
+    )
     depth: int = param(3, "the depth of each tree at most", ge=1, le=12, tune=(2, 6))
     beside: bool = param(False, "whether the columns stay beside the leaves")
 

@@ -37,7 +37,13 @@ from mlcli.prepare.discretise import boundaries, equal_frequency
 class Waterfall(ByColumn):
     """Numbers range by range."""
 
-    pieces: int = param(3, "into how many ranges a number is parted without edges", ge=2, tune=(2, 10))
+    pieces: int = param(
+        3,
+        "into how many ranges a number is parted without edges",
+        ge=2,
+        tune=(2, 10),
+        matters_when={"edges": None},
+    )
     edges: tuple[float, ...] | None = param(None, "the edges of the ranges, ascending; none: from training")
 
     edges_: Array = learned("numbers", "edges of each")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -19,7 +20,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
+from mlcli.core.effective import without_effect
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import missing_steps
+from mlcli.core.nested import noun_of
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, settle
 from mlcli.core.plugins import allow_imports, import_paths_in
@@ -92,7 +96,10 @@ class Estimator(BaseEstimator):
     def _learn_from(self, rows: Any) -> None:
         """Let the method learn from rows, behind the steps that it needs."""
         with method_at_work(rows.table):
-            self.pipeline_ = behind_steps(self._configured(), rows.table.columns)
+            configured = self._configured()
+            for sentence in without_effect(configured, noun_of(rows.base)):
+                warnings.warn(f"{configured.id}: {sentence}", MlcliWarning, stacklevel=4)
+            self.pipeline_ = behind_steps(configured, rows.table.columns)
             learn(self.pipeline_, rows, self._rng())
 
     def _prepared(self, X: Any) -> Table:

@@ -64,8 +64,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("output-codes[length=2]", "label_names"): "short codes are dealt to classes in their order",
     ("bayes-net[inference=gibbs]", "label_names"): "it draws levels in their order",
     ("mrf[inference=gibbs]", "label_names"): "it draws levels in their order",
-    ("random-clusters[", "training_order"): "it hashes scaled cells, whose last digits follow the order of sums",
-    ("random-clusters[", "weights_count_as_repeats"): "it hashes scaled cells, whose last digits follow the sums",
     ("one-class-svm[kernel=linear]", "far_row_is_oddest"): "it looks one way from the origin only",
     ("one-class-svm[kernel=polynomial]", "far_row_is_oddest"): "it looks one way from the origin only",
     ("autoencoder[activation=identity]", "reasons_of_the_oddest"): "a straight code takes other columns along",

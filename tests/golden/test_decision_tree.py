@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn.tree
 
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.effective import without_effect
 from mlcli.core.schema import Column
 from mlcli.engines.trees.findings import importances
 from mlcli.engines.trees.structure import Trees
@@ -476,8 +476,9 @@ def test_a_weight_counts_as_that_many_rows_under_every_limit(limits: dict[str, A
 
 def test_a_number_has_no_shares_of_classes_and_that_is_said() -> None:
     data = valued(table_of({"x": [1.0, 2.0, 3.0]}), [1.0, 1.0, 5.0])
-    with pytest.warns(MlcliWarning, match="entropy is of classes"):
-        model = fitted(DecisionTree(criterion="entropy"), data)
+    tree = DecisionTree(criterion="entropy")
+    assert list(without_effect(tree, "regressor")) == ["criterion has no effect: it matters for a classifier"]
+    model = fitted(tree, data)
     assert lines_of(model) == ("x ≤ 2.5: 1 (2)", "x > 2.5: 5 (1)")
 
 

@@ -1,0 +1,1 @@
+"""Regression tests of repaired faults, one file each, named after the fault."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlcli.checks.diagnosed import Diagnosed
+from mlcli.core.effective import has_effect
 from mlcli.core.findings import CHOSEN, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
@@ -48,7 +49,7 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
     default = [
         f"{one.name} ({value_text(one.default)})"
         for one in parameters(type(model))
-        if one.tune is not None and model.uses(one.name) and cell.model.params.get(one.name) == one.default
+        if one.tune is not None and has_effect(model, one) and cell.model.params.get(one.name) == one.default
     ]
     if default:
         yield Issue(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
@@ -33,7 +33,9 @@ class Autoencoding:
         None, "how many numbers the code has; none: a third of the columns", ge=1, tune=(1, 20)
     )
     activation: str = param("tanh", "of the hidden layers", choices=ACTIVATIONS)
-    alpha: float = param(1.0, "the exponent of generalised-logistic", gt=0)
+    alpha: float = param(
+        1.0, "the exponent of generalised-logistic", gt=0, matters_when={"activation": "generalised-logistic"}
+    )
     tied: bool = param(False, "whether the decoder has the weights of the encoder")
     epochs: int = param(200, "how often every row is learned from at most", ge=1, tune=(50, 500))
     batch: int | None = param(32, "the batch size: how many rows a step is made from; none: all", ge=1)
@@ -41,7 +43,7 @@ class Autoencoding:
     l2: float = param(0.01, "L2 penalty: the cost of half a unit of squared weight", ge=0, tune=(1e-3, 10))
     validation: float = param(0.0, "the share of rows held aside, whose error is then watched", ge=0, lt=1)
     patience: int | None = param(10, "how many epochs without a smaller watched error end it; none: never", ge=1)
-    tolerance: float = param(1e-4, "by how much it must be smaller", ge=0)
+    tolerance: float = param(1e-4, "by how much it must be smaller", ge=0, matters_when={"patience": GIVEN})
 
     weights_: tuple[Array, ...] = learned()
     biases_: tuple[Array, ...] = learned()

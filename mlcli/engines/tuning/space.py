@@ -7,13 +7,14 @@ parameter declares.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from mlcli.core.effective import condition_text, has_effect
 from mlcli.core.errors import FitError, Problem, UsageError
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
@@ -149,16 +150,26 @@ def space_of(model: Model, written: Mapping[str, Any] | None) -> SearchSpace:
     dimensions = [_dimension(model, path, value, found) for path, value in written.items()]
     if not written:
         found.append(Problem("the space is empty", hint=f"name a parameter with values, {EXAMPLE}"))
+    found += _without_effect(model.final, [one for one in dimensions if one is not None])
     if found:
         raise UsageError(*found)
     return SearchSpace(tuple(one for one in dimensions if one is not None))
+
+
+def _without_effect(model: Model, dimensions: Sequence[Dimension]) -> Iterator[Problem]:
+    """Parameters that change nothing, whatever the candidate."""
+    varied = {one.path for one in dimensions}
+    for one in dimensions:
+        conditions = one.parameter.matters_when or {}
+        if "." not in one.path and not conditions.keys() & varied and not has_effect(model, one.parameter):
+            yield Problem(f"'{one.path}' has no effect here: it matters {condition_text(conditions)}")
 
 
 def _declared(model: Model, start: str = "") -> Iterator[Dimension]:
     """What parameters declare to be worth trying, those of a nested model included where it is the only one."""
     for parameter in parameters(type(model)):
         worth, given = parameter.tune, parameter.value_in(model)
-        if worth is not None and worth.unasked and model.uses(parameter.name):
+        if worth is not None and worth.unasked and has_effect(model, parameter):
             yield Dimension(start + parameter.name, worth, parameter)
         for nested in parameter.models(given) if not parameter.many else ():
             yield from _declared(nested.final, f"{start}{parameter.name}.")

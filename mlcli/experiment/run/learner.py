@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mlcli.core.configuration import parts_of, ready_for
+from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
+from mlcli.core.nested import noun_of
 from mlcli.core.params import settings
 from mlcli.core.pipeline import Pipeline, learn, settle
 from mlcli.core.progress import seconds_of_work
@@ -64,10 +66,14 @@ class Learner:
     def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
         pipeline = self.pipeline()
-        seeded_by = _described(pipeline)
+        seeded_by = _described(effective(pipeline, noun_of(rows.base)))
         rng = rng_for("fit", self.content, *seeded_by["model"], seeded_by["steps"], split, self.seed)
         learn(pipeline, rows, rng)
         return pipeline
+
+    def without_effect(self, rows: Any) -> tuple[str, ...]:
+        """A sentence for each parameter that was set and has no effect."""
+        return tuple(without_effect(self.pipeline(), noun_of(rows.base)))
 
     def asking(self) -> AbstractContextManager[None]:
         """What the body ends in is the method's own."""
@@ -124,7 +130,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
         pipeline = learner.fitted(rows, "all")
         settle(pipeline, rows, data)
         seconds = seconds_of_work() - started
-    return Trained(pipeline, rows, tuple(warned), seconds)
+    return Trained(pipeline, rows, (*learner.without_effect(rows), *warned), seconds)
 
 
 def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, schema: Schema) -> ModelSpec:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, FitError, ModelFileError
 from mlcli.core.params import settings
 from mlcli.core.seeds import digest, rng_for
@@ -122,7 +123,8 @@ class Preparation:
         model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
         asked = cell.shortcuts, cell.stages, cell.training
         learner = Learner(dataset.content, model, cell.steps, cell.seed, *asked)
-        return ReadyCell(learner, rows, *self._splits_of(cell, rows))
+        splits, pooled, notes = self._splits_of(cell, rows)
+        return ReadyCell(learner, rows, splits, pooled, (*learner.without_effect(rows), *notes))
 
     def _rows_of(self, dataset: Dataset, kind: str) -> Any:
         same = (dataset.content, kind)
@@ -134,7 +136,7 @@ class Preparation:
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
         protocol: Protocol = cell.protocol.built()
-        seeded_by = (cell.dataset.content, protocol.id, settings(protocol), cell.seed)
+        seeded_by = (cell.dataset.content, protocol.id, settings(effective(protocol)), cell.seed)
         same = digest(cell.kind, *seeded_by)
         if same not in self._splits:
             with captured_warnings() as notes:

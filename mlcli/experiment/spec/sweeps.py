@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.effective import has_effect
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameters
@@ -167,7 +168,7 @@ def _own_range(model: ModelSpec) -> tuple[str, list[Any]]:
     built = model.built()
     for declared in parameters(model.cls):
         search = declared.tune
-        if not isinstance(search, Range) or not search.unasked or not built.uses(declared.name):
+        if not isinstance(search, Range) or not search.unasked or not has_effect(built, declared):
             continue
         if declared.name in model.params:
             raise UsageError(f"{model.use}: one value of '{declared.name}' makes no curve", hint=NO_VALUES)

@@ -15,7 +15,7 @@ from mlcli.experiment.run.preparation import ReadyCell
 from mlcli.experiment.spec.cells import Cell
 from mlcli.protocols._base import DealtSplits, Split
 
-CORE_REVISION = 2
+CORE_REVISION = 3
 """Raised when a change outside the methods, such as of seeds or of an engine, changes the answers of many."""
 
 Revisions = dict[str, Any]

@@ -45,7 +45,12 @@ class FixedRadius(NeighbourDetector, Detector):
 
     radius: float | None = param(None, "how far a row may be that is near; none: by the share", gt=0)
     share: float = param(
-        0.1, "without a radius, the share of rows that are near a middling row", gt=0, lt=1, tune=(0.01, 0.5)
+        0.1,
+        "without a radius, the share of rows that are near a middling row",
+        gt=0,
+        lt=1,
+        tune=(0.01, 0.5),
+        matters_when={"radius": None},
     )
 
     radius_: float = learned()

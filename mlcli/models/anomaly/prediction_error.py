@@ -36,7 +36,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
@@ -66,7 +66,9 @@ class PredictionError(Detector):
     score: str = param("error", "how errors are counted", choices=SCORES)
     folds: int = param(5, "how many folds the training rows are split into", ge=2)
     second: Model | None = model_param(None, "a model that learns which rows have large errors", of=(Classifier,))
-    marked: float = param(0.1, "the share of rows that it learns as odd", gt=0, lt=1)
+    marked: float = param(
+        0.1, "the share of rows that it learns as odd", gt=0, lt=1, matters_when={"second": GIVEN}
+    )
 
     models_: tuple[Model, ...] = learned("predicted")
     places_: Array = learned("predicted")
@@ -83,10 +85,6 @@ class PredictionError(Detector):
     def in_sequence(self) -> bool:
         """With a window a row is scored by those before it."""
         return self.window > 0
-
-    def uses(self, parameter: str) -> bool:
-        """What is marked matters to a second model only."""
-        return parameter != "marked" or self.second is not None
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Predict each column out of fold, measure the errors, and fit the models again to all rows."""

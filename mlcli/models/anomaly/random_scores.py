@@ -1,13 +1,13 @@
 """Random scores: scores rows at random, as a detector that has found nothing would.
 
 Formula:
-    s(x) is drawn uniformly from [0, 1), by a hash of the cells of x and a seed.
+    s(x) is drawn uniformly from [0, 1), by the number of the row and a seed.
 
 Assumes:
     Nothing. Its scores are what chance gives: an AUC near ½, an average precision near the share of anomalies.
 
 Cost:
-    One hash per row.
+    One draw per row.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_content import draws
+from mlcli.engines.random_by_row import RandomByRow
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
-@register("random-scores", reference="Fawcett 2006, An introduction to ROC analysis, section 4")
-class RandomScores(Detector):
-    """The baseline of anomaly detection; equal rows get the same score."""
-
-    seed_: int = learned()
+@register("random-scores", reference="Fawcett 2006, An introduction to ROC analysis, section 4", revision=2)
+class RandomScores(RandomByRow, Detector):
+    """The baseline of anomaly detection; rows with equal cells get different scores."""
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
 
@@ -36,8 +33,8 @@ class RandomScores(Detector):
         self.seed_ = int(rng.integers(2**62))
 
     def score_rows(self, table: Table) -> Array:
-        """A draw for each row, the same for the same cells."""
-        return draws(table, self.seed_)
+        """A draw for each row."""
+        return self.draws(table)
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """No column is a reason."""

@@ -8,12 +8,12 @@ Assumes:
     class shares, below that of zero-r.
 
 Cost:
-    One sort of the target to fit, one pass over the cells to predict.
+    One sort of the target to fit, one draw per row to predict.
 
 Choices:
-    The draw of a row comes from a hash of its cells and of a seed that is drawn when it is fitted, so that an
-    answer depends neither on the other rows nor on their order, and rows with equal cells get equal answers. The
-    drawn class has probability 1, since that is what the guess claims.
+    The draw of a row comes from its number in the file and from a seed that is drawn when it is fitted, so that an
+    answer depends neither on cells nor on the other rows. The drawn class has probability 1, since that is what
+    the guess claims.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_content import draws
+from mlcli.engines.random_by_row import RandomByRow
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 
-@register("random", reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)")
-class RandomGuess(Classifier, Regressor):
+@register(
+    "random",
+    reference="Witten, Frank & Hall, Data Mining, section 5.7 (the random predictor of kappa)",
+    revision=2,
+)
+class RandomGuess(RandomByRow, Classifier, Regressor):
     """A guesser to compare with."""
 
     outcomes_: NDArray[Any] = learned()
     upper_: Array = learned()
-    seed_: int = learned()
-
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
@@ -60,7 +62,7 @@ class RandomGuess(Classifier, Regressor):
 
     def _drawn(self, table: Table) -> NDArray[Any]:
         # The last share is open at the top, where rounding may have put its end below 1.
-        drawn = np.searchsorted(self.upper_[:-1], draws(table, self.seed_), side="right")
+        drawn = np.searchsorted(self.upper_[:-1], self.draws(table), side="right")
         return np.asarray(self.outcomes_[drawn])
 
     def check_learned(self) -> None:

@@ -100,13 +100,29 @@ class NaiveBayes(Classifier):
 
     smoothing: str = param("alpha", "what to do about levels a class never had", choices=SMOOTHINGS)
     alpha: float = param(
-        1.0, "rows added to each level (smoothing: alpha)", gt=0, tune=log_range(0.01, 10, simpler="high")
+        1.0,
+        "rows added to each level (smoothing: alpha)",
+        gt=0,
+        tune=log_range(0.01, 10, simpler="high"),
+        matters_when={"smoothing": "alpha"},
     )
-    epsilon: float = param(1e-9, "probability in the place of 0 (smoothing: epsilon)", gt=0, lt=1)
+    epsilon: float = param(
+        1e-9,
+        "probability in the place of 0 (smoothing: epsilon)",
+        gt=0,
+        lt=1,
+        matters_when={"smoothing": "epsilon"},
+    )
     m: float = param(
-        1.0, "rows added to each class (smoothing: m-estimate)", gt=0, tune=log_range(0.1, 10, simpler="high")
+        1.0,
+        "rows added to each class (smoothing: m-estimate)",
+        gt=0,
+        tune=log_range(0.1, 10, simpler="high"),
+        matters_when={"smoothing": "m-estimate"},
     )
-    smooth_prior: bool = param(False, "smooth the class shares in the same way")
+    smooth_prior: bool = param(
+        False, "smooth the class shares in the same way", matters_when={"smoothing": ("alpha", "m-estimate")}
+    )
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
@@ -132,11 +148,6 @@ class NaiveBayes(Classifier):
     trials_: Array = learned("events")
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
-
-    def uses(self, parameter: str) -> bool:
-        """Of the parameters of smoothings that of the one that is chosen."""
-        others = [one.parameter for name, one in SMOOTHINGS.items() if name != self.smoothing]
-        return parameter not in others
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""

@@ -15,7 +15,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Finding
 from mlcli.core.findings import Table as Figures
-from mlcli.core.params import learned, param
+from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
@@ -58,9 +58,17 @@ class Boosted(Classifier, Regressor):
         le=1,
         tune=Among((0.05, 0.2), ordered=True),
     )
-    loss: str = param("squared", "the loss of numbers; that of classes is log-loss", choices=LOSSES_OF_VALUES)
+    loss: str = param(
+        "squared",
+        "the loss of numbers; that of classes is log-loss",
+        choices=LOSSES_OF_VALUES,
+        matters_when={TASK: "regressor"},
+    )
     delta: float | None = param(
-        None, "up to where huber is squared; none: as far from the median as nine tenths of the values", gt=0
+        None,
+        "up to where huber is squared; none: as far from the median as nine tenths of the values",
+        gt=0,
+        matters_when={"loss": "huber"},
     )
     max_leaves: int = param(
         31,
@@ -80,7 +88,9 @@ class Boosted(Classifier, Regressor):
     stop_after: int | None = param(
         None, "how many rounds without a smaller loss of rows held aside end it; none: all rows teach", ge=1
     )
-    validation: float = param(0.1, "the share of rows held aside for that", gt=0, lt=1)
+    validation: float = param(
+        0.1, "the share of rows held aside for that", gt=0, lt=1, matters_when={"stop_after": GIVEN}
+    )
 
     by_curvature: ClassVar[bool] = True
     """Whether trees grow on hessians; else rows weigh alike, and each leaf searches how far to go."""

@@ -48,7 +48,13 @@ class Agglomerative(TransductiveClusterer, Clusterer):
     """A tree of merges, and its cut."""
 
     linkage: str = param("ward", "how far two clusters are apart", choices=tuple(LINKAGES))
-    clusters: int = param(3, "how many clusters are left, where no height is given", ge=1, tune=(2, 10))
+    clusters: int = param(
+        3,
+        "how many clusters are left, where no height is given",
+        ge=1,
+        tune=(2, 10),
+        matters_when={"height": None},
+    )
     height: float | None = param(None, "up to which height clusters merge, whatever their number", ge=0)
 
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)

@@ -43,7 +43,13 @@ TIE = 1e-12
 class Divisive(TransductiveClusterer, Clusterer):
     """A cluster, split again and again."""
 
-    clusters: int = param(3, "how many clusters it ends with, where no diameter is given", ge=1, tune=(2, 10))
+    clusters: int = param(
+        3,
+        "how many clusters it ends with, where no diameter is given",
+        ge=1,
+        tune=(2, 10),
+        matters_when={"diameter": None},
+    )
     diameter: float | None = param(None, "splits until no two rows of a cluster are farther apart", ge=0)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 

@@ -45,7 +45,7 @@ class KMedoids(DistanceClusterer, Clusterer):
     """Partitioning around medoids."""
 
     clusters: int = param(3, "how many clusters", ge=1, tune=(2, 10))
-    metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
+    metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES, matters_when={"distances": None})
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
     max_swaps: int = param(1000, "how many swaps at most", ge=0)
 
@@ -63,10 +63,6 @@ class KMedoids(DistanceClusterer, Clusterer):
     def accepts(self) -> Accepts:
         """Weights, too, where distances are not given."""
         return replace(super().accepts, weights=self.distances is None)
-
-    def uses(self, parameter: str) -> bool:
-        """Given distances are of no metric."""
-        return parameter != "metric" or self.distances is None
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Build, then swap."""

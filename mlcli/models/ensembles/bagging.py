@@ -32,7 +32,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -66,7 +66,9 @@ class Bagging(Classifier, Regressor):
     row_share: float = param(1.0, "how many rows a bag has, as a share of the training rows", gt=0, le=1)
     column_share: float = param(1.0, "how many columns a model sees, as a share of all", gt=0, le=1)
     replacement: bool = param(True, "whether a row can be drawn again into the same bag")
-    combine: str = param("mean", "how answers about classes become one", choices=tuple(COMBINED))
+    combine: str = param(
+        "mean", "how answers about classes become one", choices=tuple(COMBINED), matters_when={TASK: "classifier"}
+    )
 
     stage_name: ClassVar[str] = "bags"
 

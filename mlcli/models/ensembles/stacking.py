@@ -33,7 +33,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param, models_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
@@ -62,7 +62,12 @@ class Stacking(Classifier, Regressor):
         of=(Classifier, Regressor),
     )
     folds: int = param(5, "how many folds the training rows are split into", ge=2)
-    use: str = param("probabilities", "what the meta model sees of classes", choices=("probabilities", "classes"))
+    use: str = param(
+        "probabilities",
+        "what the meta model sees of classes",
+        choices=("probabilities", "classes"),
+        matters_when={TASK: "classifier"},
+    )
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 
     models_: tuple[Model, ...] = learned("models")

@@ -32,7 +32,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
@@ -53,7 +53,9 @@ class Voting(Classifier, Regressor):
     models: tuple[Model, ...] = models_param(
         ("knn", "random-forest", "newton-boosting"), "the models that answer together", of=(Classifier, Regressor)
     )
-    combine: str = param("mean", "how answers about classes become one", choices=COMBINED)
+    combine: str = param(
+        "mean", "how answers about classes become one", choices=COMBINED, matters_when={TASK: "classifier"}
+    )
     weights: tuple[float, ...] | None = param(
         None, "how much each model counts, in their order; none: all the same", ge=0
     )

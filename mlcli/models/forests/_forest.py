@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
-from mlcli.core.params import learned, param
+from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
@@ -67,9 +67,15 @@ class Forest(Classifier, Regressor):
     bins: int = param(MOST_BINS, "into how many bins numbers are sorted at most", ge=2, le=MOST_BINS)
     bootstrap: bool = param(True, "whether a tree learns from as many rows drawn with replacement, or from all")
     combine: str = param(
-        "mean", "how trees' answers about classes become one", choices=("mean", "votes"), if_given=True
+        "mean",
+        "how trees' answers about classes become one",
+        choices=("mean", "votes"),
+        if_given=True,
+        matters_when={TASK: "classifier"},
     )
-    shuffle: bool = param(False, "whether columns are also valued by shuffling them out of the bag (slow)")
+    shuffle: bool = param(
+        False, "whether columns are also valued by shuffling them out of the bag (slow)", changes_answers=False
+    )
 
     random_cuts: ClassVar[bool] = False
     stage_name: ClassVar[str] = "trees"

@@ -84,10 +84,23 @@ class BayesNet(OverGraph, Classifier):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(
-        "tree-augmented", "how arrows are found, or the parents of columns, as {wet: [rain]}", choices=STRUCTURES
+        "tree-augmented",
+        "how arrows are found, or the parents of columns, as {wet: [rain]}",
+        choices=STRUCTURES,
+        matters_when={"edges": ((),)},
     )
-    max_parents: int = param(2, "how many parents a column may have (structure: hill-climbing)", ge=1)
-    score: str = param("bic", "what arrows are chosen by (structure: hill-climbing)", choices=SCORES)
+    max_parents: int = param(
+        2,
+        "how many parents a column may have (structure: hill-climbing)",
+        ge=1,
+        matters_when={"structure": "hill-climbing"},
+    )
+    score: str = param(
+        "bic",
+        "what arrows are chosen by (structure: hill-climbing)",
+        choices=SCORES,
+        matters_when={"structure": "hill-climbing"},
+    )
     edges: tuple[str, ...] = param((), "arrows, as rain -> wet, in the place of a structure", if_given=True)
     gaps: str = param("known", "how rows with empty cells are learned from", choices=GAPS, if_given=True)
     smoothing: str = param("laplace", "how probabilities are smoothed", choices=HOW_SMOOTHED)
@@ -95,7 +108,9 @@ class BayesNet(OverGraph, Classifier):
         1.0, "rows added to each level (bdeu: each table)", ge=0, tune=log_range(0.01, 10, simpler="high")
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
-    sweeps: int = param(1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10)
+    sweeps: int = param(
+        1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
+    )
 
     arrows_: Flags = learned()
     """From × to, the target being the last variable."""
@@ -109,14 +124,6 @@ class BayesNet(OverGraph, Classifier):
     def accepts(self) -> Accepts:
         """Levels and gaps; to EM a row without a class is one more with a gap."""
         return replace(ACCEPTS, unlabelled=self.gaps == "em")
-
-    def uses(self, parameter: str) -> bool:
-        """Climbing has a score and a bound, sampling has sweeps; edges take the place of a structure."""
-        if parameter == "structure":
-            return not self.edges
-        if parameter in ("max_parents", "score"):
-            return self.structure == "hill-climbing" and not self.edges
-        return parameter != "sweeps" or self.inference == "gibbs"
 
     def conflicts(self) -> list[str]:
         """Parents are a list of names; edges are arrows between two."""

@@ -70,15 +70,36 @@ BETWEEN = " - "
 class MarkovRandomField(OverGraph, Classifier):
     """Edges between columns, and a potential for each."""
 
-    structure: str = param("tree-augmented", "which edges there are", choices=STRUCTURES)
-    width: int = param(0, "cells in a row of a picture (structure: grid); 0: a square", ge=0, if_given=True)
-    edges: tuple[str, ...] = param((), "edges, as rain - wet, in the place of a structure", if_given=True)
+    structure: str = param(
+        "tree-augmented",
+        "which edges there are",
+        choices=STRUCTURES,
+        matters_when={"edges": ((),), "potentials": None},
+    )
+    width: int = param(
+        0,
+        "cells in a row of a picture (structure: grid); 0: a square",
+        ge=0,
+        if_given=True,
+        matters_when={"structure": "grid"},
+    )
+    edges: tuple[str, ...] = param(
+        (), "edges, as rain - wet, in the place of a structure", if_given=True, matters_when={"potentials": None}
+    )
     potentials: dict[str, Any] | None = param(
         None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
     )
-    l2: float = param(1.0, "how much large potentials cost", gt=0, tune=log_range(0.01, 100, simpler="high"))
+    l2: float = param(
+        1.0,
+        "how much large potentials cost",
+        gt=0,
+        tune=log_range(0.01, 100, simpler="high"),
+        matters_when={"potentials": None},
+    )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
-    sweeps: int = param(1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10)
+    sweeps: int = param(
+        1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
+    )
 
     edges_: Flags = learned()
     """Symmetric, the target being the last variable."""
@@ -89,14 +110,6 @@ class MarkovRandomField(OverGraph, Classifier):
     seed_: int = learned()
 
     accepts = ACCEPTS
-
-    def uses(self, parameter: str) -> bool:
-        """Given potentials leave nothing to learn, edges take the place of a structure; sampling has sweeps."""
-        if parameter in ("structure", "edges", "l2"):
-            return self.potentials is None and not (parameter == "structure" and self.edges)
-        if parameter == "width":
-            return self.structure == "grid" and self.potentials is None and not self.edges
-        return parameter != "sweeps" or self.inference == "gibbs"
 
     def conflicts(self) -> list[str]:
         """Edges are between two columns."""

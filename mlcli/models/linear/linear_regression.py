@@ -66,9 +66,19 @@ class LinearRegression(LinearValues, Regressor):
     """Least squares by the pseudo-inverse."""
 
     solver: str = param("closed-form", "the solver", choices=("closed-form", *DESCENTS))
-    checks: bool = param(True, "whether the assumptions are checked on the training rows")
-    tolerance: float = param(1e-8, "the gradient per row at which descent stops, in standard units", gt=0)
-    max_iterations: int = param(10_000, "how many steps of descent, or passes, at most", ge=1)
+    checks: bool = param(True, "whether the assumptions are checked on the training rows", changes_answers=False)
+    tolerance: float = param(
+        1e-8,
+        "the gradient per row at which descent stops, in standard units",
+        gt=0,
+        matters_when={"solver": ("gradient-descent", "sgd")},
+    )
+    max_iterations: int = param(
+        10_000,
+        "how many steps of descent, or passes, at most",
+        ge=1,
+        matters_when={"solver": ("gradient-descent", "sgd")},
+    )
 
     standard_errors_: Array = learned("terms")
     """Of the intercept, then of each coefficient; NaN where there is none."""

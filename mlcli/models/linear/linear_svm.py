@@ -101,7 +101,10 @@ class LinearSVM(LinearMargins, Classifier):
         "l2", "the penalty: half the squares of the coefficients, or their sizes", choices=("l2", "l1")
     )
     multiclass: str | None = param(
-        None, "how several classes are told apart; none: weston-watkins, else one-against-rest", choices=MULTICLASS
+        None,
+        "how several classes are told apart; none: weston-watkins, else one-against-rest",
+        choices=MULTICLASS,
+        default_means=lambda model, task: model._multiclass,
     )
 
     norms_: Array = learned()

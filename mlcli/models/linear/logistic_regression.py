@@ -73,7 +73,12 @@ OF_SCORES = "Intercept + coefficients × columns is a class's score; probabiliti
 class LogisticRegression(LinearLikelihood, Classifier):
     """Penalised maximum likelihood."""
 
-    multiclass: str = param("softmax", "how more than two classes share the probability", choices=SCHEMES)
+    multiclass: str = param(
+        "softmax",
+        "how more than two classes share the probability",
+        choices=SCHEMES,
+        matters_when={"link": "logistic"},
+    )
     l2: float = param(
         1.0,
         "L2 penalty: the cost of half a squared coefficient, in log-loss",
@@ -84,9 +89,13 @@ class LogisticRegression(LinearLikelihood, Classifier):
         0.0, "L1 penalty: the cost of a unit of |coefficient|, in log-loss; leaves columns out", ge=0
     )
     link: str = param("logistic", "how a score becomes a probability", choices=LINKS)
-    power: float = param(1.0, "the power of the generalised logistic function", gt=0)
+    power: float = param(
+        1.0, "the power of the generalised logistic function", gt=0, matters_when={"link": "generalised-logistic"}
+    )
     intercept: bool = param(True, "whether the log-odds at the origin are free; without it, they are 0")
-    standard_errors: bool = param(True, "whether odds ratios get intervals, for one more curvature")
+    standard_errors: bool = param(
+        True, "whether odds ratios get intervals, for one more curvature", changes_answers=False
+    )
     solver: str = param("auto", "the solver", choices=SOLVERS)
     tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)

@@ -52,7 +52,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import learned, param
+from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
@@ -93,15 +93,27 @@ class NearestNeighbours(Classifier, Regressor):
         "larger-class",
         "which of the classes with equal votes wins",
         choices=("larger-class", "class-order", "nearest", "priority", "random"),
+        matters_when={TASK: "classifier"},
     )
     priority: tuple[str, ...] | None = param(
-        None, "classes, those that win equal votes first (tied_vote: priority)", if_given=True
+        None,
+        "classes, those that win equal votes first (tied_vote: priority)",
+        if_given=True,
+        matters_when={"tied_vote": "priority"},
     )
     gamma: float = param(
-        0.5, "how fast a vote fades with distance (weights: gaussian, laplacian)", gt=0, if_given=True
+        0.5,
+        "how fast a vote fades with distance (weights: gaussian, laplacian)",
+        gt=0,
+        if_given=True,
+        matters_when={"weights": ("gaussian", "laplacian")},
     )
     search: str = param(
-        "auto", "how neighbours are found; the answers are the same", choices=SEARCHES, if_given=True
+        "auto",
+        "how neighbours are found; the answers are the same",
+        choices=SEARCHES,
+        if_given=True,
+        changes_answers=False,
     )
 
     stage_name: ClassVar[str] = "k"

@@ -39,7 +39,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.params import learned, param
+from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
@@ -65,11 +65,22 @@ class MultiLayerPerceptron(Classifier, Regressor):
 
     hidden: tuple[int, ...] = param((100,), "how many units each hidden layer has; empty: no hidden layer", ge=1)
     activation: tuple[str, ...] = param(("relu",), "of all hidden layers, or one for each", choices=ACTIVATIONS)
-    alpha: float = param(1.0, "the exponent of generalised-logistic", gt=0)
-    output: str | None = param(
-        None, "the activation of the last layer; none: softmax for classes, linear for values", choices=ANSWERS
+    alpha: float = param(
+        1.0, "the exponent of generalised-logistic", gt=0, matters_when={"activation": "generalised-logistic"}
     )
-    loss: str | None = param(None, "the loss; none: cross-entropy where answers are probabilities", choices=LOSSES)
+    output: str | None = param(
+        None,
+        "the activation of the last layer; none: softmax for classes, linear for values",
+        choices=ANSWERS,
+        default_means=lambda model, task: "linear" if task == "regressor" else "softmax",
+    )
+    loss: str | None = param(
+        None,
+        "the loss; none: cross-entropy where answers are probabilities",
+        choices=LOSSES,
+        matters_when={TASK: "classifier", "output": ("softmax", "sigmoid")},
+        default_means=lambda model, task: "squared-error" if task == "regressor" else "cross-entropy",
+    )
     epochs: int = param(
         200, "how often every row is learned from at most", ge=1, tune=Range(50, 500, simpler="low", unasked=False)
     )
@@ -77,7 +88,11 @@ class MultiLayerPerceptron(Classifier, Regressor):
     optimiser: str = param("adam", "the optimiser", choices=OPTIMISERS)
     learning_rate: float = param(0.001, "the learning rate", gt=0, tune=log_range(3e-4, 3e-2))
     momentum: float = param(
-        0.9, "the momentum of sgd: which part of its last step it adds to the next", ge=0, lt=1
+        0.9,
+        "the momentum of sgd: which part of its last step it adds to the next",
+        ge=0,
+        lt=1,
+        matters_when={"optimiser": "sgd"},
     )
     l2: float = param(
         1.0,
@@ -88,9 +103,15 @@ class MultiLayerPerceptron(Classifier, Regressor):
     dropout: float = param(0.0, "the share of hidden units left out, drawn for each row and step", ge=0, lt=1)
     validation: float = param(0.0, "the share of rows held aside, whose loss is then watched", ge=0, lt=1)
     patience: int | None = param(10, "how many epochs without a smaller watched loss end it; none: never", ge=1)
-    tolerance: float = param(1e-4, "by how much a loss must be smaller", ge=0)
+    tolerance: float = param(1e-4, "by how much a loss must be smaller", ge=0, matters_when={"patience": GIVEN})
     pretrain: str | None = param(None, "what hidden layers learn before, without labels", choices=CORRUPTIONS)
-    corruption: float = param(0.25, "the share of cells masked, or the deviation of the noise", gt=0, lt=1)
+    corruption: float = param(
+        0.25,
+        "the share of cells masked, or the deviation of the noise",
+        gt=0,
+        lt=1,
+        matters_when={"pretrain": GIVEN},
+    )
 
     stage_name: ClassVar[str] = "epochs"
 
@@ -159,9 +180,8 @@ class MultiLayerPerceptron(Classifier, Regressor):
             self.coding_ = data.class_totals / data.class_totals.sum()
             return
         self.present_ = np.empty(0, np.int32)
-        if self.output in OF_CLASSES or self.loss == "cross-entropy":
-            text = f"{self.output or self.loss} is of classes, but {data.target} is a number"
-            text += f": the output is {self._output_name}, the loss squared-error"
+        if self.output in OF_CLASSES:
+            text = f"{self.output} is of classes, but {data.target} is a number: the output is {self._output_name}"
             warnings.warn(text, MlcliWarning, stacklevel=3)
         coding = ValueCoding.of(data, self._output_name)
         self.coding_ = np.array([coding.centre, coding.unit, coding.middle])

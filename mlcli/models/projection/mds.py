@@ -50,8 +50,12 @@ class MultidimensionalScaling(TransductiveProjector, Projector):
     by: str = param("classical", "what is minimised", choices=("classical", "metric"))
     components: int = param(2, "how many dimensions the places have", ge=1, tune=(1, 5))
     distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
-    tolerance: float = param(1e-6, "`metric` ends when the stress falls by less, relatively", gt=0)
-    most_steps: int = param(300, "after how many steps `metric` ends in any case", ge=1)
+    tolerance: float = param(
+        1e-6, "`metric` ends when the stress falls by less, relatively", gt=0, matters_when={"by": "metric"}
+    )
+    most_steps: int = param(
+        300, "after how many steps `metric` ends in any case", ge=1, matters_when={"by": "metric"}
+    )
 
     stresses_: Array = learned()
     """Of classical places in one dimension, in two, and so on."""

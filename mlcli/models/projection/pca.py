@@ -54,9 +54,19 @@ class PrincipalComponents(Projector):
     """Rows by their place along the directions of most variance."""
 
     components: int | None = param(None, "how many are kept; none: as many as the share needs", ge=1, tune=(1, 10))
-    share: float = param(0.9, "share of the variance that the components have together", gt=0, le=1)
+    share: float = param(
+        0.9,
+        "share of the variance that the components have together",
+        gt=0,
+        le=1,
+        matters_when={"components": None},
+    )
     choose: str = param(
-        "share", "what says how many are kept where none are given", choices=("share", "elbow"), if_given=True
+        "share",
+        "what says how many are kept where none are given",
+        choices=("share", "elbow"),
+        if_given=True,
+        matters_when={"components": None},
     )
     by: str = param(
         "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS

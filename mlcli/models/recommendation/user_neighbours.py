@@ -90,7 +90,12 @@ class Neighbourhood(Recommender):
         1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0
     )
     centre: str = param("baseline", "what ratings are measured from", choices=CENTRES)
-    l2: float = param(5.0, "how many ratings at the mean the baseline gives each user and item", ge=0)
+    l2: float = param(
+        5.0,
+        "how many ratings at the mean the baseline gives each user and item",
+        ge=0,
+        matters_when={"centre": "baseline"},
+    )
 
     mean_: float = learned()
     user_centre_: Array = learned("users")

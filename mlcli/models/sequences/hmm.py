@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.params import learned, param
+from mlcli.core.params import AnyBut, learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table, empty_cells
@@ -88,9 +88,23 @@ class HiddenMarkovModel(Tagger):
     stop: bool = param(False, "whether the end of a sequence is a symbol of its own")
     column: str | None = param(None, "the column that is observed; the first of levels, or all numbers")
     labelled: float = param(1.0, "the share of sequences whose tags are learned from", ge=0, le=1, if_given=True)
-    restarts: int = param(5, "how often Baum-Welch starts where no tags are learned from", ge=1, if_given=True)
-    rounds: int = param(100, "rounds of Baum-Welch at most", ge=1, if_given=True)
-    tolerance: float = param(1e-6, "the gain per row below which Baum-Welch ends", ge=0, if_given=True)
+    restarts: int = param(
+        5,
+        "how often Baum-Welch starts where no tags are learned from",
+        ge=1,
+        if_given=True,
+        matters_when={"labelled": 0},
+    )
+    rounds: int = param(
+        100, "rounds of Baum-Welch at most", ge=1, if_given=True, matters_when={"labelled": AnyBut((1,))}
+    )
+    tolerance: float = param(
+        1e-6,
+        "the gain per row below which Baum-Welch ends",
+        ge=0,
+        if_given=True,
+        matters_when={"labelled": AnyBut((1,))},
+    )
 
     observed_: tuple[str, ...] = learned()
     levels_: tuple[str, ...] = learned()

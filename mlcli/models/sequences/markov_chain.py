@@ -49,7 +49,13 @@ class MarkovChain(Tagger):
 
     order: int = param(1, "how many symbols before it the next depends on", ge=1, le=5, tune=(1, 3))
     smoothing: str = param("alpha", "how transitions that are rare are estimated", choices=SMOOTHINGS)
-    alpha: float = param(0.1, "what is added to every count; 0 for plain shares", ge=0, tune=(0.001, 1.0))
+    alpha: float = param(
+        0.1,
+        "what is added to every count; 0 for plain shares",
+        ge=0,
+        tune=(0.001, 1.0),
+        matters_when={"smoothing": "alpha"},
+    )
 
     transitions_: Array = learned()
     """Logarithms: histories, oldest first, × symbols and boundary."""

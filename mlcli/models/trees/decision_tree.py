@@ -46,15 +46,13 @@ Choices:
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
-from mlcli.core.params import explain_param, learned, param
+from mlcli.core.params import TASK, explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
@@ -81,6 +79,16 @@ STEADY_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
 
+def _prune_of(tree: DecisionTree, task: str) -> str:
+    """What ``prune: auto`` does."""
+    return "pessimistic" if tree.algorithm == "c45" and task != "regressor" else "none"
+
+
+def _criterion_of(tree: DecisionTree, task: str) -> str:
+    """The impurity of a tree that names none."""
+    return "squared-error" if task == "regressor" else ALGORITHMS[tree.algorithm]
+
+
 @register(
     "decision-tree",
     reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
@@ -91,9 +99,18 @@ class DecisionTree(Classifier, Regressor):
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
     criterion: str | None = param(
-        None, "the impurity; none: the algorithm's own; the gain ratio is algorithm=c45", choices=CRITERIA
+        None,
+        "the impurity; none: the algorithm's own; the gain ratio is algorithm=c45",
+        choices=CRITERIA,
+        matters_when={TASK: "classifier"},
+        default_means=_criterion_of,
     )
-    gate: str = param("mean-gain", "which columns may compete under c45", choices=("mean-gain", "none"))
+    gate: str = param(
+        "mean-gain",
+        "which columns may compete under c45",
+        choices=("mean-gain", "none"),
+        matters_when={"algorithm": "c45"},
+    )
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1, tune=Range(1, 20, simpler="low"))
     min_leaf: int = param(1, "how many rows a leaf holds at least", ge=1, tune=log_range(1, 50, simpler="high"))
     min_split: int = param(2, "how many rows a node needs to be split", ge=2)
@@ -108,17 +125,40 @@ class DecisionTree(Classifier, Regressor):
         "how the grown tree is cut back; auto: what suits the algorithm",
         choices=("auto", *PRUNINGS),
         if_given=True,
+        default_means=_prune_of,
     )
     prune_alpha: float | None = param(
         None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0, if_given=True
     )
     confidence: float = param(
-        0.25, "how unlikely the errors are that pessimistic fears", gt=0, lt=1, if_given=True
+        0.25,
+        "how unlikely the errors are that pessimistic fears",
+        gt=0,
+        lt=1,
+        if_given=True,
+        matters_when={"prune": "pessimistic", TASK: "classifier"},
     )
-    validation: float = param(0.25, "the share of rows that reduced-error holds out", gt=0, lt=1, if_given=True)
-    folds: int = param(5, "how many folds cost-complexity splits the rows into", ge=2, if_given=True)
-    prune_rows: int = param(5, "how many rows small leaves in every branch", ge=1, if_given=True)
-    prune_gain: float = param(0.0, "what a split must gain more than under small", ge=0, if_given=True)
+    validation: float = param(
+        0.25,
+        "the share of rows that reduced-error holds out",
+        gt=0,
+        lt=1,
+        if_given=True,
+        matters_when={"prune": "reduced-error"},
+    )
+    folds: int = param(
+        5,
+        "how many folds cost-complexity splits the rows into",
+        ge=2,
+        if_given=True,
+        matters_when={"prune": ("cost-complexity", "pessimistic"), "prune_alpha": None},
+    )
+    prune_rows: int = param(
+        5, "how many rows small leaves in every branch", ge=1, if_given=True, matters_when={"prune": "small"}
+    )
+    prune_gain: float = param(
+        0.0, "what a split must gain more than under small", ge=0, if_given=True, matters_when={"prune": "small"}
+    )
     detail: str = explain_param("full: show the gain of every candidate split at the first nodes, too")
 
     fills_: Array = learned("columns")
@@ -198,11 +238,7 @@ class DecisionTree(Classifier, Regressor):
         of_classes = isinstance(data, LabelledRows)
         own = ALGORITHMS[self.algorithm] if of_classes else "squared-error"
         code, of_shares = CRITERIA[self.criterion or own]
-        if of_shares and not of_classes:
-            message = f"{self.criterion} is of classes, but {data.target} is a number: squared-error is used"
-            warnings.warn(message, MlcliWarning, stacklevel=3)
-            return CRITERIA["squared-error"]
-        return code, of_shares
+        return (code, of_shares) if of_classes else CRITERIA["squared-error"]
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""

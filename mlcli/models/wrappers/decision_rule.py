@@ -22,6 +22,7 @@ Choices:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,12 +30,12 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.errors import FitError, UsageError
+from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.findings import Curve, Explanation, Lines, Table
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import AnyBut, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
@@ -63,11 +64,20 @@ class DecisionRule(Classifier):
     """A classifier whose answers are decided in another way."""
 
     base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
-    by: str = param("cost", "what the answers are to be best by", choices=(*GOALS, EXPECTED))
+    by: str = param(
+        "cost", "what the answers are to be best by", choices=(*GOALS, EXPECTED), matters_when={"threshold": None}
+    )
     cost: dict[str, Any] | None = param(None, "what answers cost: {actual: {predicted: value}}")
     threshold: float | None = param(None, "a threshold that is not chosen but given", ge=0, le=1)
-    positive: str | None = param(None, "the class that has the threshold; none: the last")
-    folds: int = param(5, "how many folds the training rows are split into to choose a threshold", ge=2)
+    positive: str | None = param(
+        None, "the class that has the threshold; none: the last", matters_when={"by": AnyBut(("expected-cost",))}
+    )
+    folds: int = param(
+        5,
+        "how many folds the training rows are split into to choose a threshold",
+        ge=2,
+        matters_when={"threshold": None, "by": AnyBut(("expected-cost",))},
+    )
 
     model_: Model = learned()
     threshold_: float = learned()
@@ -100,9 +110,17 @@ class DecisionRule(Classifier):
         if self.threshold is not None:
             self.threshold_ = self.threshold
         elif not self._by_expected_cost():
+            self._warn_of_one_class()
             folds = inner_folds(data, self.folds, dealing)
             if folds.any():
                 self._choose(outputs_held_out(base, data, folds, inner), data)
+
+    def _warn_of_one_class(self) -> None:
+        """Say which of several classes has the threshold, where nobody has named it."""
+        if len(self.classes_) > 2 and self.positive is None:
+            last = f"{self.classes_[-1]}, the last of {len(self.classes_)}"
+            what = f"by {self.by} one class has a threshold, here {last}; 'positive' names another"
+            warnings.warn(what, MlcliWarning, stacklevel=3)
 
     def _choose(self, shares: Array, data: LabelledRows) -> None:
         """The threshold at which the goal is best."""

@@ -65,7 +65,9 @@ class FairThresholds(Classifier):
 
     base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
     by: str = param("demographic-parity", "the rate that all groups are to have", choices=CRITERIA)
-    slack: float = param(0.02, "how far apart the rates may lie on rows held out", ge=0, le=1)
+    slack: float = param(
+        0.02, "how far apart the rates may lie on rows held out", ge=0, le=1, matters_when={"lots": False}
+    )
     groups: tuple[str, ...] | None = param(
         None, "the columns that make groups together; none: all sensitive ones", if_given=True
     )
@@ -93,10 +95,6 @@ class FairThresholds(Classifier):
         """Precision does not mix: lots would not make it the same."""
         wrong = self.lots and self.by == "predictive-parity"
         return ["lots make shares and rates of answers the same, not precision"] if wrong else []
-
-    def uses(self, parameter: str) -> bool:
-        """Lots leave no slack."""
-        return parameter != "slack" or not self.lots
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""

@@ -78,7 +78,9 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
     )
     search: str = param("grid", "which candidates are tried", choices=VALUES)
     trials: int | None = param(None, "how many candidates at most; none: 20, or all that a list names", ge=1)
-    resource: str = param("rows", "what halving is sparing on", choices=RESOURCES)
+    resource: str = param(
+        "rows", "what halving is sparing on", choices=RESOURCES, matters_when={"search": "halving"}
+    )
     rule: str = param("best", "which candidate is chosen", choices=RULES)
 
     values_: dict[str, Any] = learned()

@@ -1,0 +1,122 @@
+"""A parameter that was set and has no effect is warned of, in every way of asking, from one declaration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mlcli
+from mlcli.core.effective import without_effect
+from mlcli.core.errors import MlcliWarning, UsageError
+from mlcli.core.params import build
+from mlcli.core.registry import MODELS, STEPS
+from tests.cli.shell import typed
+
+
+def shell(*words: str) -> str:
+    result = typed(*words)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("use", "task", "params", "parameter"),
+    [
+        ("naive-bayes", "classifier", {"m": 2.0}, "m"),
+        ("naive-bayes", "classifier", {"smoothing": "none", "smooth_prior": True}, "smooth_prior"),
+        ("knn", "classifier", {"gamma": 2.0}, "gamma"),
+        ("svm", "classifier", {"kernel": "linear", "gamma": 2.0}, "gamma"),
+        ("svm", "classifier", {"degree": 2}, "degree"),
+        ("logistic-regression", "classifier", {"power": 2.0}, "power"),
+        ("logistic-regression", "classifier", {"link": "normal", "multiclass": "one-against-rest"}, "multiclass"),
+        ("decision-tree", "classifier", {"confidence": 0.1}, "confidence"),
+        ("decision-tree", "regressor", {"criterion": "gini"}, "criterion"),
+        ("gradient-boosting", "regressor", {"delta": 2.0}, "delta"),
+        ("gradient-boosting", "classifier", {"loss": "huber"}, "loss"),
+        ("newton-boosting", "regressor", {"validation": 0.2}, "validation"),
+        ("mlp", "classifier", {"momentum": 0.5}, "momentum"),
+        ("mlp", "regressor", {"loss": "cross-entropy"}, "loss"),
+        ("linear-regression", "regressor", {"tolerance": 1e-3}, "tolerance"),
+        ("random-forest", "regressor", {"combine": "votes"}, "combine"),
+        ("bayes-net", "classifier", {"sweeps": 10}, "sweeps"),
+        ("agglomerative", "", {"height": 1.0, "clusters": 4}, "clusters"),
+        ("pca", "", {"components": 2, "share": 0.5}, "share"),
+        ("mds", "", {"most_steps": 5}, "most_steps"),
+        ("markov-chain", "", {"smoothing": "interpolation", "alpha": 1.0}, "alpha"),
+        ("user-neighbours", "", {"centre": "mean", "l2": 1.0}, "l2"),
+        ("prediction-error", "", {"marked": 0.2}, "marked"),
+        ("fixed-radius", "", {"radius": 1.0, "share": 0.2}, "share"),
+    ],
+)
+def test_a_parameter_without_effect_is_named(use: str, task: str, params: dict[str, Any], parameter: str) -> None:
+    sentences = list(without_effect(build(MODELS.load(use), params), task))
+    assert [sentence.split()[0] for sentence in sentences] == [parameter]
+
+
+@pytest.mark.parametrize(
+    ("use", "params"),
+    [
+        ("naive-bayes", {"smoothing": "m-estimate", "m": 2.0}),
+        ("knn", {"weights": "gaussian", "gamma": 2.0}),
+        ("svm", {"kernel": "polynomial", "gamma": 2.0, "degree": 2}),
+        ("decision-tree", {"algorithm": "c45", "confidence": 0.1}),
+        ("mlp", {"optimiser": "sgd", "momentum": 0.5}),
+        ("mlp", {"loss": "cross-entropy", "output": "softmax"}),
+        ("pca", {"share": 0.5}),
+    ],
+)
+def test_a_parameter_with_an_effect_is_not_named(use: str, params: dict[str, Any]) -> None:
+    assert not list(without_effect(build(MODELS.load(use), params), "classifier"))
+
+
+def test_components_beside_a_share_in_the_step() -> None:
+    step = build(STEPS.load("pca"), {"share": 0.9, "components": 3})
+    assert list(without_effect(step)) == [
+        "components has no effect: it matters where share is none and choose is number"
+    ]
+
+
+def test_shell_eval_and_train_warn() -> None:
+    sentence = "gamma has no effect: it matters where weights is gaussian or laplacian"
+    words = ("iris", "-m", "knn", "-p", "gamma=2")
+    assert f"knn: {sentence}" in shell("eval", *words)
+    assert sentence in shell("train", *words)
+    assert f"bagging: knn: {sentence}" in shell(
+        "eval", "iris", "-m", "bagging", "-p", "bags=2", "-p", "base=knn", "-p", "base.gamma=2"
+    )
+    assert "has no effect" not in shell("eval", *words, "-p", "weights=gaussian")
+
+
+def test_an_experiment_file_warns(tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text("data: [iris]\nmodels:\n  - {use: naive-bayes, params: {m: 3}}\n")
+    output = shell("run", str(file), "--json", "--store", str(tmp_path / "runs.db"))
+    assert "m has no effect: it matters where smoothing is m-estimate" in json.dumps(json.loads(output))
+
+
+def test_python_and_scikit_learn_users_are_warned() -> None:
+    from mlcli.sklearn import KnnClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    with pytest.warns(MlcliWarning, match="knn: gamma has no effect"):
+        KnnClassifier(gamma=2.0).fit(X, y)
+
+
+def test_tuning_what_has_no_effect_is_refused() -> None:
+    frame = pd.DataFrame({"a": range(20), "y": ["yes", "no"] * 10})
+    with pytest.raises(UsageError, match="'gamma' has no effect"):
+        mlcli.eval(frame, {"use": "knn", "tune": {"gamma": [1, 2]}}, target="y")
+    varied = {"use": "knn", "params": {"gamma": 2.0}, "tune": {"weights": ["uniform", "gaussian"]}}
+    assert "no effect" not in str(mlcli.eval(frame, varied, target="y"))
+
+
+def test_a_threshold_of_one_among_several_classes_is_named() -> None:
+    output = shell("eval", "iris", "-m", "naive-bayes", "--decide", "f1")
+    assert "by f1 one class has a threshold, here virginica, the last of 3" in output
