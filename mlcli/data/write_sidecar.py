@@ -1,26 +1,35 @@
-"""Writes what was understood of a CSV file as its sidecar, to be read, corrected and read back."""
+"""Writes what was understood of a CSV file as its sidecar, to be read, corrected and read back.
+
+A sidecar that is there keeps its text: what it does not say, and what was asked for otherwise, is written into it.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from mlcli.core.errors import UsageError
+from mlcli.core.errors import DataError, UsageError
 from mlcli.core.files import write
 from mlcli.core.schema import SchemaField
-from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE
+from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE, parse, read
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
+from mlcli.data.edit_yaml import INDENT, Entry, with_entries
+from mlcli.data.read_sidecar import read_sidecar
+from mlcli.data.shipped import datasets_folder
 from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
 from mlcli.data.split_text import DELIMITER_WORDS
 
 PLAIN = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+OWN_FOLDERS = (Path(__file__).parents[1], datasets_folder())
+"""What comes with mlcli, and is not written to."""
 LEVELS_WRITTEN = 20
 """More levels than these are left out where the rules would find them again in the same order."""
 
@@ -29,28 +38,92 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
     """Write the sidecar of a dataset, beside its CSV file if no path is given; it loads as the same dataset."""
     if dataset.in_file is not None:
         dataset = replace(dataset.in_file, path=dataset.path, name=dataset.name)
-    if path is None:
-        if dataset.path is None:
-            raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
-        path = sidecar_places(dataset.path)[0]
+    path = path or _place_beside(dataset)
+    own = dataset.sidecar.path
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there already", hint="correct it by hand, or replace it with --force")
-    write(path, "\n".join(lines_of(dataset)) + "\n")
+        raise UsageError(f"{path} is there already", hint="correct it by hand, or have it completed with --force")
+    if own is not None and path.exists() and path.samefile(own):
+        write(path, _completed(dataset, path))
+    else:
+        write(path, "\n".join(lines_of(dataset)) + "\n")
     return path
 
 
 def lines_of(dataset: Dataset) -> Iterator[str]:
-    """The lines of the sidecar."""
+    """The lines of a new sidecar."""
     file = _in_comment(dataset.path.name if dataset.path is not None else dataset.name)
     yield f"# What mlcli understood of {file}. Correct what is wrong, then look again: mlcli data {file}"
-    yield from _about_the_file(dataset)
+    for entry in _about_the_file(dataset):
+        yield entry.line(0).rstrip("\n")
     yield "columns:"
     for described in dataset.schema:
-        why = f"  # {described.source}: {_in_comment(' '.join(described.why.split()))}"
-        comment = why if described.source != "declared" else ""
-        yield f"  {key(described.column.name)}: {_declaration(dataset, described)}{comment}"
+        yield _entry_of(dataset, described).line(INDENT).rstrip("\n")
     for word, value in dataset.about.items():
         yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _place_beside(dataset: Dataset) -> Path:
+    """The sidecar of a file of the user's own, or where it will be."""
+    if dataset.path is None:
+        raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
+    if any(dataset.path.resolve().is_relative_to(folder.resolve()) for folder in OWN_FOLDERS):
+        files = shlex.join(str(file) for file in (dataset.path, dataset.sidecar.path) if file is not None)
+        hint = f"copy it, and write beside the copy: cp {files} ."
+        raise UsageError(f"'{dataset.name}' comes with mlcli, whose files are not changed", hint=hint)
+    places = sidecar_places(dataset.path)
+    path = next((place for place in places if place.exists()), places[0])
+    if path.exists() and dataset.sidecar.path is None:
+        hint = "give the experiment another name"
+        raise UsageError(f"{path} is an experiment, so it cannot be the sidecar of this file", hint=hint)
+    return path
+
+
+def _completed(dataset: Dataset, path: Path) -> str:
+    """The text of the dataset's sidecar with what it does not say yet, and with what was asked for otherwise."""
+    sidecar, document = dataset.sidecar, read(path, DataError)
+    given = document.value or {}
+    target = _target_name(dataset)
+    kept = given.keys() - {"target", "task"}
+    kept |= {"target"} if sidecar.target == target and (target or "target" in given) else set()
+    kept |= {"task"} if sidecar.task == dataset.task else set()
+    new = {entry.key: entry for entry in _about_the_file(dataset) if entry.key not in kept}
+    declared, columns, roles = given.get("columns") or {}, dict[str, Entry](), dict[str, Entry]()
+    for described in dataset.schema:
+        name = described.column.name
+        if name not in declared or (_has_other_role(dataset, described) and isinstance(declared[name], str)):
+            columns[name] = _entry_of(dataset, described)
+        elif _has_other_role(dataset, described):
+            roles[name] = Entry("role", described.role)
+    if columns and "columns" not in given:
+        new["columns"] = Entry("columns", "")
+    text = with_entries(document.source, (), new)
+    text = with_entries(text, ("columns",), columns) if columns else text
+    for name, role in roles.items():
+        text = with_entries(text, ("columns", name), {"role": role})
+    try:
+        read_sidecar(parse(text, str(path), DataError), [described.column.name for described in dataset.schema])
+    except DataError as error:
+        reasons = "; ".join(problem.what for problem in error.problems)
+        raise UsageError(f"{path} cannot be completed: {reasons}", hint="correct it by hand") from None
+    return text
+
+
+def _target_name(dataset: Dataset) -> str | None:
+    target = dataset.schema.the("target")
+    return None if target is None else target.name
+
+
+def _has_other_role(dataset: Dataset, described: SchemaField) -> bool:
+    """Whether another role was asked for than the sidecar gives; the target has a key of its own."""
+    role = dataset.sidecar.columns.get(described.column.name, Declaration()).role or "feature"
+    return described.role != role and not {described.role, role} <= {"feature", "target"}
+
+
+def _entry_of(dataset: Dataset, described: SchemaField) -> Entry:
+    """What is said of a column, and how that was found."""
+    why = f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
+    comment = why if described.source != "declared" else ""
+    return Entry(key(described.column.name), _declaration(dataset, described), comment)
 
 
 def scalar(text: str) -> str:
@@ -69,24 +142,25 @@ def flow(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(scalar, texts))}]"
 
 
-def _about_the_file(dataset: Dataset) -> Iterator[str]:
-    sidecar, target = dataset.sidecar, dataset.schema.the("target")
+def _about_the_file(dataset: Dataset) -> Iterator[Entry]:
+    sidecar, target = dataset.sidecar, _target_name(dataset)
     if dataset.path is None or dataset.name != stem_of(dataset.path):
-        yield f"name: {scalar(dataset.name)}"
-    yield f"target: {'null' if target is None else scalar(target.name)}"
+        yield Entry("name", scalar(dataset.name))
+    yield Entry("target", "null" if target is None else scalar(target))
     tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])
     if tasks:
-        yield f"task: {flow(tasks) if len(tasks) > 1 else next(iter(tasks))}"
+        yield Entry("task", flow(tasks) if len(tasks) > 1 else next(iter(tasks)))
     if sidecar.anomaly:
-        yield f"anomaly: {flow(sidecar.anomaly)}"
+        yield Entry("anomaly", flow(sidecar.anomaly))
     if sidecar.missing:
-        yield f"missing: {flow(sidecar.missing)}"
+        yield Entry("missing", flow(sidecar.missing))
     if sidecar.delimiter is not None:
-        yield f"delimiter: {next(word for word, sign in DELIMITER_WORDS.items() if sign == sidecar.delimiter)}"
+        word = next(word for word, sign in DELIMITER_WORDS.items() if sign == sidecar.delimiter)
+        yield Entry("delimiter", word)
     if sidecar.encoding is not None:
-        yield f"encoding: {sidecar.encoding}"
+        yield Entry("encoding", sidecar.encoding)
     if sidecar.header is not None:
-        yield f"header: {str(sidecar.header).lower()}"
+        yield Entry("header", str(sidecar.header).lower())
 
 
 def _declaration(dataset: Dataset, described: SchemaField) -> str:
