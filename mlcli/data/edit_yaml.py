@@ -33,7 +33,8 @@ def with_entries(text: str, path: Sequence[str], entries: Mapping[str, Entry]) -
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    node, begin = yaml.compose(text, Loader=loader), 0
+    node: Any = yaml.compose(text, Loader=loader)
+    begin = 0
     for name in path:
         key, node = next((key, value) for key, value in node.value if key.value == name)
         begin = key.end_mark.index
