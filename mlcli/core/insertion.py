@@ -9,6 +9,9 @@ from mlcli.core.registry import STEPS
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 
+MOST_LEVELS = 50
+"""A nominal column of more levels gets no column for each of them: the rare ones are merged first."""
+
 
 def missing_steps(
     accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None, *, own_level: bool = True
@@ -16,7 +19,8 @@ def missing_steps(
     """All steps in order: the user's own, with those that they and the model still need around them.
 
     Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
-    needs numbers, so that 0/1 columns are not scaled. ``given`` None means that the user said nothing of steps:
+    needs numbers, so that 0/1 columns are not scaled; rare levels of a column with very many are merged before
+    that. ``given`` None means that the user said nothing of steps:
     then numbers are scaled, too, for a model that prefers it. Without ``own_level`` being empty
     never becomes a level. Sensitive and context columns are hidden first of all.
     """
@@ -58,7 +62,7 @@ def _filling(
     left = tuple(column.name for column in features if column.name in gaps)
     for_some = any(step.columns is not None for step in given) and len(left) == len(set(gaps))
     often = not own_level and any(column.often_missing for column in features if column.name in gaps)
-    settings = {"levels": "most-frequent"} if often else {}
+    settings: dict[str, str | int] = {"levels": "most-frequent"} if often else {}
     return _made("impute", bool(gaps), columns=left if for_some else None, **settings)
 
 
@@ -68,11 +72,24 @@ def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False
         return _made("discretise", not all(column.coded for column in columns))
     if accepts.nominal:
         return []
-    found: list[Step] = []
+    many = [column.name for column in columns if has_too_many_levels(column)]
+    steps = _made("rare-levels", bool(many), columns=tuple(many) if only else None, most=MOST_LEVELS)
     for name, ordinal in (("ordinal", True), ("one-hot", False)):
         coded = [column.name for column in columns if column.coded and (column.kind == "ordinal") == ordinal]
-        found += _made(name, bool(coded), columns=tuple(coded) if only else None)
-    return found
+        steps += _made(name, bool(coded), columns=tuple(coded) if only else None)
+    return steps
+
+
+def has_too_many_levels(column: Column) -> bool:
+    """Whether rare levels are merged before the column becomes one for each level."""
+    return column.kind == "nominal" and len(column.levels) > MOST_LEVELS
+
+
+def encoded_width(accepts: Accepts, columns: Iterable[Column]) -> int:
+    """About how many columns a method sees of these, behind the steps that it needs."""
+    if accepts.nominal:
+        return len(tuple(columns))
+    return sum(min(len(column.levels), MOST_LEVELS + 1) if column.kind == "nominal" else 1 for column in columns)
 
 
 def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -83,6 +100,6 @@ def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...
     return columns
 
 
-def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None, **settings: str) -> list[Step]:
+def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None, **settings: str | int) -> list[Step]:
     """The step of an id, imported only when it is wanted."""
     return [STEPS.load(name)(columns=columns, **settings)] if wanted else []

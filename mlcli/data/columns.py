@@ -69,7 +69,7 @@ def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Type
         return TypedColumn(Column(text.name, missing=True), nothing, False, "every cell is empty")
     found = None if text.in_words else read_as_numbers(values, delimiter)
     if found is None:
-        return _inferred_levels(text, values)
+        return _inferred_levels(text, values, delimiter)
     numbers, decimal = found
     code = code_among(values, numbers)
     if code is not None:
@@ -152,7 +152,7 @@ def read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float
     return None
 
 
-def _inferred_levels(text: TextColumn, values: list[str]) -> TypedColumn:
+def _inferred_levels(text: TextColumn, values: list[str], delimiter: str) -> TypedColumn:
     pair = boolean_levels(values)
     if pair is not None:
         return replace(as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
@@ -160,6 +160,8 @@ def _inferred_levels(text: TextColumn, values: list[str]) -> TypedColumn:
     if text.in_words:
         return replace(typed, why="the file says that it holds words", notes=_doubts(text, values, values))
     others = [value for value in values if not is_number(value)]
+    if delimiter != ",":
+        others = [value for value in others if not is_number(value.replace(",", ".", 1))] or others
     why = f"{len(others)} of {len(values)} distinct values are not numbers, such as '{others[0][:40]}'"
     return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others)))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.insertion import MOST_LEVELS, has_too_many_levels
 from mlcli.core.names import listed
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Table, is_missing
@@ -86,6 +87,12 @@ def column_warnings(dataset: Dataset) -> tuple[str, ...]:
         notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
     if empty and len(dataset) >= ROWS_TO_JUDGE:
         notes.append(f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(empty)}")
+    merged = [f"{one.name} ({len(one.levels)})" for one in features if has_too_many_levels(one)]
+    if merged:
+        most = f"the {MOST_LEVELS} most frequent levels and one for the rest"
+        notes.append(
+            f"models that need numbers see {most}, of: {listed(merged)}; to keep all, name the step one-hot"
+        )
     if many:
         notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
     return tuple(notes)

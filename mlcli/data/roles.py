@@ -24,6 +24,8 @@ UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?")
 ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|__index_level_0__)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
 ROWS_FOR_AN_ID = 10
 """In fewer rows, different texts in every cell say little."""
+MANY_VALUES, TEXT_SHARE = 100, 0.9
+"""A column of so many values or more is left out where at least this share of its cells has a value of its own."""
 KEEP = "to keep it, give it the role feature in the sidecar"
 
 
@@ -112,9 +114,21 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
         why = "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
         return AssignedRole("part", why, note)
+    if not column.declared and _is_free_text(column):
+        levels = f"{len(column.column.levels)} different values in {int((column.cells >= 0).sum())} cells"
+        why = f"{levels}, so that most stand in one row only"
+        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}; {KEEP}")
     why = "" if column.declared else _why_an_id(name, column)
     note = f"column '{name}' is taken as an identifier ({why}); {KEEP}"
     return AssignedRole("id", why, note) if why else AssignedRole("feature")
+
+
+def _is_free_text(column: TypedColumn) -> bool:
+    """Whether nearly every cell that is not empty has a value of its own, though not each row an identifier."""
+    if not column.column.coded or len(column.column.levels) < MANY_VALUES:
+        return False
+    levels, present = len(column.column.levels), int((column.cells >= 0).sum())
+    return TEXT_SHARE * present <= levels < len(column.cells)
 
 
 def _why_an_id(name: str, column: TypedColumn) -> str:

@@ -208,6 +208,8 @@ def test_constant_columns_and_very_many_levels_are_noted(loaded: Loaded) -> None
     notes = loaded("one,many,size,y\n" + rows, "target: y\n").notes
     assert notes == (
         "the same in every row, so nothing can be learned from it: one",
+        "models that need numbers see the 50 most frequent levels and one for the rest, of: many (150); "
+        "to keep all, name the step one-hot",
         "very many levels for 300 rows: many (150)",
     )
 

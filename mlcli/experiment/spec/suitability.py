@@ -9,6 +9,7 @@ import numpy as np
 
 from mlcli.core.aliases import METHODS_OF_KINDS
 from mlcli.core.errors import UsageError
+from mlcli.core.insertion import encoded_width
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
@@ -75,8 +76,9 @@ def no_stages(what: str) -> UsageError:
 def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
     """About how long a method with its defaults takes to learn from the whole dataset, on one core."""
     target = dataset.schema.the("target")
-    columns = len(kind.rows.columns_of(dataset.schema))
-    return float(MODELS.load(use)().fit_seconds(len(dataset), columns, len(target.levels) if target else 0))
+    model = MODELS.load(use)()
+    columns = encoded_width(model.accepts, kind.rows.columns_of(dataset.schema))
+    return float(model.fit_seconds(len(dataset), columns, len(target.levels) if target else 0))
 
 
 def estimated_work(cells: Sequence[Cell]) -> float:

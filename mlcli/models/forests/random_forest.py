@@ -47,6 +47,6 @@ class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
-        """Trees on all rows, sorted by the columns that a node draws."""
+        """Trees on all rows, sorted by the columns that a node draws; many classes make each node slow."""
         drawn = columns**0.5 if classes else columns / 2
-        return 2e-8 * self.trees * rows * log2(rows + 1) * drawn
+        return 2e-8 * self.trees * rows * drawn * (log2(rows + 1) + max(0, classes - 100))

@@ -103,8 +103,9 @@ class SupportVectorMachine(KernelModel, Classifier):
     """How far the training rows of two classes are from the plane: edges, then counts of each class."""
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
-        """Moves that cost a row of the matrix each, in machines between two classes each."""
-        return 2e-7 * rows**2 * (2 - 2 / max(classes, 2))
+        """Moves that cost a row of the matrix each, and a machine for each pair of classes."""
+        classes = max(classes, 2)
+        return 2e-7 * rows**2 * (2 - 2 / classes) + 5e-4 * (classes - 2) * (classes + 1) / 2
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit a machine between any two sides, and find how sure its answers are."""
