@@ -27,7 +27,6 @@ MOST_LISTED = 8
 """Columns with unusual numbers of which each has a sentence of its own."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Ranges = Mapping[str, tuple[float, float]]
-Words = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,6 @@ def aligned(
     *,
     declarations: Mapping[str, Declaration] = NOTHING,
     ranges: Ranges = NOTHING,
-    missing: Words = NOTHING,
     beside: Sequence[Column] = (),
     optional: Collection[str] = (),
     letters: bool = False,
@@ -143,15 +141,15 @@ def aligned(
 ) -> AlignedRows:
     """Rows as a model knows them; what does not fit is a DataError that names all of it.
 
-    ``declarations`` say how cells are read, and ``missing`` are words, by column, that stood for an empty cell
-    when the model learned. Columns ``beside`` must be there although the model does not see them; ``optional``
-    ones may lack, but for all of them; ``hint_where_none`` is the advice where no column is there. ``letters``:
-    values that are none of the levels are kept as further levels, for a model that looks at their letters.
+    ``declarations`` say how cells are read. Columns ``beside`` must be there although the model does not see them;
+    ``optional`` ones may lack, but for all of them; ``hint_where_none`` is the advice where no column is there.
+    ``letters``: values that are none of the levels are kept as further levels, for a model that looks at their
+    letters.
     """
     absent = _absent_optional(columns, records.header, optional)
     needed = [column.name for column in (*columns, *beside) if column.name not in absent]
     raise_all(DataError, _absent_features(needed, records, hint_where_none))
-    typed, unseen = _typed_columns(records, columns, declarations, missing, letters)
+    typed, unseen = _typed_columns(records, columns, declarations, letters)
     parts = [(one.column, one.cells) for one in typed]
     outside = tuple(_outside(parts, ranges))
     return AlignedRows(Table.of(parts, len(records)), records, tuple(unseen), outside, letters, absent)
@@ -161,7 +159,6 @@ def _typed_columns(
     records: Records,
     columns: Sequence[Column],
     declarations: Mapping[str, Declaration],
-    missing: Words,
     letters: bool,
 ) -> tuple[list[TypedColumn], list[UnseenLevel]]:
     """Columns as the model knows them, absent ones included, and levels that it does not know."""
@@ -172,8 +169,6 @@ def _typed_columns(
             typed.append(TypedColumn(column, cells, declared=False, why=""))
             continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
-        words = (*declaration.missing, *missing.get(column.name, ()))
-        declaration = replace(declaration, missing=words)
         if column.coded:
             one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
             unseen += [UnseenLevel(column.name, value, count) for value, count in unknown_levels.items()]

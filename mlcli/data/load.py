@@ -43,19 +43,22 @@ def load(
     sensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
     positive: str | None = None,
+    earlier: Sidecar | None = None,
 ) -> Dataset:
     """A shipped dataset by name, a CSV file by path, or rows from elsewhere.
 
     ``target``, ``task``, the columns that are ``sensitive`` or to ``drop``, and the ``positive`` class go before
-    its sidecar.
+    its sidecar; how an ``earlier`` file was read is followed where the sidecar is silent.
     """
     if task is not None:
         kind_named(task)
     source = reference if isinstance(reference, Source) else source_of_file(reference, base)
-    records = read_records(source.content, source.name, layout_of(source.document))
+    records = read_records(source.content, source.name, layout_of(source.document, earlier))
     if not len(records):
         raise DataError("has column names but no rows", where=records.name)
     sidecar = read_sidecar(source.document, records.header)
+    if earlier is not None:
+        sidecar = sidecar.with_defaults(earlier, records.header)
     if positive is not None:  # the class that is looked for; among anomalies it is that one
         sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = typed_columns(records, sidecar)
@@ -76,7 +79,7 @@ def load(
     recipe = None
     if source.path is not None:
         sidecar_text = source.document.source if source.document else None
-        options = (target, task, tuple(sensitive), tuple(drop), positive)
+        options = (target, task, tuple(sensitive), tuple(drop), positive, earlier)
         recipe = Recipe(source.path.absolute(), sidecar_text, *options)
     return replace(dataset, path=source.path, name=name, notes=notes, recipe=recipe)
 
@@ -92,6 +95,7 @@ def load_by_recipe(recipe: Recipe) -> Dataset:
         sensitive=recipe.sensitive,
         drop=recipe.drop,
         positive=recipe.positive,
+        earlier=recipe.earlier,
     )
 
 
@@ -116,12 +120,16 @@ def _roles_and_task(
     return roles, wanted
 
 
-def layout_of(document: Document | None) -> FileLayout:
-    """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read."""
+def layout_of(document: Document | None, earlier: Sidecar | None = None) -> FileLayout:
+    """What a sidecar says of the file itself; anything odd is reported when the whole sidecar is read.
+
+    Names of an ``earlier`` file that look like numbers do so in this one.
+    """
     given = document.value or {} if document is not None else {}
     delimiter, header = given.get("delimiter"), given.get("header")
     known = DELIMITER_WORDS.get(str(delimiter), delimiter)
-    return FileLayout(known if known in DELIMITER_WORDS.values() else None, header is True, known_encoding(given))
+    has_names = header is True or (header is None and earlier is not None and earlier.header is True)
+    return FileLayout(known if known in DELIMITER_WORDS.values() else None, has_names, known_encoding(given))
 
 
 def known_encoding(given: Mapping[str, Any]) -> str | None:

@@ -13,16 +13,17 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.limits import NUMBERS
 from mlcli.core.schema import Column
-from mlcli.data.alignment import NOTHING, AlignedRows, Ranges, UnseenLevel, Words, aligned
+from mlcli.data.alignment import NOTHING, AlignedRows, Ranges, UnseenLevel, aligned
 from mlcli.data.columns import SHOWN_VALUES
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
 from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import Records
-from mlcli.data.sidecar import Declaration
+from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.data.source import InMemory, Source, source_of_file
 
+NOT_SAID = Sidecar()
 STANDARD_INPUT = "-"
 COMMAND_LINE = "the row on the command line"
 Reference = str | Mapping[str, str] | Source
@@ -34,7 +35,7 @@ def new_rows(
     columns: Sequence[Column],
     *,
     ranges: Ranges = NOTHING,
-    missing: Words = NOTHING,
+    earlier: Sidecar = NOT_SAID,
     beside: Sequence[Column] = (),
     optional: Collection[str] = (),
     long_form: Mapping[str, str] = NOTHING,
@@ -43,17 +44,17 @@ def new_rows(
     """The rows of a file, of standard input, one row by its cells, or rows from elsewhere, as a model needs them.
 
     Missing columns are refused, extra ones are kept as text. Of a sidecar beside the file only what says how cells
-    are read counts: delimiter, header and missing cells. ``long_form`` are, by role, the names that the columns of
+    are read counts: delimiter, header and missing cells; where it is silent, cells are read as those of an
+    ``earlier`` file were. ``long_form`` are, by role, the names that the columns of
     units and things have where a row is a thing of a unit. The others are those of ``aligned``.
     """
-    records, declarations = _records(reference)
+    records, declarations = _records(reference, earlier)
     records, unseen = _widened(records, columns, declarations, long_form)
     rows = aligned(
         records,
         columns,
         declarations=declarations,
         ranges=ranges,
-        missing=missing,
         beside=beside,
         optional=optional,
         letters=letters,
@@ -100,10 +101,10 @@ def _widened(
     return wide, [UnseenLevel(thing, value, count) for value, count in unknown_levels.items()]
 
 
-def _records(reference: Reference) -> tuple[Records, dict[str, Declaration]]:
+def _records(reference: Reference, earlier: Sidecar = NOT_SAID) -> tuple[Records, dict[str, Declaration]]:
     source = _source(reference)
-    records = read_records(source.content, source.name, layout_of(source.document))
-    sidecar = read_sidecar(source.document, records.header)
+    records = read_records(source.content, source.name, layout_of(source.document, earlier))
+    sidecar = read_sidecar(source.document, records.header).with_defaults(earlier, records.header)
     return records, {name: sidecar.of(name) for name in records.header}
 
 

@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
+from mlcli.data.sidecar import Declaration, Sidecar
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -24,6 +26,8 @@ class Recipe:
     sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     positive: str | None = None
+    earlier: Sidecar | None = None
+    """How an earlier file was read, where a saved model that learned from it is asked about this one."""
 
     @cached_property
     def file_hash(self) -> str:
@@ -49,6 +53,9 @@ class Recipe:
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """The recipe that these plain values describe."""
-        lists = {name: tuple(facts[name]) for name in ("sensitive", "drop")}
-        return cls(**{**facts, **lists, "path": Path(facts["path"])})
+        """The recipe that these plain values, with tuples for lists, describe."""
+        earlier = facts["earlier"]
+        if earlier is not None:
+            columns = {name: Declaration(**values) for name, values in earlier["columns"].items()}
+            earlier = Sidecar(**{**earlier, "columns": columns})
+        return cls(**{**facts, "path": Path(facts["path"]), "earlier": earlier})

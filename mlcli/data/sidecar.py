@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from mlcli.core.strict_yaml import Document, read
 from mlcli.core.values import AnyText, Value
 from mlcli.core.written import Keys
 from mlcli.tasks.kind import ROLES
+from mlcli.tasks.table import kind_named
 
 SUFFIXES = (".yaml", ".yml")
 PACKED = ".gz"
@@ -77,6 +78,8 @@ class Sidecar:
     """The kinds of task that the data are for; the first is taken."""
     anomaly: tuple[str, ...] = ()
     """The levels of the target that are anomalies, where anomalies are looked for."""
+    anomaly_may_be_absent: bool = False
+    """Whether a file without any anomaly is as good as one with some."""
     positive: str | None = None
     """The class that is looked for, and stands last."""
     columns: Mapping[str, Declaration] = field(default_factory=dict)
@@ -90,6 +93,30 @@ class Sidecar:
         """What is said of a column, the tokens for missing cells of the whole file included."""
         declaration = self.columns.get(column, Declaration())
         return replace(declaration, missing=(*self.missing, *declaration.missing))
+
+    def with_defaults(self, earlier: Sidecar, header: Collection[str]) -> Sidecar:
+        """The same, and where it is silent on a column of the file, what was said of an earlier file."""
+        has_target = earlier.target is not None and earlier.target in header
+        is_same_task = has_target or any(kind_named(task).target != "needed" for task in earlier.tasks)
+        return replace(
+            self,
+            target=earlier.target if has_target else self.target,
+            target_is_settled=has_target or self.target_is_settled,
+            tasks=earlier.tasks if is_same_task else self.tasks,
+            anomaly=self.anomaly or earlier.anomaly,
+            anomaly_may_be_absent=not self.anomaly,
+            columns={**self.columns, **{name: self._merged(name, earlier.of(name)) for name in header}},
+        )
+
+    def _merged(self, name: str, earlier: Declaration) -> Declaration:
+        own = self.columns.get(name, Declaration())
+        return replace(
+            own,
+            kind=own.kind or earlier.kind,
+            role=own.role or earlier.role,
+            missing=(*own.missing, *earlier.missing),
+            empty=own.empty or earlier.empty,
+        )
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -208,14 +208,15 @@ def positive_class(target: TypedColumn, records: Records, sidecar: Sidecar) -> t
     A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.
     """
     typed = target if target.column.coded else _as_levels(target, records, sidecar)
-    wanted = sidecar.anomaly
-    unknown = [level for level in wanted if level not in typed.column.levels]
-    if unknown:
-        hint = did_you_mean(unknown[0], typed.column.levels, "levels")
+    wanted, levels = sidecar.anomaly, typed.column.levels
+    unknown = [level for level in wanted if not _stands_for(level, levels)]
+    if unknown and len(levels) > 1 and not sidecar.anomaly_may_be_absent:
+        hint = did_you_mean(unknown[0], levels, "levels")
         what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{target.column.name}'"
         raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
     if wanted:
-        return _good_and_anomaly(typed, wanted), ""
+        note = "" if len(unknown) < len(wanted) else f"no row is an anomaly ({listed(wanted)})"
+        return _good_and_anomaly(typed, wanted, only_anomalies=sidecar.anomaly_may_be_absent), note
     if len(typed.column.levels) != 2:
         return target, _why_not(typed)
     rarer = _rarer(typed)
@@ -236,13 +237,21 @@ def _rarer(typed: TypedColumn) -> str:
     return typed.column.levels[0 if counts[0] < counts[1] else 1]
 
 
-def _good_and_anomaly(typed: TypedColumn, anomalies: tuple[str, ...]) -> TypedColumn:
-    """The same cells with two levels."""
-    good = [level for level in typed.column.levels if level not in anomalies]
-    if not good:
+def _stands_for(level: str, others: Sequence[str]) -> bool:
+    """Whether a level is one of the others, as text or as a number (1 and 1.0)."""
+    same_number = (is_number(other) and float(other) == float(level) for other in others)
+    return level in others or (is_number(level) and any(same_number))
+
+
+def _good_and_anomaly(
+    typed: TypedColumn, anomalies: tuple[str, ...], *, only_anomalies: bool = False
+) -> TypedColumn:
+    """The same cells with two levels; a file of ``only_anomalies`` is refused unless it may be one."""
+    odd = np.array([_stands_for(level, anomalies) for level in typed.column.levels], bool)
+    good = [level for level, is_odd in zip(typed.column.levels, odd, strict=True) if not is_odd]
+    if not good and not only_anomalies:
         raise DataError(f"every level of '{typed.column.name}' is said to be an anomaly")
     names = (good[0] if len(good) == 1 else OTHERS, " or ".join(anomalies))
-    odd = np.array([level in anomalies for level in typed.column.levels])
     cells = np.where(typed.cells < 0, typed.cells, odd[typed.cells]).astype(np.int32)
     return replace(typed, column=replace(typed.column, kind="nominal", levels=names), cells=cells)
 

@@ -87,7 +87,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     """How like the rows of a dataset those of another file are."""
     columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
     names = frozenset(column.name for column in columns)
-    rows = new_rows(reference, columns, optional=names, letters=True)
+    rows = new_rows(reference, columns, earlier=dataset.sidecar, optional=names, letters=True)
     shared = [column for column in rows.table.columns if column.name not in rows.absent_features]
     a, b = _side(dataset.table, shared), _side(rows.table, shared)
     if not len(a) or not len(b):

@@ -30,6 +30,8 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
         from mlcli.metrics.scores.labels import cost_metric
 
         return cost_metric(costs_named(label[:-1]), classes)
+    if tuple(classes[-1:]) == (label.removesuffix("]"),) and _rates_the_last_class(answers):
+        name = stem
     return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
 
 
@@ -88,6 +90,11 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
 def _is_special(kind: Kind, others: Sequence[Kind]) -> bool:
     """Whether its answers are a special form of those of another kind, whose metrics it has anyway."""
     return any(issubclass(kind.answers, other.answers) and kind.answers is not other.answers for other in others)
+
+
+def _rates_the_last_class(answers: type[Answers]) -> bool:
+    """Whether its rates are those of the last class, so that naming this class changes nothing."""
+    return any(kind.has_positive_class for kind in KINDS if kind.answers is answers)
 
 
 def _known_class(name: str, label: str, classes: Sequence[str]) -> str:

@@ -33,7 +33,10 @@ from mlcli.protocols._base import Protocol, Split, split_labels
 class ForwardChaining(Protocol):
     """Blocks of time, each judged by what was learned from earlier ones."""
 
-    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression", "density", "projection", "recommendation")
+    kinds: ClassVar[tuple[str, ...]] = (
+        *("classification", "regression", "anomaly"),
+        *("density", "projection", "recommendation"),
+    )
 
     folds: int = param(5, "how many blocks of time are judged", ge=1)
     window: int | None = param(None, "how many times before the gap are learned from; all if none is given", ge=1)

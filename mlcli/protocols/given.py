@@ -4,7 +4,7 @@ Computed:
     The column has the role `part`, or has the role `ignore` and is called split, fold or partition. Where its
     values are train, test and perhaps validation, there is one split: test rows are judged by what was learned
     from the others. Validation rows are learned from, too, since nothing is chosen by them; with
-    `validation: unused` they are in no part. Any other values name folds, each judged once by all other rows; rows
+    `validation: unused` they are not, and a detector chooses its threshold by them. Any other values name folds, each judged once by all other rows; rows
     of fold -1 are always learned from. Groups are not looked at; a group on both sides is warned of.
 
 Cost:
@@ -14,6 +14,7 @@ Cost:
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import PART_WORDS, Strata
+from mlcli.core.tables import Rows
 from mlcli.protocols._base import Protocol, Split
 
 ALWAYS_LEARNED = "-1"
@@ -35,7 +37,7 @@ class Given(Protocol):
 
     kinds: ClassVar[tuple[str, ...]] = (
         *("classification", "regression", "sequence-labelling", "ranking"),
-        *("clustering", "density", "projection", "recommendation"),
+        *("clustering", "anomaly", "density", "projection", "recommendation"),
     )
 
     validation: str = param("learned", "what validation rows are for", choices=("learned", "unused"))
@@ -63,7 +65,9 @@ class Given(Protocol):
         if any(words.values()):
             learned = ("train", "validation") if self.validation == "learned" else ("train",)
             train = [name for name in words if words[name] in learned]
-            made = [_split(strata, train, [name for name in words if words[name] == "test"], "test")]
+            split = _split(strata, train, [name for name in words if words[name] == "test"], "test")
+            unused = _rows_in(strata, [name for name in words if words[name] == "validation"])
+            made = [replace(split, validation=unused) if self.validation == "unused" else split]
         else:
             folds = [name for name in words if name != ALWAYS_LEARNED]
             made = [_split(strata, words.keys() - {name}, [name], f"fold {name}") for name in folds]
@@ -79,10 +83,13 @@ def _present(strata: Strata) -> list[str]:
 
 def _split(strata: Strata, train: Collection[str], test: Collection[str], label: str) -> Split:
     """What is learned from and what is judged, by the names of parts."""
+    return Split(train=_rows_in(strata, train), test=_rows_in(strata, test), label=label)
+
+
+def _rows_in(strata: Strata, names: Collection[str]) -> Rows:
+    """The rows of some parts."""
     assert strata.part is not None
-    codes = [[code for code, name in enumerate(strata.parts) if name in names] for names in (train, test)]
-    learned, judged = (np.flatnonzero(np.isin(strata.part, some)) for some in codes)
-    return Split(train=learned, test=judged, label=label)
+    return np.flatnonzero(np.isin(strata.part, [code for code, name in enumerate(strata.parts) if name in names]))
 
 
 def _warn_of_cut_groups(strata: Strata, splits: Sequence[Split]) -> None:

@@ -18,6 +18,8 @@ from mlcli.data.alignment import AlignedRows, aligned, records_of_dataset
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import Reference, new_rows, refuse_overflow
+from mlcli.data.number_text import is_number
+from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
@@ -56,6 +58,10 @@ class SavedModel:
     """By name, the roles of columns that the model sees as more than features, such as users and items."""
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What stood for an empty cell in its columns, as their sidecar said; it does so in new rows, too."""
+    empty: Mapping[str, str] = field(default_factory=dict)
+    """The level that an empty cell stood for, by column; it does so in new rows, too."""
+    anomaly: tuple[str, ...] = ()
+    """The levels of the target that were anomalies."""
     long_form: Mapping[str, str] = field(default_factory=dict)
     """By role, the columns of units and things of the rows that it learned from, where they came in long form."""
     order: tuple[str, ...] = ()
@@ -72,6 +78,7 @@ class SavedModel:
         beside = {role: column for role in roles if (column := dataset.schema.the(role)) is not None}
         seen = (*features, *filter(None, [target]))
         known = (*seen, *beside.values())
+        declared = {column.name: dataset.sidecar.of(column.name) for column in known}
         learned_from = aligned(records_of_dataset(dataset), known).table.take(trained.rows.rows)
         return cls(
             pipeline=trained.pipeline,
@@ -90,9 +97,30 @@ class SavedModel:
             roles=_roles_of(features, dataset.schema),
             long_form=names_of_form(dataset),
             order=dataset.schema.names(),
-            missing={
-                column.name: tokens for column in seen if (tokens := dataset.sidecar.of(column.name).missing)
-            },
+            missing={name: one.missing for name, one in declared.items() if one.missing},
+            empty={name: one.empty for name, one in declared.items() if one.empty is not None},
+            anomaly=dataset.sidecar.anomaly or _rarer_level(target, trained.rows.kind),
+        )
+
+    @property
+    def reading_rules(self) -> Sidecar:
+        """How the file that it learned from was read, as a sidecar would say it."""
+        roles = {column.name: role for role, column in self.beside.items()}
+        roles |= {**self.roles, **{name: role for role, name in self.long_form.items()}}
+        columns = {name: Declaration(role=role) for name, role in roles.items()}
+        for column in self._known_columns:
+            columns[column.name] = Declaration(
+                kind="nominal" if column.coded else "numeric",
+                role=roles.get(column.name),
+                missing=self.missing.get(column.name, ()),
+                empty=self.empty.get(column.name),
+            )
+        return Sidecar(
+            target=self.target.name if self.target else None,
+            tasks=(self.kind,),
+            anomaly=self.anomaly,
+            columns=columns,
+            header=any(map(is_number, self.order)),
         )
 
     @property
@@ -137,7 +165,7 @@ class SavedModel:
             reference,
             self.features,
             ranges=self.ranges,
-            missing=self.missing,
+            earlier=self.reading_rules,
             beside=tuple(self.beside.values()),
             optional=self.optional | unasked,
             long_form={role: self.long_form.get(role, "") for role in kind.long_form},
@@ -159,8 +187,8 @@ class SavedModel:
             return aligned(
                 records_of_dataset(dataset),
                 columns,
+                declarations=self.reading_rules.columns,
                 ranges=self.ranges,
-                missing=self.missing,
                 optional=self.optional,
                 letters=self._reads_letters,
             )
@@ -172,22 +200,32 @@ class SavedModel:
         return self._aligned(dataset, self.features).table
 
     def rows_of(self, dataset: Dataset) -> Any:
-        """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError."""
-        rows = self._aligned(dataset, (*self.features, *self.targets))
+        """Rows whose truth is known, as the model knows them; a class that it never saw is a ModelFileError.
+
+        Labels that only judge are those of the dataset, whatever the model was trained with.
+        """
+        kind = kind_named(self.kind)
+        judging = dataset.schema.the("target") if kind.target == "judges" else None
+        learned = self.targets if kind.target == "needed" else ()
+        rows = self._aligned(dataset, (*self.features, *learned))
         self._refuse_unknown_classes(rows)
-        described = {**self.roles, **{column.name: "target" for column in self.targets}}
+        described = {**self.roles, **{column.name: "target" for column in learned}}
         fields = [SchemaField(column, described.get(column.name, "feature")) for column in rows.table.columns]
-        roles = ("weight", *kind_named(self.kind).roles)
+        roles = ("weight", *kind.roles)
         beside = [SchemaField(column, role) for role in roles if (column := dataset.schema.the(role)) is not None]
+        if judging is not None and judging not in self.features:
+            beside.append(SchemaField(judging, "target"))
         known = {field.column.name for field in (*fields, *beside)}
         beside += [field for field in dataset.schema.with_role("context") if field.column.name not in known]
         schema = Schema((*fields, *beside))
         cells = [(field.column, dataset.table.cells(field.column.name)) for field in beside]
         whole = Table.of([*rows.table.parts(), *cells], len(rows))
-        return kind_named(self.kind).rows.from_table(whole, schema)
+        return kind.rows.from_table(whole, schema)
 
     def learned_rows(self, dataset: Dataset) -> int:
         """How many of the rows with a target are equal to rows that it has learned from."""
+        if not {column.name for column in self.targets} <= set(dataset.schema.names()):
+            return 0
         known = self._aligned(dataset, self._known_columns).table
         for target in self.targets:
             known = known.take(np.flatnonzero(~is_missing(known.cells(target.name))))
@@ -228,6 +266,12 @@ class SavedModel:
             if seen := int(np.isin(known, self.fingerprints).sum()):
                 learned = "rows that the model has learned from"
                 yield f"{seen} of {len(known)} rows are equal to {learned}, or nearly: they flatter it"
+
+
+def _rarer_level(target: Column | None, kind: str) -> tuple[str, ...]:
+    """The level that was taken as the anomaly where nobody said which it is."""
+    has_positive = target is not None and kind_named(kind).has_positive_class and len(target.levels) == 2
+    return target.levels[1:] if target is not None and has_positive else ()
 
 
 def _roles_of(columns: tuple[Column, ...], schema: Schema) -> dict[str, str]:

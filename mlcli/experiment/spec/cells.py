@@ -18,6 +18,7 @@ from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:
     from mlcli.core.step import Step
+    from mlcli.data.sidecar import Sidecar
     from mlcli.data.source import Source
     from mlcli.experiment.spec.expectations import Expectation
 
@@ -54,8 +55,8 @@ class DataSpec(Spec):
     source: Source | Dataset | None = None
     """The rows themselves, where the reference names no file, or the dataset where it is loaded."""
 
-    def loaded(self, base: Path | None, task: str | None) -> Dataset:
-        """The dataset; ``base`` is where relative paths begin."""
+    def loaded(self, base: Path | None, task: str | None, earlier: Sidecar | None = None) -> Dataset:
+        """The dataset, read as an ``earlier`` file was; ``base`` is where relative paths begin."""
         from mlcli.data.load import load
 
         if isinstance(self.source, Dataset):
@@ -68,6 +69,7 @@ class DataSpec(Spec):
             sensitive=self.sensitive,
             drop=self.drop,
             positive=self.positive,
+            earlier=earlier,
         )
 
 

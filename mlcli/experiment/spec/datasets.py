@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlcli.core.answers import Answers
-from mlcli.core.errors import DataError, Faults, UsageError, raise_all
+from mlcli.core.errors import DataError, Faults, Problem, UsageError, raise_all
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.written import MOST_FOUND
 from mlcli.data.dataset import Dataset
+from mlcli.data.sidecar import Sidecar
 from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
 from mlcli.metrics.registry import class_names_for, metric_named
 from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
+
+if TYPE_CHECKING:
+    from mlcli.experiment.saved.saved_model import SavedModel
 
 NO_LABELS = (
     "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
@@ -60,11 +65,16 @@ class PlannedDataset:
 
 
 def planned_datasets(
-    data: Sequence[DataSpec], base: Path | None, faults: Faults, models: Sequence[type] = ()
+    data: Sequence[DataSpec],
+    base: Path | None,
+    faults: Faults,
+    models: Sequence[type] = (),
+    saved: Sequence[SavedModel] = (),
 ) -> list[PlannedDataset]:
     """Every dataset that can be read; two of one name are told apart.
 
-    The kind of task that the models leave no choice about goes before what the data look like.
+    The kind of task that the models leave no choice about goes before what the data look like. Files are read by
+    the rules of those that ``saved`` models learned from.
     """
     datasets: list[PlannedDataset] = []
     seen: set[DataSpec] = set()
@@ -76,7 +86,7 @@ def planned_datasets(
             if spec in seen:
                 raise UsageError(f"{spec.reference} stands here twice")
             seen.add(spec)
-            planned = _loaded(spec, base, models)
+            planned = _loaded(spec, base, models, saved)
             _refuse_repeated(planned, datasets)
             datasets.append(planned)
     return [_distinctly_named(planned, datasets) for planned in datasets]
@@ -104,9 +114,13 @@ def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
     return PlannedDataset(spec, dataset, kind, strata)
 
 
-def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> ProtocolSpec:
-    """The protocol that is asked for, or the kind's default, with every parameter; legal for the kind and rows."""
+def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None, *, any_rows: bool = False) -> ProtocolSpec:
+    """The protocol that is asked for, or the kind's default, with every parameter.
+
+    It is legal for the kind, and unless ``any_rows`` will do for the rows, too.
+    """
     spec = spec or ProtocolSpec("")
+    any_rows = any_rows or spec is UNSPLIT
     for_few = spec is FEW_ROWS or spec is UNSPLIT
     use = planned.kind.protocol_for_few_rows if for_few else spec.use or planned.default_protocol
     cls: type[Protocol] = PROTOCOLS.load(use)
@@ -117,9 +131,16 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None) -> Protocol
         protocol = build(cls, spec.params)
     except UsageError as error:
         raise _with_protocols_that_take(spec, planned.kind, error) from None
-    problems = () if spec is UNSPLIT else protocol.problems_with_rows(planned.strata)
-    raise_all(DataError, (replace(one, what=f"{planned.name}: {one.what}") for one in problems))
-    return replace(spec, use=use, params=settings(protocol))
+    spec = replace(spec, use=use, params=settings(protocol))
+    if not any_rows:
+        raise_all(DataError, problems_with_rows(planned, spec))
+    return spec
+
+
+def problems_with_rows(planned: PlannedDataset, protocol: ProtocolSpec) -> Iterator[Problem]:
+    """Why a protocol cannot split the rows of a dataset, such as too few for its folds."""
+    for problem in protocol.built().problems_with_rows(planned.strata):
+        yield replace(problem, what=f"{planned.name}: {problem.what}")
 
 
 def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
@@ -159,13 +180,24 @@ def _hint_for_protocol(kind: Kind) -> str:
     return f"{legal}; without 'use', every dataset is split in the way of its kind ({kind.protocols[0]} here)"
 
 
-def _loaded(spec: DataSpec, base: Path | None, models: Sequence[type]) -> PlannedDataset:
-    implied = implied_by(models)
+def _loaded(
+    spec: DataSpec, base: Path | None, models: Sequence[type], saved: Sequence[SavedModel]
+) -> PlannedDataset:
+    implied = None if saved else implied_by(models)
     task = spec.task or (implied.name if implied else None)
-    dataset = spec.loaded(base, task)
+    earlier = _reading_rules(saved) if saved else None
+    dataset = spec.loaded(base, task, earlier)
     if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = spec.loaded(base, other)
+        dataset = spec.loaded(base, other, earlier)
     return planned_dataset(spec, dataset)
+
+
+def _reading_rules(saved: Sequence[SavedModel]) -> Sidecar:
+    """How the files that models learned from were read, the first model going before the others."""
+    rules = [one.reading_rules for one in saved]
+    tasks = rules[0].tasks if len({one.kind for one in saved}) == 1 else ()
+    columns = {name: one for each in reversed(rules) for name, one in each.columns.items()}
+    return replace(rules[0], tasks=tasks, columns=columns)
 
 
 def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
@@ -27,7 +27,13 @@ from mlcli.experiment.spec.cells import (
     Stages,
     StepSpec,
 )
-from mlcli.experiment.spec.datasets import PlannedDataset, check_metrics, planned_datasets, protocol_for
+from mlcli.experiment.spec.datasets import (
+    PlannedDataset,
+    check_metrics,
+    planned_datasets,
+    problems_with_rows,
+    protocol_for,
+)
 from mlcli.experiment.spec.expectations import Beats
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.shorthands import (
@@ -46,6 +52,9 @@ from mlcli.experiment.spec.suitability import (
     yardsticks_of,
 )
 from mlcli.tasks.table import Kind, kind_named, kinds_of
+
+if TYPE_CHECKING:
+    from mlcli.experiment.saved.saved_model import SavedModel
 
 CHOSEN = "chosen"
 """What tables call the best of the models."""
@@ -69,14 +78,16 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
     models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
     classes = [model.cls for model in models or ()]
-    datasets = planned_datasets(experiment.data, folder, faults, classes)
+    saved = _saved_models(models or ())
+    only_saved = models is not None and len(saved) == len(models)
+    datasets = planned_datasets(experiment.data, folder, faults, classes, saved)
     check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
     for planned in datasets:
         before: list[ProtocolSpec] = []
         for asked in (experiment.protocol, *experiment.further_protocols):
             with faults.collected(asked.where if asked else planned.spec.where):
-                protocol = protocol_for(planned, asked)
+                protocol = protocol_for(planned, asked, any_rows=only_saved)
                 if protocol in before:
                     raise UsageError(f"{protocol.use} {TWICE}", hint="leave one of them out")
                 with faults.collected(planned.spec.where):
@@ -138,6 +149,13 @@ def _resolved(model: ModelSpec) -> ModelSpec:
     return replace(model.resolved(), steps=steps)
 
 
+def _saved_models(models: Sequence[ModelSpec]) -> list[SavedModel]:
+    """What is in the files of the models that are saved."""
+    from mlcli.experiment.saved.model_file import load_model
+
+    return [load_model(model.saved) for model in models if model.saved is not None]
+
+
 def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
     """What a file holds: method, parameters and steps are those that it was trained with."""
     from mlcli.experiment.saved.model_file import load_model
@@ -157,8 +175,11 @@ def _cells(
     """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
     asks_training = protocol.built().asks_training_rows()
     asked = _panel(experiment, planned) if models is None else models
+    only_saved = all(model.saved is not None for model in asked)
+    unsplit = next((problem.what for problem in problems_with_rows(planned, protocol)), "") if only_saved else ""
     for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
         skipped = _why_skipped(planned, model, protocol) or _why_left_out(experiment, planned, protocol, model)
+        skipped = skipped or (unsplit if model.saved is None else "")
         as_it_is = skipped or model.saved is not None
         learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
         steps = model.steps or () if as_it_is else None

@@ -16,7 +16,7 @@ from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
 from mlcli.metrics.scores.probabilities import area, ranks_but_for_rounding
-from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
+from mlcli.tasks.anomaly import ANOMALY, GOOD, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
 SAME = 64 * float(np.finfo(np.float64).eps)
@@ -27,11 +27,18 @@ WITHOUT_LABELS = Undefined("the rows have no labels, so nothing judges the score
 
 def both_labels(answers: ScoreAnswers) -> Undefined | None:
     """The precondition of rankings: a good row and an anomaly are judged."""
+    if (undefined := good_rows(answers)) is not None:
+        return undefined
+    if not answers.weights[answers.truth == ANOMALY].sum() > 0:
+        return Undefined("no judged row is an anomaly; specificity judges good rows alone")
+    return None
+
+
+def good_rows(answers: ScoreAnswers) -> Undefined | None:
+    """The precondition of rates of good rows: one is judged."""
     if not (answers.truth != UNKNOWN).any():
         return WITHOUT_LABELS
-    if not answers.weights[answers.truth == ANOMALY].sum() > 0:
-        return Undefined("no judged row is an anomaly")
-    good = answers.weights[answers.truth == 0].sum()
+    good = answers.weights[answers.truth == GOOD].sum()
     return None if good > 0 else Undefined("every judged row is an anomaly")
 
 
@@ -104,6 +111,13 @@ def of_the_flagged(name: str, rate: Rate, pooling: Pooling) -> Metric:
 
     why = Undefined("no row is flagged")
     return of_weightings(name, ScoreAnswers, under, why, pooling=pooling, **SHARE)
+
+
+@weighted_score("specificity", ScoreAnswers, needs=(good_rows, threshold_chosen), why=NO_VALUE, **SHARE)
+def specificity(answers: ScoreAnswers, weightings: Array) -> Array:
+    """Of the good rows, the share that is not flagged; it needs no anomalies."""
+    good = (answers.truth == GOOD).astype(np.float64)
+    return ratio(weightings @ (good * ~answers.flagged), weightings @ good)
 
 
 def at_k(name: str, rate: Rate, first: int) -> Metric:
