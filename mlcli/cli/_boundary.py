@@ -14,8 +14,9 @@ import typer
 
 from mlcli import __version__
 from mlcli.cli._console import remark
-from mlcli.core.errors import ExitCode, MlcliError
+from mlcli.core.errors import ExitCode, MlcliError, StoreError
 
+DEBUG = "MLCLI_DEBUG"
 MOST_PROBLEMS = 50
 """More than these are counted only: nobody reads on."""
 
@@ -41,6 +42,21 @@ def reported() -> Iterator[None]:
         raise  # Typer ends with these by itself: a usage error, or a command that is done
     except Exception as error:
         raise typer.Exit(_reported_as_bug(error)) from error
+
+
+@contextmanager
+def stored_run_shown(store: Path) -> Iterator[None]:
+    """Run the body, which shows what a store holds: an error without words there is the fault of the store."""
+    try:
+        yield
+    except (MlcliError, OSError, MemoryError, typer.TyperException, typer.Exit, typer.Abort):
+        raise
+    except Exception as problem:
+        if os.environ.get(DEBUG) == "1":
+            raise
+        what = f"what it holds cannot be shown ({type(problem).__name__}: {problem})"
+        hint = f"mlcli runs check --store {store} looks for damage; if it finds none, report this as a bug"
+        raise StoreError(what, where=str(store), hint=hint) from problem
 
 
 @contextmanager
@@ -79,7 +95,7 @@ def _reported_as_bug(error: Exception) -> int:
     import traceback
 
     trace = "".join(traceback.format_exception(error))
-    if os.environ.get("MLCLI_DEBUG") == "1":
+    if os.environ.get(DEBUG) == "1":
         remark(trace)
         place = "the traceback above"
     else:
@@ -87,7 +103,7 @@ def _reported_as_bug(error: Exception) -> int:
     remark(
         f"Error: this is a bug in mlcli ({type(error).__name__}: {error})\n"
         f"  please report it to the project's issue tracker with {place}\n"
-        "  MLCLI_DEBUG=1 shows the traceback here"
+        f"  {DEBUG}=1 shows the traceback here"
     )
     return ExitCode.BUG
 

@@ -40,7 +40,9 @@ def compare_command(
     From five datasets on, ranks are tested by Friedman and Nemenyi, pairs by
     Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
     """
+    from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import show_as
+    from mlcli.experiment.store.store import store_of
     from mlcli.report.views.comparison import (
         compared_file,
         compared_runs,
@@ -62,7 +64,10 @@ def compare_command(
     else:
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
-        comparison = compared_runs(sources, store, metrics or (), rope, against, test)
+        with stored_run_shown(store_of(sources[0], store)):
+            comparison = compared_runs(sources, store, metrics or (), rope, against, test)
+            show_as(format, comparison_of, comparison_as_json, comparison)
+        return
     show_as(format, comparison_of, comparison_as_json, comparison)
 
 

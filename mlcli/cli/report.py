@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,11 @@ def report_command(
     nothing is run again, but for pictures of the best model's behaviour. In any
     other format it is printed.
     """
+    from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import remark, show_as, show_line
     from mlcli.core.errors import UsageError
     from mlcli.data.shipped import FILE_SUFFIXES
-    from mlcli.experiment.store.store import SUFFIXES
+    from mlcli.experiment.store.store import SUFFIXES, is_number, store_of
 
     if output is not None and format != HTML:
         hint = f"leave out -o, and end the command with > {output}"
@@ -50,14 +52,15 @@ def report_command(
     pages = PageOptions(page if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {page}")
-    is_run = source.isdigit() or Path(source).suffix.lower() in SUFFIXES
+    is_run = is_number(source) or Path(source).suffix.lower() in SUFFIXES
     if not is_run and not Path(source).suffix and not Path(source).exists():
         hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"
         raise UsageError(f"'{source}' is no number of a run, and no file", hint=hint)
-    document, values = _of_run(source, store, format) if is_run else _of_model(Path(source))
-    if format != HTML:
-        show_as(format, document, values)
-    pages.write(document, say=show_line if format == HTML else remark)
+    with stored_run_shown(store_of(source, store)) if is_run else nullcontext():
+        document, values = _of_run(source, store, format) if is_run else _of_model(Path(source))
+        if format != HTML:
+            show_as(format, document, values)
+        pages.write(document, say=show_line if format == HTML else remark)
 
 
 def _of_run(source: str, place: Path | None, format: str) -> Shown:

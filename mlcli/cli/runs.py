@@ -46,6 +46,7 @@ def show_command(
     Tables are made from stored answers: neither data nor methods are needed.
     With --format csv a run has a row for each model and metric.
     """
+    from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
     from mlcli.report.formats.table import CSV
     from mlcli.report.scoring.scored import scored
@@ -54,18 +55,19 @@ def show_command(
     from mlcli.report.views.runs import runs_as_json, runs_of
     from mlcli.report.views.score_rows import scores_as_table
 
-    with Store.read(store or DEFAULT_PLACE if run is None else store_of(run, store)) as opened:
+    place = store or DEFAULT_PLACE if run is None else store_of(run, store)
+    with stored_run_shown(place), Store.read(place) as opened:
         if run is None:
             known = opened.runs.all()
             show_as(format, runs_of, runs_as_json, known)
             return
         about, results = opened.runs.one(number_of(run, opened))
-    found = [scored(result, about.metrics) for result in results]
-    show_as(
-        format,
-        lambda: scores_as_table(found) if format == CSV else results_of(found, views.details()),
-        lambda: results_as_json(found, curves=views.curves, fair=views.fair),
-    )
+        found = [scored(result, about.metrics) for result in results]
+        show_as(
+            format,
+            lambda: scores_as_table(found) if format == CSV else results_of(found, views.details()),
+            lambda: results_as_json(found, curves=views.curves, fair=views.fair),
+        )
 
 
 def rm_command(

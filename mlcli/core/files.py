@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from mlcli.core.errors import StoreError
@@ -31,8 +32,9 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
-        with suppress(OSError):  # what is read-only refuses this, too
-            beside.unlink(missing_ok=True)
+        for temporary in place.parent.glob(f"{escape(beside.name)}*"):  # SQLite has files of its own beside one
+            with suppress(OSError):  # what is read-only refuses this, too
+                temporary.unlink(missing_ok=True)
 
 
 def write(path: Path, content: str | bytes, hint: str = "") -> None:
@@ -40,5 +42,6 @@ def write(path: Path, content: str | bytes, hint: str = "") -> None:
     try:
         with replacing(path) as beside:
             beside.write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as problem:
-        raise StoreError(f"cannot be written: {problem.strerror}", where=str(path), hint=hint) from None
+    except (OSError, ValueError) as problem:  # the latter of a null byte in the path
+        what = f"cannot be written: {getattr(problem, 'strerror', problem)}"
+        raise StoreError(what, where=str(path), hint=hint) from None

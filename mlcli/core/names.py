@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from mlcli.core.aliases import other_names, setting_for, without_ending
 
+LONGEST = 100
+"""A longer name is no slip of a valid one: none is suggested, which would take long, and messages shorten it."""
 SHORT = 3
 """In names of so few letters one may be wrong."""
 MOST = 3
@@ -19,6 +21,8 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
 
 def likely_names(name: str, valid: Iterable[str]) -> list[str]:
     """The valid names that may be meant: what another program calls so, or those with the fewest other letters."""
+    if len(name) > LONGEST:
+        return []
     known = {_plain(candidate): candidate for candidate in valid}
     wanted = _plain(name)
     others = [
@@ -42,6 +46,12 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
         meant_by = " or ".join(f"'{one}'" for one in close)
         return f"did you mean {meant_by}{f' with {setting}' if setting else ''}?"
     return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
+
+
+def shortened(name: object) -> str:
+    """A name as messages show it: of a long one the beginning."""
+    text = str(name)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def _plain(name: str) -> str:

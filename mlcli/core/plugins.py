@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from mlcli.core.errors import UsageError
+from mlcli.core.names import shortened
 
 VARIABLE = "MLCLI_PLUGINS"
 ALLOWED_IMPORTS = "MLCLI_ALLOW_IMPORT"
@@ -38,10 +39,18 @@ EXAMPLE = "mlcli new model my-method writes one to start from"
 def add(files: Iterable[str | Path]) -> None:
     """Have these files looked at, too; one that is not there, or cannot be imported, is refused now."""
     for file in files:
-        path = Path(os.path.expanduser(file)).resolve()
+        path = resolved(file)
         _refuse_unusable(path, str(file))
         if path not in plugin_files():
             _add(path)
+
+
+def resolved(file: str | Path) -> Path:
+    """The absolute path of a plug-in, by which it is known."""
+    try:
+        return Path(os.path.expanduser(file)).resolve()
+    except (ValueError, RuntimeError) as problem:  # a null byte, or links that lead in a circle
+        raise UsageError(f"there is no plug-in '{file}': {problem}") from None
 
 
 def _add(path: Path) -> None:
@@ -114,8 +123,8 @@ def may_import(path: str) -> bool:
 def check_import(path: str) -> None:
     """Refuse to import a class that the user has not named."""
     if not may_import(path):
-        what = f"{path} is not imported: a file names it, and your command does not"
-        raise UsageError(what, hint=f"if you trust its code: --allow-import {path}")
+        what = f"{shortened(path)} is not imported: a file names it, and your command does not"
+        raise UsageError(what, hint=f"if you trust its code: --allow-import {shortened(path)}")
 
 
 def allowed_imports() -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, dataclass_transform
 
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean, id_of, likely_names, module_of
+from mlcli.core.names import LONGEST, did_you_mean, id_of, likely_names, module_of, shortened
 from mlcli.core.plugins import (
     IMPORT_PATH,
     check_import,
@@ -180,10 +180,12 @@ class Catalogue:
             return self._plugins[name]
         if self._is_imported(name):
             return self._imported(name)
-        raise UsageError(f"there is no {self.noun} '{name}'", hint=self._advice(name))
+        raise UsageError(f"there is no {self.noun} '{shortened(name)}'", hint=self._advice(name))
 
     def _advice(self, name: str) -> str:
         """What may be meant by an unknown id: one with more behind it, a thing of another sort, or a near one."""
+        if len(name) > LONGEST:
+            return "names are shorter"
         if (spelt := "-".join(name.lower().split())) in self:
             return f"did you mean '{spelt}'?"
         parts = [part for part in re.split(r"[\s,;:({=]+", name.strip(" ,;:=")) if part]

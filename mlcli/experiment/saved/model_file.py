@@ -132,8 +132,8 @@ def _content(path: Path) -> bytes:
                 return start + file.read(1)
             start += file.read(length)
             return start + file.read() if _declared_length(start) == os.fstat(file.fileno()).st_size else start
-    except OSError as problem:
-        raise _refusal(path, f"cannot be read: {problem.strerror}") from None
+    except (OSError, ValueError) as problem:  # the latter of a null byte in the path
+        raise _refusal(path, f"cannot be read: {getattr(problem, 'strerror', problem)}") from None
     except MemoryError:
         raise _refusal(path, "is larger than the memory that there is") from None
 

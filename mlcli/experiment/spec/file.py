@@ -10,9 +10,9 @@ from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any
 
-from mlcli.core.errors import ExperimentError, MlcliError, Problem, placed
+from mlcli.core.errors import ExperimentError, MlcliError, Problem, UsageError, placed
 from mlcli.core.names import nearest
-from mlcli.core.plugins import add, allow_imports, import_paths_in, plugin_files
+from mlcli.core.plugins import add, allow_imports, import_paths_in, plugin_files, resolved
 from mlcli.core.strict_yaml import Document, read
 from mlcli.core.written import Written, legal_parts, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
@@ -137,11 +137,10 @@ def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Pr
             problems.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
             continue
         path = (base or Path()) / item.value
-        if not to_run and path.resolve() not in plugin_files():
-            what = f"the plug-in {item.value} is not imported: only mlcli run runs code that a file names"
-            problems.append(item.problem(what, f"if you trust its code: --plugin {shlex.quote(str(path))}"))
-            continue
         try:
+            if not to_run and resolved(path) not in plugin_files():
+                what = f"the plug-in {item.value} is not imported: only mlcli run runs code that a file names"
+                raise UsageError(what, hint=f"if you trust its code: --plugin {shlex.quote(str(path))}")
             add([path])
         except MlcliError as error:
             problems += placed(error.problems, item.where)

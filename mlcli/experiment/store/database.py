@@ -226,6 +226,8 @@ def _pragma(database: Database, name: str) -> int:
 
 
 def _refuse_folder(path: Path) -> None:
+    if "\0" in str(path):
+        raise StoreError("its path holds a null byte", where=str(path), hint="name another file")
     if path.is_dir():
         raise StoreError("it is a folder", where=str(path), hint=f"name a file, such as {path / 'runs.db'}")
 

@@ -20,6 +20,8 @@ from mlcli.experiment.store.database import Database, damage_as_store_error, now
 SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
 
+LARGEST_NUMBER = 2**63 - 1
+"""That SQLite holds."""
 MADE_BY = "process"
 """Under which name a run keeps that of the process that makes it."""
 RUN_COLUMNS = "title, source, seed, metrics, id, started, finished, cells"
@@ -84,7 +86,9 @@ class RunLog:
 
     def one(self, run: int) -> tuple[RunFacts, list[CellResult]]:
         """One run with its results, as it was; neither data nor methods are needed."""
-        row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
+        row = None
+        if run <= LARGEST_NUMBER:
+            row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
             place = self.database.path
             raise UsageError(f"there is no run {run} in {place}", hint=f"mlcli runs --store {place} lists all")

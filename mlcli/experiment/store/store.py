@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ ENDING = "status, why, trace, split, budget, memory"
 MOST_MEMORY = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
 BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 SUFFIXES = (".yaml", ".yml")
+RUN_NUMBER = re.compile("[0-9]{1,1000}")
 Run = tuple[RunFacts, list[CellResult]]
 
 
@@ -168,7 +170,7 @@ def named_run(name: str, store: Path | None) -> Run:
 def store_of(name: str, store: Path | None) -> Path:
     """The store that a run is looked for in."""
     file = Path(name)
-    if name.isdigit() or store is not None:
+    if is_number(name) or store is not None:
         return store or DEFAULT_PLACE
     if file.suffix.lower() not in SUFFIXES:
         hint = "name it by its number, see mlcli runs, or by its experiment file"
@@ -182,7 +184,12 @@ def store_of(name: str, store: Path | None) -> Path:
 
 def number_of(name: str, store: Store) -> int:
     """The number of a run in its store."""
-    return int(name) if name.isdigit() else store.runs.newest_of(Path(name))
+    return int(name) if is_number(name) else store.runs.newest_of(Path(name))
+
+
+def is_number(name: str) -> bool:
+    """Whether a name is the number of a run rather than a file."""
+    return RUN_NUMBER.fullmatch(name) is not None
 
 
 def results_together(runs: Sequence[Run]) -> list[CellResult]:

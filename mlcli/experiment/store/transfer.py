@@ -85,7 +85,11 @@ def export(source: Store, path: Path, numbers: Sequence[int]) -> Carried:
 
 def carry(source: Store, target: Store, numbers: Sequence[int] = (), into: Carried | None = None) -> Carried:
     """Bring some finished runs (none: all) of another store here; one that is here already stays as it is."""
-    carried = into or Carried()
+    with damage_as_store_error(source.path):
+        return _carried_runs(source, target, numbers, into or Carried())
+
+
+def _carried_runs(source: Store, target: Store, numbers: Sequence[int], carried: Carried) -> Carried:
     finished = [run.id for run in source.runs.all() if run.finished]
     for number in numbers:
         source.runs.one(number)  # says what is wrong with it

@@ -29,7 +29,7 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import lined_up, share, short
-from mlcli.report.views.distributions import histogram_of, pairs
+from mlcli.report.views.distributions import bin_edges, histogram_of, pairs
 
 LEVELS_SHOWN = 4
 LONGEST_LEVEL = 40
@@ -219,7 +219,7 @@ def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags])
         return Bars(title, (column.name, "rows", "share"), column.levels, tuple(map(float, counts)), (shares,))
     if not len(known) or not np.isfinite(np.ptp(known)):
         raise DataError(f"column '{column.name}' holds nothing to draw", where=dataset.name)
-    edges = np.histogram_bin_edges(known, bins=min(BINS, max(1, len(np.unique(known)))))
+    edges = bin_edges(known, min(BINS, max(1, len(np.unique(known)))))
     counts = {name: np.histogram(cells[met & ~np.isnan(cells)], edges)[0] for name, met in groups.items()}
     return histogram_of(title, column.name, edges, counts)
 
