@@ -240,6 +240,11 @@ class Model:
         return ()
 
     @staticmethod
+    def answered_output(model: Any, outputs: Array) -> int:
+        """The place of the output that is the answer, among the outputs about one row."""
+        return int(outputs.argmax())
+
+    @staticmethod
     def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
         """The answers of a model that predicts so, where a kind of task has such predictions."""
         raise TypeError("answers of this kind of task do not follow from probabilities or values")

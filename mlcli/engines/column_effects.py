@@ -58,11 +58,10 @@ def with_column(rows: Table, name: str, values: float | Array) -> Table:
 
 
 def column_effects(
-    outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str]
+    outputs_of: Callable[[Table], Array], row: Table, usual: Table, names: Sequence[str], chosen: int
 ) -> findings.Table:
-    """The effect of removing each feature on the largest output, those that matter most first."""
+    """The effect of removing each feature on one of the outputs, those that matter most first."""
     outputs = outputs_of(row)[0]
-    chosen = int(outputs.argmax())
     hidden = without_each(outputs_of, row, usual)[:, chosen]
     added = outputs[chosen] - hidden
     cells = [in_words(column, float(cells[0])) for column, cells in row.parts()]

@@ -78,6 +78,11 @@ class Classifier(Model):
         return probabilities
 
     @staticmethod
+    def answered_output(model: Any, outputs: Array) -> int:
+        """The class that the model decides on, which a threshold may make another than the most probable."""
+        return int(model.decide(outputs[None, :])[0])
+
+    @staticmethod
     def output_names(model: Any) -> tuple[str, ...]:
         """The probability of each class."""
         return tuple(f"p({name})" for name in model.classes_)

@@ -82,7 +82,7 @@ def shown(*words: str) -> list[list[str]]:
 def findings_of(*words: str) -> dict[str, Any]:
     """By title, the findings about one row."""
     (one,) = document(typed("explain", "it.mlcli", *words, "--json"))
-    return {finding["title"]: finding["rows"] for finding in one["findings"]}
+    return {finding["title"]: finding["rows"] for finding in one["findings"] if "rows" in finding}
 
 
 def trained(data: str, model: str) -> None:

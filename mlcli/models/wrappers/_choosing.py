@@ -114,9 +114,18 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         """What the chosen model says."""
         return outputs(self.model_, table, Regressor)[:, 0]
 
+    def reading(self) -> str:
+        """How the answers of the chosen model are to be read."""
+        return self.model_.final.reading()
+
     def explain_answer(self, table: Table) -> findings.Explanation:
         """How the chosen model came to its answer."""
         return self.model_.final.explain_answer(self.model_.prepared(table))
+
+    def decide(self, probabilities: Array) -> Codes:
+        """As the chosen model decides, by its threshold where it has one."""
+        final: Any = self.model_.final
+        return np.asarray(final.decide(probabilities), np.int32)
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """As the chosen model decides."""

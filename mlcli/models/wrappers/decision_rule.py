@@ -184,6 +184,18 @@ class DecisionRule(Classifier):
         """The rule, the goal over thresholds, then what the base says of itself."""
         return (*self._rule(), *self.model_.explain())
 
+    def explain_answer(self, table: Rows) -> Explanation:
+        """How the base came to its probabilities."""
+        return self.model_.final.explain_answer(self.model_.prepared(table))
+
+    def reading(self) -> str:
+        """By which rule the answers are decided."""
+        if self._by_expected_cost():
+            return "the class whose expected cost is least"
+        chosen = "as it was given" if self.threshold is not None else f"chosen by {self.by} on rows held out"
+        positive = self.classes_[self._positive()]
+        return f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}"
+
     def _rule(self) -> Iterator[Any]:
         if self._by_expected_cost():
             costs = cost_matrix(self.cost, self.classes_)
@@ -194,11 +206,7 @@ class DecisionRule(Classifier):
                 rows,
             )
             return
-        positive = self.classes_[self._positive()]
-        chosen = "as it was given" if self.threshold is not None else f"chosen by {self.by} on rows held out"
-        yield Lines(
-            "Decision rule", (f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}",)
-        )
+        yield Lines("Decision rule", (self.reading(),))
         if len(self.goal_):
             points, goal = (tuple(map(float, column)) for column in self.goal_.T)
             name, sign = ("cost", -1.0) if self.by == "cost" else (self.by, 1.0)

@@ -176,7 +176,8 @@ def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int])
 def _explained_answer(
     saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
 ) -> ExplainedAnswer:
-    model, table = saved.pipeline.final, rows.table.take(places)
+    model: Any = saved.pipeline.final
+    table = rows.table.take(places)
     try:
         prepared = saved.pipeline.prepared(table)
     except DataError as error:
@@ -194,11 +195,24 @@ def _explained_answer(
         return found
 
     outputs = outputs_of(table)[0]
+    rule = _decision(model, predicted, places[0])
+    own = (*own, *([Lines("How it is decided", (rule,))] if rule else []))
     if SCORE in names and (beside := _beside_the_others(predicted(), places[0], float(outputs[0]))):
         return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][places[0]]))}", (*own, beside))
-    order = np.argsort(-outputs, kind="stable")[:MOST_OUTPUTS].tolist()
-    largest = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order)
-    return ExplainedAnswer(what, largest, (*own, column_effects(outputs_of, table, saved.usual, names)))
+    chosen = base.answered_output(model, outputs)
+    order = [chosen, *(k for k in np.argsort(-outputs, kind="stable").tolist() if k != chosen)]
+    answer = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order[:MOST_OUTPUTS])
+    if rule and SCORE not in names:
+        answer = f"{model.classes_[chosen]}, with {answer}"
+    return ExplainedAnswer(what, answer, (*own, column_effects(outputs_of, table, saved.usual, names, chosen)))
+
+
+def _decision(model: Any, predicted: Callable[[], Columns], row: int) -> str:
+    """By which rule the model decides, and whether a detector flags the row; empty where there is no rule."""
+    rule: str = model.reading()
+    if not rule or "flagged" not in predicted():
+        return rule
+    return f"{'flagged' if predicted()['flagged'][row] == 'yes' else 'not flagged'}; {rule}"
 
 
 def _predicted_in_words(predicted: Columns, places: Sequence[int]) -> str:
