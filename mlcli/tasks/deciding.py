@@ -167,7 +167,7 @@ def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Lim
     """The limit that the method has, else where scores are far out."""
     limit = model.own_limit()
     if limit is not None:
-        return Limit(float(np.nextafter(limit[0], np.inf)), f"the method's own: {limit[1]}")
+        return Limit(float(np.nextafter(limit[0], np.inf)) + 0.0, f"the method's own: {limit[1]}")
     rows = learned()
     low, high = rows.quantile(0.25), rows.quantile(0.75)
     far, scale = model.far_out(low, high)

@@ -38,7 +38,9 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 
-@register("score-ranking", reference="Burges et al. 2005, Learning to rank; Pang et al. 2021, section 9.5")
+@register(
+    "score-ranking", reference="Burges et al. 2005, Learning to rank; Pang et al. 2021, section 9.5", revision=2
+)
 class ScoreRanking(LabelledDetector, Detector):
     """The score of a ranking model."""
 
@@ -67,7 +69,7 @@ class ScoreRanking(LabelledDetector, Detector):
             names=("all rows",),
         )
         self.base_ = fitted(behind_steps(self.base, seen.columns), grouped, rng.spawn(1)[0])
-        self.limit_ = self.score_reached(self.score_rows(rows.table)[y == 1])
+        self.learn_limit(self.score_rows(rows.table), y)
 
     def _seen(self, table: Table) -> Table:
         """The columns, and their squares."""

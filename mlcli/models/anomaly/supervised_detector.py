@@ -4,7 +4,8 @@ Formula:
     s(x) = P(anomaly | x) of the nested classifier, which learns from good rows (label 0) and anomalies (label 1):
     those that are known, and artificial ones drawn evenly from the box of the good rows, widened by ``margin``.
     ``balance``: the rows of both classes weigh the same in sum, or anomalies are repeated until there are as many.
-    Its own threshold is the highest score that finds the share ``recall`` of the anomalies out of fold.
+    Its own threshold is the highest score that finds the share ``recall`` of the anomalies out of fold. If more
+    than half of the good rows reach it, the score at which recall less the share of good rows flagged is largest.
 
 Assumes:
     Anomalies to come are like the known ones, or lie where no good rows do. Artificial ones fill a box: in many
@@ -22,6 +23,7 @@ Choices:
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +32,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
-from mlcli.core.errors import FitError
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -42,6 +44,9 @@ from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 CLASSES = ("good", "anomaly")
+MOST_FALSE_ALARMS = 0.5
+"""A threshold that flags a larger share of the good rows is of no use."""
+ROUNDING = 1e-9
 
 
 @dataclass(kw_only=True, eq=False)
@@ -58,12 +63,29 @@ class LabelledDetector(Detector):
     recall: float = param(0.9, "the share of anomalies that its own threshold finds", gt=0, le=1)
 
     limit_: float = learned()
-    """The score that so many of them reach."""
+    """The score from which on a row is flagged."""
+    recall_: float = learned()
+    """The share of the anomalies that reach it."""
 
     def own_limit(self) -> tuple[float, str]:
-        """The threshold that finds enough anomalies."""
+        """The threshold that finds enough anomalies, or as many as good rows allow."""
         words = f"it finds {100 * self.recall:g} % of the anomalies that were learned from"
+        if self.recall_ < self.recall * (1 - ROUNDING):
+            words = f"it finds fewer than {words.removeprefix('it finds ')}, since more would flag most good rows"
         return float(np.nextafter(self.limit_, -np.inf)), words
+
+    def learn_limit(self, scores: Array, y: Codes) -> None:
+        """Take the threshold with the wanted recall, or the best one where that would flag most good rows."""
+        good, odd = np.sort(scores[y == 0]), np.sort(scores[y == 1])
+        self.limit_ = self.score_reached(odd)
+        if np.mean(good >= self.limit_) > MOST_FALSE_ALARMS:
+            what = f"a threshold that finds {100 * self.recall:g} % of the anomalies would flag most good rows"
+            hint = "recall less the share of good rows flagged is largest at the one taken"
+            warnings.warn(f"{what}; {hint}; 'decide' chooses another", MlcliWarning, stacklevel=3)
+            thresholds = np.append(odd, np.nextafter(scores.max(), np.inf))[::-1]  # of equals the highest
+            below = [np.searchsorted(some, thresholds) / len(some) for some in (good, odd)]
+            self.limit_ = float(thresholds[np.argmax(np.round(below[0] - below[1], 9))])
+        self.recall_ = float(np.mean(odd >= self.limit_))
 
     def score_reached(self, scores: Array) -> float:
         """The score that the wanted share of anomalies reaches."""
@@ -127,7 +149,11 @@ def plain_fields(data: ScreenedRows) -> dict[str, Any]:
 BALANCES = ("none", "repeat", "weights")
 
 
-@register("supervised-detector", reference="Hempstalk, Frank & Witten 2008, One-class classification by combining")
+@register(
+    "supervised-detector",
+    reference="Hempstalk, Frank & Witten 2008, One-class classification by combining",
+    revision=2,
+)
 class SupervisedDetector(LabelledDetector, Detector):
     """The probability of being an anomaly."""
 
@@ -164,7 +190,7 @@ class SupervisedDetector(LabelledDetector, Detector):
             if len(inside) and len(np.unique(y[inside])) == 2:
                 member = fitted(base, self._balanced(labelled.take(inside)), rng.spawn(1)[0])
                 said[outside] = outputs(member, labelled.table.take(outside), Classifier)
-        self.limit_ = self.score_reached(said[y == 1, 1])
+        self.learn_limit(said[:, 1], y)
         self.base_ = fitted(base, self._balanced(labelled), rng.spawn(1)[0])
 
     def _balanced(self, data: LabelledRows) -> LabelledRows:
