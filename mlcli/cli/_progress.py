@@ -1,20 +1,29 @@
-"""What is seen while work lasts: a bar on a terminal; and what ends work on a guess that takes too long."""
+"""What is seen while work lasts: a bar on a terminal, else a few lines; and what ends long work on a guess."""
 
 from __future__ import annotations
 
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from threading import current_thread, main_thread
 from time import perf_counter
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from mlcli.cli._console import is_terminal, page_for
+from mlcli.cli._console import is_terminal, page_for, remark
+from mlcli.core.names import counted, listed
 from mlcli.core.progress import advancing, compiling
+from mlcli.core.quantities import duration
 from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.suitability import doubt_of, is_too_long, refuse_long_work, refuse_longer
+from mlcli.experiment.spec.suitability import (
+    doubt_of,
+    is_too_long,
+    memory_remarks,
+    refuse_long_work,
+    refuse_longer,
+)
 
 PATIENCE = 0.5
 """Seconds before a bar appears: a shorter wait needs no explanation."""
@@ -22,6 +31,9 @@ REDRAW_AFTER = 0.1
 """Seconds for which a bar stands still at least."""
 TICK = 0.5
 """Seconds after which a bar moves by itself, while one computation lasts."""
+SHOWN_MODELS = 3
+BETWEEN_LINES = 10.0
+"""Seconds between two lines at least, where there is no terminal."""
 
 
 class WorkTooLong(KeyboardInterrupt):
@@ -35,7 +47,10 @@ def watched(cells: Sequence[Cell]) -> Progress:
 
 
 class Progress:
-    """How far the work on some cells is, on stderr: a live bar on a terminal where it lasts, else nothing.
+    """How far the work on some cells is, on stderr: a live bar on a terminal where it lasts, else a few lines.
+
+    A line names the model that is running. There is one when a model is done, at most one in ten seconds; while
+    one model runs, the same line comes again each time that the wait has doubled.
 
     Above it stands what cannot be done well, for who waits; when the bar is gone, the table of results says it.
     It is drawn when a split is done, and by a timer of the system in between: without a thread of its own, so that
@@ -45,6 +60,10 @@ class Progress:
     def __init__(self, cells: Sequence[Cell] = (), foreseen: Sequence[str] = ()) -> None:
         self._doubt = doubt_of(cells)
         self._foreseen = foreseen
+        self._memory = memory_remarks(cells)
+        self._unfinished = {(cell.dataset.name, cell.label): None for cell in cells if not cell.skipped}
+        self._models = len(self._unfinished)
+        self._told, self._told_at = 0, 0.0
         self._started = perf_counter()
         self._compiled_before = compiling.seconds
         self._shown = is_terminal(sys.stderr)
@@ -55,8 +74,9 @@ class Progress:
         self._doing = _described(cells[0].dataset.name, cells[0].label) if cells else "at work"
 
     def __enter__(self) -> Self:
-        timed = hasattr(signal, "setitimer") and current_thread() is main_thread()
-        if timed and (self._shown or self._doubt):
+        for sentence in self._memory:
+            remark(sentence)
+        if hasattr(signal, "setitimer") and current_thread() is main_thread():
             self._handler = signal.signal(signal.SIGALRM, self._tick)
             signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
         return self
@@ -76,6 +96,8 @@ class Progress:
         """So much is done, and this cell has just moved."""
         refuse_longer(self._doubt, self._elapsed + now.seconds_left())
         self._doing = _described(now.dataset, now.label)
+        if now.status:
+            self._unfinished.pop((now.dataset, now.label), None)
         self._draw(completed=now.done_splits, total=now.total_splits)
 
     @property
@@ -90,7 +112,10 @@ class Progress:
         self._draw()
 
     def _draw(self, **now: int) -> None:
-        if not self._shown or perf_counter() - self._started < PATIENCE:
+        if not self._shown:
+            self._tell()
+            return
+        if perf_counter() - self._started < PATIENCE:
             return
         if self._bar is None:
             self._make()
@@ -100,6 +125,23 @@ class Progress:
             self._bar.start()
             self._bar.refresh()
             self._drawn = perf_counter()
+
+    def _tell(self) -> None:
+        """Print how far the work is, unless that was done just now."""
+        seconds, done = perf_counter() - self._started, self._models - len(self._unfinished)
+        if seconds - self._told_at < BETWEEN_LINES or (done == self._told and seconds < 2 * self._told_at):
+            return
+        self._told, self._told_at = done, seconds
+        models = f"{done} of {counted(self._models, 'model')} done"
+        with suppress(RuntimeError):  # the timer may come while a remark is being printed
+            remark(f"{models} after {duration(round(seconds))}; running: {self._running()}")
+
+    def _running(self) -> str:
+        """The model that has moved last, or where that is done those that are left."""
+        names = [f"{dataset}: {model}" for dataset, model in self._unfinished]
+        if self._doing in names:
+            return self._doing
+        return listed(names, SHOWN_MODELS) or "scores"
 
     def _make(self) -> None:
         from rich.console import Console

@@ -27,7 +27,7 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
     about, results, kept = stored_run(run, store, VERSIONS, PLUGINS)
     with stored_run_shown(store_of(run, store)):
         refuse_missing_plugins(results, kept[PLUGINS])
-        with Progress() as progress:
+        with Progress([one.cell for one in results]) as progress:
             cells = rerun_cells(results, jobs, progress)
         show_as(format, rerun_of, rerun_as_json, about, cells, kept[VERSIONS], versions())
     if not all(one.same for one in cells):

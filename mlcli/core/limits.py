@@ -43,8 +43,13 @@ def refuse_unlearnable(data: Any) -> None:
 
 
 def refuse_beyond_memory(model: Any, table: Table) -> None:
-    """Refuse a table of which a method would make more copies than memory holds."""
+    """Refuse a table of which a method would make more copies, or pairs of rows, than memory holds."""
     needed, there = COPIES * (table.numbers.nbytes + table.codes.nbytes), memory()
+    pairs = model.bytes_per_pair * len(table) ** 2
+    if pairs > there:
+        what = f"{model.name} needs about {size(pairs)} of memory for the pairs of {len(table):,} rows"
+        hint = "learn from fewer rows: the step sample-rows takes a share of them"
+        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
     if needed > there and not model.accepts.large:
         what = f"{model.name} copies its {len(table):,} rows, and needs about {size(needed)} of memory for that"
         raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=INSTEAD)

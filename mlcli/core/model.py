@@ -76,6 +76,11 @@ class Model:
         """About how long a fit takes on one core of a laptop; the default is for methods that nobody waits for."""
         return 0.0
 
+    @property
+    def bytes_per_pair(self) -> float:
+        """How many bytes a fit holds at its peak for each pair of training rows, as for a matrix of distances."""
+        return max((model.final.bytes_per_pair for model in self.nested()), default=0.0)
+
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Learn from training rows."""
         raise TypeError(f"{type(self).__name__} does not say how it learns")

@@ -91,6 +91,8 @@ class Ledger:
 
     def risk(self, progress: CellProgress | None) -> None:
         """Note that a cell runs in this very process (None: no longer), in case it brings the process down."""
+        if progress is not None:
+            self._notify(progress)
         if self._store is not None:
             self._store.put_risk(progress.id if progress else None)
 

@@ -10,6 +10,7 @@ import numpy as np
 from mlcli.core.aliases import METHODS_OF_KINDS
 from mlcli.core.errors import UsageError
 from mlcli.core.insertion import encoded_width
+from mlcli.core.quantities import size
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
@@ -24,6 +25,8 @@ PATIENCE = 5.0
 MOMENT = 0.1
 """How many seconds all fits of a method may take that nobody asked for: what nobody notices."""
 SECONDS_PER_PAIR_OF_CELLS = 1e-9
+MUCH_MEMORY = 1e9
+"""Bytes that a fit may hold before it is said."""
 MOST_FOR_A_GUESS = 10.0
 """Seconds of work at most for a target that is in doubt."""
 FEW_CLASSES = 10
@@ -89,6 +92,19 @@ def estimated_work(cells: Sequence[Cell]) -> float:
         for cell in cells
         if isinstance(cell.dataset, Dataset) and not cell.skipped and cell.model.saved is None
     )
+
+
+def memory_remarks(cells: Sequence[Cell]) -> list[str]:
+    """What fits of methods hold that compare all pairs of rows, where that is much."""
+    sentences = []
+    for cell in cells:
+        if cell.skipped or cell.model.saved is not None:
+            continue
+        needed = cell.model.built().bytes_per_pair * cell.labelled_rows**2
+        if needed >= MUCH_MEMORY:
+            what = f"{cell.dataset.name}: a fit of {cell.label} holds up to about {size(needed)} of memory"
+            sentences.append(f"{what}, and each process has a fit of its own: --jobs 1 for a single one")
+    return list(dict.fromkeys(sentences))
 
 
 def _fits_by(protocol: Any) -> int:

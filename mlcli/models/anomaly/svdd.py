@@ -36,6 +36,8 @@ from mlcli.tasks.anomaly import Detector
 class SupportVectorDescription(OneClassKernel, Detector):
     """A ball round most rows, in the space of a kernel."""
 
+    bytes_per_pair = 12.0
+
     kernel: str = param("gaussian", "how alike two rows are", choices=tuple(SQUARED_LENGTHS))
 
     def target_of(self, K: Array) -> Array:

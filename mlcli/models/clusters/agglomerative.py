@@ -59,6 +59,11 @@ class Agglomerative(TransductiveClusterer, Clusterer):
 
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
+    @property
+    def bytes_per_pair(self) -> float:
+        """A matrix of distances, where the linkage needs one."""
+        return 9.0 if self.linkage in ("complete", "average") else 0.0
+
     merged_: Rows = learned("merges", 2)
     heights_: Array = learned("merges")
     sizes_: Rows = learned("merges")

@@ -43,6 +43,8 @@ TIE = 1e-12
 class Divisive(TransductiveClusterer, Clusterer):
     """A cluster, split again and again."""
 
+    bytes_per_pair = 16.0
+
     clusters: int = param(
         3,
         "how many clusters it ends with, where no diameter is given",

@@ -44,6 +44,8 @@ LEAST_GAIN = 1e-12
 class KMedoids(DistanceClusterer, Clusterer):
     """Partitioning around medoids."""
 
+    bytes_per_pair = 33.0
+
     clusters: int = param(3, "how many clusters", ge=1, tune=(2, 10))
     metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES, matters_when={"distances": None})
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)

@@ -53,6 +53,8 @@ HELD_OUT = 3
 class KernelPerceptron(KernelModel, Classifier):
     """Sums over mistakes."""
 
+    bytes_per_pair = 8.0
+
     passes: int = param(20, "how often all rows are visited at most", ge=1, le=10_000, tune=(1, 100))
     average: bool = param(True, "whether coefficients are their mean over all visits, rather than the last ones")
     detail: str = explain_param("full: tell of the first visits to rows what each has changed, too")

@@ -41,6 +41,8 @@ from mlcli.tasks.supervised import SupervisedRows
 class KernelRidge(KernelModel, Classifier, Regressor):
     """A smooth function near all rows."""
 
+    bytes_per_pair = 40.0
+
     alpha: float = param(
         1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=log_range(0.001, 100, simpler="high")
     )

@@ -73,6 +73,8 @@ class Machine(NamedTuple):
 class SupportVectorMachine(KernelModel, Classifier):
     """Machines between two sides each, and their support vectors."""
 
+    bytes_per_pair = 6.0
+
     C: float | None = param(
         1.0,
         "the cost of a row inside the margin; none: a hard margin",

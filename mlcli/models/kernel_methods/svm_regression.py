@@ -35,6 +35,8 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 class SupportVectorRegression(KernelModel, Regressor):
     """A flat function through a tube."""
 
+    bytes_per_pair = 5.0
+
     C: float = param(
         1.0,
         "the cost of a row outside, for a target of unit spread",

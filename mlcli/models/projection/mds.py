@@ -45,6 +45,8 @@ MOST_COMPONENTS = 6
 class MultidimensionalScaling(TransductiveProjector, Projector):
     """Rows at their distances."""
 
+    bytes_per_pair = 33.0
+
     for_new_rows: ClassVar[str] = "the step mds places new rows at classical places, and pca does"
 
     by: str = param("classical", "what is minimised", choices=("classical", "metric"))
