@@ -94,7 +94,7 @@ def as_search(declared: Search | Iterable[Any] | None, choices: Any) -> Search |
 
 
 def warn_at_edge(what: str, chosen: float, tried: Iterable[float], below: str = "", above: str = "") -> None:
-    """Warn if a method has chosen the smallest or largest of the values that it tried; two texts say what follows."""
+    """Warn if a method has chosen the smallest or largest value that it tried; two texts say what follows."""
     values = list(tried)
     beyond = "set it yourself to try others"
     for end, size, follows in ((min(values), "smallest", below), (max(values), "largest", above)):

@@ -31,11 +31,19 @@ def test_how_often_a_gap_is_cut_follows_from_its_width() -> None:
     assert (cuts[~np.isnan(cuts)] < 1).mean() == pytest.approx(0.25, abs=0.03)
 
 
-def test_every_level_is_as_likely_as_the_others() -> None:
+def test_every_level_is_as_likely_as_the_others_for_classes() -> None:
     columns = (Column("c", "nominal", ("u", "v", "w")),)
-    data = valued(table_of({"c": list("uuuuvw")}, columns), [1, 2, 3, 4, 5, 7])
+    data = labelled(table_of({"c": list("uuuuvw")}, columns), list("aaabab"))
     levels = fitted(ExtraTrees(trees=3000, max_depth=1), data).trees_.threshold
     assert np.bincount(levels[~np.isnan(levels)].astype(int)) / 3000 == pytest.approx([1 / 3] * 3, abs=0.03)
+
+
+def test_the_level_that_gains_most_is_split_off_for_values() -> None:
+    """By hand, sums of S² / W: u 10²/4 + 12²/2 = 97, v 5² + 17²/5 = 82.8, w 7² + 15²/5 = 94."""
+    columns = (Column("c", "nominal", ("u", "v", "w")),)
+    data = valued(table_of({"c": list("uuuuvw")}, columns), [1, 2, 3, 4, 5, 7])
+    levels = fitted(ExtraTrees(trees=50, max_depth=1), data).trees_.threshold
+    assert set(levels[~np.isnan(levels)]) == {0.0}
 
 
 def test_grown_out_on_all_rows_it_answers_training_rows_exactly() -> None:

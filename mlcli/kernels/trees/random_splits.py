@@ -6,7 +6,8 @@ import numpy as np
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.records import Binned, Bins, Bytes, Ids, Words, Workspace
-from mlcli.kernels.trees.splits import ParentNode, fill_scores
+from mlcli.kernels.trees.splits import ParentNode, best_cut, fill_scores
+from mlcli.kernels.trees.sums import add_up
 from mlcli.kernels.without_counting import compiled, inlined
 
 
@@ -32,13 +33,18 @@ def random_share(state: Rows) -> float:
 def random_split(
     columns: Binned, feature: int, rows: Ids, parent: ParentNode, space: Workspace, room: Bins
 ) -> tuple[float, int, int, int, float]:
-    """A threshold anywhere between the smallest and the largest value, or one of the levels against the rest.
+    """A threshold anywhere between the smallest and the largest value, or a level against the rest.
 
+    For classes it is one of the levels, all alike, for values the one that gains most.
     After the split comes the number that was drawn; its bin is the last from ``low`` on that begins below it,
     before ``high``. Missing cells go to the better side, and a single known value is split from them. ``room`` is
     for the bins of rows.
     """
     known, codes, lowest = int(columns.known[feature]), room[: len(rows)], columns.lowest[feature]
+    if not columns.ordered[feature] and parent.scale.bits == 0:
+        add_up(columns, feature, rows, space, space.along)
+        score, level, _ = best_cut(space.along, known + 1, False, parent, 0, space)
+        return score, level, level, 0, np.inf
     first, last, missing = extreme_bins(columns.bins[feature], rows, known, codes)
     low, high, cut, goes = last, known, np.inf, space.goes[: len(codes)]
     if not columns.ordered[feature]:

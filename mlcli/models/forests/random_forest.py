@@ -20,9 +20,9 @@ Choices:
     A column with at most ``bins`` distinct values is cut as exactly as by decision-tree, others between bins that
     share the rows evenly; thresholds lie midway between two values that a node holds. log2 draws ⌊log2 F + 1⌋
     columns, a share is rounded down to at least one, and while no drawn column gains anything the next is
-    drawn. By default a column of levels counts as many as it has for √ F of classes, since a split asks for one of
-    them only, but no more than half of the columns are drawn for that. Of values half of the columns are drawn,
-    where Breiman draws a third. Nominal columns are split one level against the rest, and a missing level is a
+    drawn. By default a column of levels counts as many as it has, since a split asks for one of them only: for
+    classes √ F columns are drawn, up to half of all columns, and for values F / 2, up to four fifths of all, where
+    Breiman draws a third. Nominal columns are split one level against the rest, and a missing level is a
     level of its own; missing numbers go to the side that gains more, or where a node had none, with most of its
     rows. A tree's answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals
     the class with most training rows. Columns are also valued by the share of training rows that a tree asks for
@@ -42,7 +42,7 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
 
-@register("random-forest", reference="Breiman 2001", revision=3)
+@register("random-forest", reference="Breiman 2001", revision=4)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 

@@ -109,7 +109,7 @@ def _conclusions(curve: ScoreCurve) -> Iterator[str]:
     if not of_rows and len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
         yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
     elif curve.best is not None and curve.best_is_at_end:
-        yield f"{short(curve.best.value)} is at the end of the values tried: others beyond it, if legal, may be better"
+        yield f"{short(curve.best.value)} is at the end of the values tried: values beyond it may be better"
     gain = curve.per_doubling() if of_rows else None
     if gain is not None:
         size = fixed(abs(gain), decimals)

@@ -1,0 +1,70 @@
+"""Forests of values with nominal columns are level with those of scikit-learn behind one-hot encoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Rows, Table
+from mlcli.models.forests.extra_trees import ExtraTrees
+from mlcli.models.forests.random_forest import RandomForest
+from mlcli.tasks.regression import ValuedRows
+from tests.golden.asking import fitted
+from tests.rows import valued
+
+LEVELS = (5, 7, 8)
+TREES, LEARNED = 40, 1_500
+
+
+def diamonds() -> tuple[Array, Rows, Array]:
+    """Made like the prices of diamonds: one size in six measures, times an effect of each of 20 levels."""
+    rng = np.random.default_rng(5)
+    carat = np.exp(rng.normal(-0.4, 0.6, 3_000))
+    sides = np.cbrt(carat)[:, None] * rng.normal([6.4, 6.4, 4.0], 0.05, (3_000, 3))
+    shape = rng.normal([61.7, 57.5], [1.4, 2.2], (3_000, 2))
+    codes = np.column_stack([rng.integers(count, size=3_000) for count in LEVELS])
+    effect = sum(
+        np.linspace(0, size, count)[codes[:, j]]
+        for j, (count, size) in enumerate(zip(LEVELS, (0.15, 0.6, 0.9), strict=True))
+    )
+    price = 4_000 * carat**1.7 * np.exp(effect + rng.normal(0, 0.1, 3_000))
+    return np.column_stack([carat, shape, sides]), codes, price
+
+
+def rows_of(numbers: Array, codes: Rows, price: Array) -> ValuedRows:
+    """The same as a table with nominal columns."""
+    parts: list[tuple[Column, Any]] = [
+        (Column(f"x{j}", "numeric"), numbers[:, j]) for j in range(numbers.shape[1])
+    ]
+    for j, count in enumerate(LEVELS):
+        parts.append((Column(f"c{j}", "nominal", tuple("abcdefgh"[:count])), codes[:, j].astype(np.int32)))
+    return valued(Table.of(parts, len(price)), price.tolist())
+
+
+def root_mean_square(errors: Array) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(ExtraTrees, ExtraTreesRegressor), (RandomForest, RandomForestRegressor)]
+)
+def test_forest_is_level_with_scikit_learn_behind_one_hot(ours: Any, theirs: Any) -> None:
+    numbers, codes, price = diamonds()
+    one_hot = np.hstack([numbers, *(np.eye(count)[codes[:, j]] for j, count in enumerate(LEVELS))])
+    oracle = theirs(TREES, random_state=1).fit(one_hot[:LEARNED], price[:LEARNED])
+    expected = root_mean_square(oracle.predict(one_hot[LEARNED:]) - price[LEARNED:])
+    model = fitted(ours(trees=TREES), rows_of(numbers[:LEARNED], codes[:LEARNED], price[:LEARNED]))
+    asked = rows_of(numbers[LEARNED:], codes[LEARNED:], price[LEARNED:])
+    assert root_mean_square(model.predict_values(asked.table) - price[LEARNED:]) < 1.03 * expected
+
+
+def test_columns_drawn_count_levels() -> None:
+    """Half of 6 numbers and 20 levels is 13; at most four fifths of the 9 columns are drawn."""
+    numbers, codes, price = diamonds()
+    model = fitted(RandomForest(trees=1), rows_of(numbers[:50], codes[:50], price[:50]))
+    assert "each node draws 7 columns" in str(model.explain()[0])
