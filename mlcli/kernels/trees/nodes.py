@@ -52,7 +52,7 @@ def grow(
     branch for each level. What is None is not compiled.
     """
     nodes, waiting = grown.nodes, space.waiting
-    nodes[0]["begin"], nodes[0]["end"], nodes[0]["depth"] = 0, len(space.rows), 0
+    nodes[0]["begin"], nodes[0]["end"], nodes[0]["depth"], nodes[0]["parent"] = 0, len(space.rows), 0, -1
     if kept is not None:
         sum_up_root(columns, targets, grown, space, kept)
     made, leaves, seen, open_nodes = int(np.int64(1)), int(np.int64(1)), int(np.int64(0)), 0  # no constants
@@ -133,7 +133,7 @@ def find_split(
     if branching is not None:
         choose_column(columns, one, rows, parent, before, space, branching)
     else:
-        search(columns, node, one, rows, parent, before, floor, perfect, space, sums, room, kept)
+        search(columns, node, grown.nodes, rows, parent, before, floor, perfect, space, sums, room, kept)
     return bool(one["feature"] != LEAF)
 
 
@@ -165,7 +165,7 @@ def note_mean(targets: PackedTargets, rows: Ids, parts: Words, total: Words, one
 
 @inlined
 def search(
-    columns: Binned, node: int, one: Nodes, rows: Ids, parent: ParentNode, before: float, floor: float,
+    columns: Binned, node: int, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, floor: float,
     perfect: float, space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None,
 ) -> None:  # fmt: skip
     """Note the best split of a node by columns drawn at random, going on while none of them gains anything.
@@ -173,14 +173,18 @@ def search(
     It must score more than ``floor``, and the first that is ``perfect`` ends the search. All columns are taken in
     order.
     """
-    best, first, width, features = floor, True, len(space.drawn), parent.limits.features
+    one, best, first = nodes[node], floor, True
+    width, features, tried = len(space.drawn), parent.limits.features, int(np.int64(0))
     for k in range(width):
-        if one["feature"] != LEAF and (k >= features or best >= perfect):
+        if one["feature"] != LEAF and (tried >= features or best >= perfect):
             break
         if features < width:
             other = k + random_below(space.state, width - k)
             space.drawn[k], space.drawn[other] = space.drawn[other], space.drawn[k]
         feature, cut = space.drawn[k], np.nan
+        if not parent.limits.reuse and is_used_above(nodes, node, feature):
+            continue
+        tried += 1
         score, low, high, side = -np.inf, 0, 0, 0
         if room is not None:
             score, low, high, side, cut = random_split(columns, feature, rows, parent, space, room)
@@ -196,6 +200,17 @@ def search(
                 high = low + 1
             one["gain"], one["cut"], one["feature"] = score - before, cut, feature
             one["low"], one["high"], one["side"] = low, high, side
+
+
+@inlined
+def is_used_above(nodes: Nodes, node: int, feature: int) -> bool:
+    """Whether a node on the way from the root to this one asks for a column."""
+    above = nodes[node]["parent"]
+    while above >= 0:
+        if nodes[above]["feature"] == feature:
+            return True
+        above = nodes[above]["parent"]
+    return False
 
 
 @inlined
@@ -221,6 +236,7 @@ def split_node(
             missing += lost
     if missing == 0:
         one["side"] = NONE_MISSING
+    left["parent"], right["parent"] = node, node
     one["left"], middle = made, one["begin"] + partition(rows, space.goes, space.right)
     left["begin"], left["end"], left["depth"] = one["begin"], middle, one["depth"] + 1
     right["begin"], right["end"], right["depth"] = middle, one["end"], one["depth"] + 1

@@ -33,12 +33,12 @@ NO_LIMIT = 2**31 - 1
 NONE_MISSING = 2
 """The side of missing cells where there were none, or of levels without rows."""
 MEASURES = ("value", "weight", "impurity", "gain", "cut")
-PLACES = ("feature", "low", "high", "side", "left", "begin", "end", "depth", "level")
+PLACES = ("feature", "low", "high", "side", "left", "parent", "begin", "end", "depth", "level")
 NODE = np.dtype([(name, np.float64) for name in MEASURES] + [(name, np.int32) for name in PLACES])
 """A node: the mean of values or the score of gradients, the weighted impurity that its question takes away, and
 the threshold that was drawn, if any. Of what it asks: bins up to ``low`` go left, from ``high`` on right, and
-missing cells to a ``side``; or ``high`` levels have a branch each. Its first child, its rows, the level that led
-there."""
+missing cells to a ``side``; or ``high`` levels have a branch each. Its first child; its parent, -1 at the root; its
+rows; the level that led there."""
 Nodes = np.ndarray[Any, Any]
 
 
@@ -106,6 +106,8 @@ class Limits(NamedTuple):
     """Where each level has a branch, whether gains are divided by the information in branches (C4.5)."""
     gated: bool = False
     """Whether only columns compete there that gain as much as the average one."""
+    reuse: bool = True
+    """Whether a node may ask for a column that a node above it has asked for."""
     l2: float = 0.0
     """How much the score of a leaf of gradients is pulled towards 0."""
 

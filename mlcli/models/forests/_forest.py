@@ -62,6 +62,7 @@ class Forest(Classifier, Regressor):
         le=1.0,
         tune=Among((None, 0.5)),
     )
+    reuse: bool = param(True, "whether a column may be asked for again below a question about it")
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2
@@ -139,6 +140,7 @@ class Forest(Classifier, Regressor):
 
         return Limits(
             features=self._drawn(),
+            reuse=self.reuse,
             max_depth=self.max_depth or NO_LIMIT,
             max_leaves=self.max_leaves or NO_LIMIT,
             min_leaf=self.min_leaf if self.min_leaf > 1 else 0,
