@@ -1,5 +1,11 @@
 """``python -m mlcli``."""
 
-from mlcli.cli.main import main
+import os
+import sys
+
+if sys.path[0] in ("", os.getcwd()):  # as under mlcli itself, no file of the working folder is imported
+    del sys.path[0]
+
+from mlcli.cli.main import main  # noqa: E402
 
 main()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PORTABLE = "MLCLI_PORTABLE"
+SAFE_PATH = "PYTHONSAFEPATH"
 PROC = Path("/proc")
 FORGET_THE_PEAK = "5"
 """Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
@@ -26,6 +27,23 @@ class PeakMemory:
 def on_linux() -> bool:
     """Whether what only Linux has may be used; ``MLCLI_PORTABLE=1`` asks to do without, as other systems must."""
     return sys.platform == "linux" and not os.environ.get(PORTABLE)
+
+
+@contextmanager
+def safe_import_path() -> Iterator[None]:
+    """Start Python processes in the body without the working folder on their import path.
+
+    Otherwise a file such as ``joblib.py`` that lies there would be run in the place of the package.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 def _in_proc(process: object, name: str) -> Path:

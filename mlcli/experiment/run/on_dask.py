@@ -10,9 +10,11 @@ from math import inf
 from time import monotonic
 from typing import Any
 
+import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from mlcli.core.errors import UsageError
+from mlcli.core.processes import SAFE_PATH, safe_import_path
 from mlcli.experiment.run.clusters import (
     RESULTS,
     ClusterError,
@@ -27,6 +29,8 @@ from mlcli.experiment.run.workers import AHEAD, packed
 
 PATIENCE = "10s"
 """For a scheduler to answer."""
+STARTED_SAFELY = {f"distributed.nanny.pre-spawn-environ.{SAFE_PATH}": "1"}
+"""So that a worker that is started again later has no working folder on its import path either."""
 COUNT_EVERY = 5.0
 """Seconds after which workers are counted again: they may come and go, in a queue for as long as there is work."""
 
@@ -51,7 +55,8 @@ class DaskCluster:
     def __init__(self, address: str | None, jobs: int) -> None:
         self._local = None
         if address is None:
-            self._local = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+            with safe_import_path(), dask.config.set(STARTED_SAFELY):
+                self._local = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
         try:
             self._client = Client(self._local or address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as problem:

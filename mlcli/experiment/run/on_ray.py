@@ -17,6 +17,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 from mlcli.core.errors import UsageError
+from mlcli.core.processes import safe_import_path
 from mlcli.experiment.run.clusters import (
     RESULTS,
     ClusterError,
@@ -47,13 +48,14 @@ class RayCluster:
 
     def __init__(self, address: str | None, jobs: int) -> None:
         try:
-            ray.init(
-                address=address,
-                num_cpus=None if address else jobs,
-                include_dashboard=None if address else False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            with safe_import_path():
+                ray.init(
+                    address=address,
+                    num_cpus=None if address else jobs,
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
         except (ConnectionError, ValueError, RuntimeError) as problem:
             hint = "such as --address host:6379, where `ray start --head` runs"
             raise UsageError(f"no Ray cluster answers at {address}: {problem}", hint=hint) from None

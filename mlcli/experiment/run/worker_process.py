@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from mlcli.core.processes import on_linux
+from mlcli.core.processes import on_linux, safe_import_path
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -23,7 +23,7 @@ class WorkerProcess:
     def __init__(self, context: BaseContext, serve: Callable[..., None], *arguments: Any) -> None:
         self.connection, theirs = context.Pipe()
         self.process: Any = context.Process(target=serve, args=(theirs, *arguments), daemon=True)  # type: ignore[attr-defined]
-        with _allowed_children():
+        with _allowed_children(), safe_import_path():
             self.process.start()
         theirs.close()  # so that the pipe ends when the process does
 
