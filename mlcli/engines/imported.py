@@ -192,10 +192,9 @@ def summary_of(path: str) -> str:
 
 
 def version_of(path: str) -> str:
-    """The version of the distribution that it comes from."""
-    package = path.partition(".")[0]
-    names = metadata.packages_distributions().get(package, [package])
-    return f"{names[0]} {metadata.version(names[0])}"
+    """The version of the distribution that it comes from; nothing where it comes from a file of the user's own."""
+    names = metadata.packages_distributions().get(path.partition(".")[0], [])
+    return f"{names[0]} {metadata.version(names[0])}" if names else ""
 
 
 def _value(value: Any, seed: int) -> Any:

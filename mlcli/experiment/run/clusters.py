@@ -8,11 +8,14 @@ Whatever a worker had under way when it was lost is judged again by another.
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
 from time import monotonic
 from typing import Any, Protocol
+
+from joblib.externals.loky.backend.reduction import dumps
 
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
@@ -22,6 +25,7 @@ from mlcli.experiment.run.judge import worker_result
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.supervise import Assignment, Message, Results, supervised
+from mlcli.experiment.run.worker_process import MAIN, main_classes
 from mlcli.experiment.run.workers import unpacked
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
@@ -71,8 +75,9 @@ def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
 
 
 def content_to_share(shared: Sequence[object]) -> bytes:
-    """What each worker is sent: the import paths that the user has named, and what blocks are made of."""
-    return pickle.dumps((allowed_imports(), shared), protocol=5)
+    """What each worker is sent: what the user has named to be imported, and what blocks are made of."""
+    classes = bytes(dumps(main_classes()))
+    return pickle.dumps((allowed_imports(), classes, shared), protocol=5)
 
 
 class Shared:
@@ -84,8 +89,9 @@ class Shared:
 
     def put(self, name: str, content: bytes) -> None:
         """Unpack what was sent under a name; what was sent for an earlier batch is let go."""
-        import_paths, objects = pickle.loads(content)
+        import_paths, classes, objects = pickle.loads(content)
         allow_imports(import_paths)
+        vars(sys.modules[MAIN]).update(pickle.loads(classes))
         self._objects = {name: objects}
 
     def __contains__(self, name: str) -> bool:

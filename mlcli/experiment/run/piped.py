@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -87,9 +87,11 @@ class PipedExecutor:
             self._calls.put(None)  # it was meant for another thread
 
 
-def serve_calls_in_new_process(connection: Connection, parent: int, modules: Sequence[str], folder: str) -> None:
+def serve_calls_in_new_process(
+    connection: Connection, parent: int, classes: Mapping[str, type], modules: Sequence[str], folder: str
+) -> None:
     """What a worker runs that is a new process."""
-    begin_new_process(connection, parent)
+    begin_new_process(connection, parent, classes)
     from mlcli.experiment.run.workers import serve_new_process
 
     serve_new_process(connection, modules, folder)

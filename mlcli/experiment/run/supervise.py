@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mlcli.core.processes import own_bytes
 from mlcli.core.quantities import duration, size
-from mlcli.experiment.run.worker_process import WorkerProcess, begin_new_process, new_process_context
+from mlcli.experiment.run.worker_process import WorkerProcess, begin_new_process, main_classes, new_process_context
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -60,7 +60,7 @@ class Child(WorkerProcess):
     """A process that judges one assignment at a time."""
 
     def __init__(self) -> None:
-        super().__init__(new_process_context(), _serve, os.getpid())
+        super().__init__(new_process_context(), _serve, os.getpid(), main_classes())
         self.assignment: Assignment | None = None
         self.deadline = inf
 
@@ -165,9 +165,9 @@ def _exit_reason(code: int | None) -> str:
     return f"its process was ended by signal {-code} ({name}{perhaps})"
 
 
-def _serve(connection: Connection, parent: int) -> None:
+def _serve(connection: Connection, parent: int, classes: Mapping[str, type]) -> None:
     """What a child does: judge the blocks of each assignment, one after another."""
-    begin_new_process(connection, parent)
+    begin_new_process(connection, parent, classes)
     with suppress(EOFError, OSError):  # it is no longer needed, or a fork of a worker, whose pipe is closed
         while True:
             _judge_assignment(connection, *connection.recv())

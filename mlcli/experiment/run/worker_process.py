@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from mlcli.core.plugins import allowed_imports
 from mlcli.core.processes import on_linux, safe_import_path
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
 PR_SET_PDEATHSIG = 1
+MAIN = "__main__"
 
 
 class WorkerProcess:
@@ -84,9 +87,20 @@ def begin_worker(connection: Connection, parent: int) -> None:
         _watch_from_a_thread(parent)
 
 
-def begin_new_process(connection: Connection, parent: int) -> None:
-    """What a worker that is a new process begins with: one BLAS thread, too, before anything heavy is loaded."""
+def main_classes() -> dict[str, type]:
+    """The classes of a script or notebook that the user has named: a new process has another ``__main__``."""
+    main = sys.modules[MAIN]
+    names = (path.removeprefix(f"{MAIN}.") for path in allowed_imports() if path.startswith(f"{MAIN}."))
+    return {name: getattr(main, name) for name in names if hasattr(main, name)}
+
+
+def begin_new_process(connection: Connection, parent: int, classes: Mapping[str, type]) -> None:
+    """What a worker that is a new process begins with: one BLAS thread, too, before anything heavy is loaded.
+
+    ``classes`` are those of its parent's ``main_classes``.
+    """
     begin_worker(connection, parent)
+    vars(sys.modules[MAIN]).update(classes)
     from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()

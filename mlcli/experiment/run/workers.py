@@ -25,7 +25,7 @@ from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
 from mlcli.experiment.run.piped import PipedExecutor, serve_calls, serve_calls_in_new_process
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.worker_process import begin_worker, new_process_context
+from mlcli.experiment.run.worker_process import begin_worker, main_classes, new_process_context
 
 AHEAD = 2
 """Blocks per worker that are handed out: while one is judged the next lies ready."""
@@ -79,7 +79,7 @@ class ProcessWorkers(_ExecutorWorkers):
     def __init__(self, jobs: int, shared: Sequence[object]) -> None:
         self._folder = TemporaryDirectory(prefix="mlcli-")
         _write(shared, Path(self._folder.name))
-        arguments = (os.getpid(), _loaded_here(), self._folder.name)
+        arguments = (os.getpid(), main_classes(), _loaded_here(), self._folder.name)
         executor = PipedExecutor(new_process_context(), jobs, serve_calls_in_new_process, *arguments)
         super().__init__(executor, jobs, shared)
 

@@ -58,6 +58,15 @@ def _revision(catalogue: Catalogue, name: str) -> Any:
     cls: Any = entry.load()
     if entry.module.partition(".")[0] == "mlcli":
         return cls.revision
-    file = Path(str(getattr(sys.modules[cls.__module__], "__file__", "")))
-    content = file.read_bytes() if file.is_file() else b""
-    return [cls.revision, entry.version, hashlib.sha256(content).hexdigest()]
+    return [cls.revision, entry.version, hashlib.sha256(_source_of(cls)).hexdigest()]
+
+
+def _source_of(cls: type) -> bytes:
+    """The file of its module; of a class that was typed into a notebook, which has none, the class itself."""
+    module = sys.modules[cls.__module__]
+    file = Path(str(getattr(module, "__file__", "")))
+    if file.is_file():
+        return file.read_bytes()
+    from joblib.externals.loky.backend.reduction import dumps
+
+    return bytes(dumps(getattr(module, cls.__name__, cls)))
