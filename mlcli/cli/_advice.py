@@ -9,6 +9,7 @@ from typing import Any
 
 from mlcli.core.names import likely_names
 
+CURVES = ("learning", "validation", "stages", "bias-variance")
 VALUE = "{}"
 """Where in an advice the value stands that was typed."""
 OPTIONS = {
@@ -137,8 +138,34 @@ def on_missing(verb: str, what: str, words: Sequence[str], examples: Sequence[st
     if "--model" in what and model:
         others = shlex.join([word for word in words if word != model])
         return f"did you mean: mlcli {verb} {others} -m {model}"
+    subject = words[0] if words else ""
+    if verb == "curve" and subject not in CURVES and not subject.startswith("-"):
+        line = shlex.join(words) if {"-m", "--model"} & {*words} else f"{shlex.join(words)} -m MODEL"
+        return f"say which curve: mlcli curve {CURVES[0]} {line}; others: {', '.join(CURVES[1:])}"
     example = next((one for one in examples if one.startswith(f"mlcli {verb} ")), "")
     return f"such as: {example}" if example else f"mlcli {verb} --help says what stands there"
+
+
+def on_value_of_tune(words: Sequence[str]) -> str:
+    """The model that tunes the parameter that stands behind ``--tune``; nothing where none stands there."""
+    from mlcli.core.aliases import other_names
+    from mlcli.core.params import by_name
+    from mlcli.core.registry import MODELS
+    from mlcli.tasks.table import KINDS
+
+    for word, behind in zip(words, [*words[1:], ""], strict=False):
+        option, equals, value = word.partition("=")
+        value = value if equals else behind
+        if option != "--tune" or not value or value.startswith("-"):
+            continue
+        name, sign, values = value.partition("=")
+        named = list(_models_in(words))
+        for use in named or dict.fromkeys(use for kind in KINDS for use in kind.panel):
+            known = by_name(MODELS.load(use))
+            if parameter := next((one for one in (name, *other_names(name)) if one in known), ""):
+                tried = f"{{{parameter}: [{values}]}}" if sign else f"[{parameter}]"
+                return f"-m '{{use: {use}, tune: {tried}}}'"
+    return ""
 
 
 def single_dashes(words: Sequence[str], own: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -173,15 +200,24 @@ def _value_behind(option: str, words: Sequence[str]) -> str:
 def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
     """The parameter of a model on the command line that is called so, or so elsewhere."""
     from mlcli.core.aliases import other_names
-    from mlcli.core.errors import MlcliError
     from mlcli.core.params import by_name
     from mlcli.core.registry import MODELS
 
     known: dict[str, Any] = {}
+    for use in _models_in(words):
+        known |= by_name(MODELS.load(use))
+    called = [one for one in (name.replace("-", "_"), *other_names(name)) if one in known]
+    return f"-p {called[0]}={value}" if called else ""
+
+
+def _models_in(words: Sequence[str]) -> Iterator[str]:
+    """The ids of models on the command line that can be loaded."""
+    from mlcli.core.errors import MlcliError
+    from mlcli.core.registry import MODELS
+
     for word in words:
         use = word.removeprefix("--model=").removeprefix("-m")
         if use in MODELS:
             with suppress(MlcliError):
-                known |= by_name(MODELS.load(use))
-    called = [one for one in (name.replace("-", "_"), *other_names(name)) if one in known]
-    return f"-p {called[0]}={value}" if called else ""
+                MODELS.load(use)
+                yield use

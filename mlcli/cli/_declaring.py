@@ -145,6 +145,8 @@ def advised(command: Verb, ctx: Any, words: list[str]) -> Iterator[None]:
     if not ctx.resilient_parsing:
         for wrong, right in advice.single_dashes(typed, own):
             ctx.fail(f"there is no option '{wrong}'\n  did you mean {right}? Two hyphens stand before a word")
+        if "--tune" in own and (right := advice.on_value_of_tune(typed)):
+            ctx.fail(f"--tune takes no value\n  did you mean {right}?")
         for parameter in command.params:
             if not getattr(parameter, "multiple", True) and not getattr(parameter, "is_flag", True):
                 given = [word for word in typed if word.partition("=")[0] in parameter.opts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -80,6 +81,16 @@ class Verbs(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, reading their values without pydantic."""
         return read_plainly(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was typed; an option that stands before its command is named with its place."""
+        own = [option for parameter in self.get_params(ctx) for option in getattr(parameter, "opts", ())]
+        verb = next((word for word in args if word in VERBS), "")
+        if verb and args[0].startswith("-") and args[0].partition("=")[0] not in own and not ctx.resilient_parsing:
+            place = args.index(verb)
+            line = shlex.join([verb, *args[place + 1 :], *args[:place]])
+            ctx.fail(f"the option {args[0]} stands behind its command\n  did you mean: mlcli {line}")
+        return list(super().parse_args(ctx, args))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The real command in place of the listed one; an unknown verb is named with the nearest."""

@@ -28,9 +28,12 @@ from mlcli.core.registry import STEPS, Catalogue
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.values import quoted
+from mlcli.core.written import indented_below
 
 Inside = Mapping[str, Any]
 """By path, values for parameters of a model."""
+EXAMPLES = {"model": "knn", "step": "standardise", "protocol": "k-fold"}
+"""By noun, an id for messages."""
 KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params"), "protocol": ("use",)}
 """What a mapping may hold, by the noun of what it names."""
 
@@ -134,7 +137,7 @@ class Configuration:
 
     def _problem_with_use(self) -> Problem | None:
         """What is wrong with how it is named, whatever there is of that name."""
-        noun, example = self.catalogue.noun, self.catalogue.names()[0]
+        noun, example = self.catalogue.noun, EXAMPLES[self.catalogue.noun]
         if not isinstance(self.value, str | Mapping | Model):
             what = f"a {noun} is an id or a mapping with 'use'; this is {quoted(self.value)}"
             return Problem(what, self.here(), f"such as {example} or {{use: {example}}}")
@@ -166,7 +169,9 @@ class Configuration:
             yield Problem(what, self.here("params"), "such as params: {k: ...}")
 
     def _hint_for_key(self, cls: type, key: str, keys: Sequence[str]) -> str:
-        """Often the key is a parameter, or an id, in the wrong place."""
+        """Often the key is a parameter, or an id, in the wrong place, or is not indented."""
+        if key in (hints := indented_below(self.written)):
+            return hints[key]
         if key in by_name(cls):
             return f"it is a parameter: write params: {{{key}: {self.written[key]}}}"
         if key in self.catalogue:

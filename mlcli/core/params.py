@@ -59,7 +59,8 @@ class Parameter(Value):
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
         if wrong := self.problem_with(value):
             grid = f"to try several: grid: {{{self.name}: {value}}}"
-            hint = grid if isinstance(value, list) and not self.many and value else self.help
+            are_legal = isinstance(value, list) and value and not any(map(self.problem_with, value))
+            hint = grid if are_legal and not self.many else self.help
             yield Problem(f"{whose}: {self.name} {wrong}", where=place(self.name), hint=hint)
         for path in inside:
             what = f"{whose}: {self.name} is no model, so it has no parameter '{path}'"

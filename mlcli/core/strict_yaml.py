@@ -31,6 +31,8 @@ WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 DECIMAL = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 NOT_FINITE = re.compile(r"[-+]?\.?(inf|infinity|nan)", re.IGNORECASE)
 
+INDENTED = re.compile(r"(?P<before> *(- +)*)(?P<rest>.*)")
+
 Keys = tuple[str | int, ...]
 Mark = tuple[int, int]
 
@@ -80,7 +82,7 @@ def parse(text: str, name: str, error: type[MlcliError]) -> Document:
     try:
         document = reader.document()
     except yaml.MarkedYAMLError as problem:
-        raise error(_syntax_problem(name, problem), *reader.problems) from None
+        raise error(_syntax_problem(name, text, problem), *reader.problems) from None
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         where = _place(name, (line, 1))
@@ -182,6 +184,8 @@ class _YamlReader:
         self.texts[keys] = text
         if event.style not in (None, ""):
             return text
+        if event.start_mark.line < event.end_mark.line:
+            self._refuse_swallowed_item(event)
         if text in CONSTANTS:
             return CONSTANTS[text]
         if WHOLE.fullmatch(text):
@@ -190,6 +194,13 @@ class _YamlReader:
         if NOT_FINITE.fullmatch(text) or (number is not None and not math.isfinite(number)):
             self._refuse(event, f"{text} is not a finite number", f"if it is meant as text, write '{text}'")
         return text if number is None else number
+
+    def _refuse_swallowed_item(self, event: Any) -> None:
+        """Refuse text that goes on in a line that was meant as an item of a list."""
+        lines = self.source.splitlines()[event.start_mark.line + 1 : event.end_mark.line + 1]
+        if any(line.lstrip().startswith("- ") for line in lines):
+            hint = "begin all items of a list in the same column"
+            self._refuse(event, "this text goes on in the next line, which looks like an item of a list", hint)
 
     def _whole(self, event: Any, text: str) -> int | None:
         if len(text) > MAX_DIGITS:
@@ -249,12 +260,41 @@ def _place(name: str, mark: Mark) -> str:
     return f"{name}:{mark[0]}:{mark[1]}"
 
 
-def _syntax_problem(name: str, problem: Any) -> Problem:
+def _syntax_problem(name: str, text: str, problem: Any) -> Problem:
     mark = problem.problem_mark or problem.context_mark
     where = _place(name, (mark.line + 1, mark.column + 1)) if mark else name
     context = f" {problem.context}" if problem.context else ""
-    hint = next((hint for words, hint in SYNTAX_HINTS.items() if words in (problem.problem or "")), "")
+    hint = _indentation_hint(text, mark.line) if mark else ""
+    hint = hint or next((hint for words, hint in SYNTAX_HINTS.items() if words in (problem.problem or "")), "")
     return Problem(f"is not valid YAML: {problem.problem}{context}", where=where, hint=hint)
+
+
+def _indentation_hint(text: str, line: int) -> str:
+    """In which column a line should begin, where it begins in no column that the lines above leave it."""
+    lines = [
+        (number, _columns(one)) for number, one in enumerate(text.splitlines()[: line + 1], 1) if _columns(one)
+    ]
+    if len(lines) < 2:
+        return ""
+    *above, (number, (own, *_)) = lines
+    before, columns = above[-1]
+    is_item = text.splitlines()[number - 1].lstrip().startswith("- ")
+    legal = {column for _, begins in above for column in (begins if is_item else begins[-1:])}
+    opens = text.splitlines()[before - 1].rstrip().endswith((":", "-", "|", ">", "[", "{", ","))
+    if own in legal or (own > columns[-1] and opens):
+        return ""
+    right = [columns[-1]] if own > columns[-1] else sorted(one for one in legal if one <= columns[-1])
+    places = " or ".join(str(column + 1) for column in right)
+    return f"line {number} begins in column {own + 1}; below line {before} it can begin in column {places}"
+
+
+def _columns(line: str) -> list[int]:
+    """The columns in which the parts of a line begin: its dashes, and what stands behind them."""
+    found = INDENTED.match(line)
+    if found is None or not found["rest"] or found["rest"].startswith("#"):
+        return []
+    dashes = [place for place, sign in enumerate(found["before"]) if sign == "-"]
+    return [*dashes, len(found["before"])]
 
 
 SYNTAX_HINTS = {

@@ -115,6 +115,7 @@ def legal_parts(
     ``elsewhere`` says of keys that it does not have where such a thing stands.
     """
     parts = written.named()
+    elsewhere = {**elsewhere, **indented_below(written.value)}
     legal = {key: part for key, part in parts.items() if key in keys and not keys[key].problem_with(part.value)}
     wrong = [key for key in parts if key not in legal]
     missing = [key for key in required if key not in parts]
@@ -123,6 +124,16 @@ def legal_parts(
     if len(wrong) > MOST_NAMED:
         problems.append(written.problem(f"{len(wrong) - MOST_NAMED:,} more keys are wrong here"))
     return legal
+
+
+def indented_below(mapping: Mapping[str, Any]) -> dict[str, str]:
+    """What to do with keys that stand beside a key without a value instead of below it."""
+    hints, empty = dict[str, str](), ""
+    for key, value in mapping.items():
+        if empty:
+            hints[key] = f"if it belongs to '{empty}', indent it by two blanks more"
+        empty = key if value is None else empty
+    return hints
 
 
 def _problem_with(keys: Keys, key: str, part: Written, elsewhere: Mapping[str, str]) -> Problem:

@@ -195,7 +195,8 @@ def _absent_features(needed: Sequence[str], records: Records, hint_where_none: s
     absent = [name for name in needed if name not in records.header]
     if not absent:
         return
-    meant = [f"'{close}' for '{name}'" for name in absent if (close := nearest(name, records.header))]
+    unknown = [name for name in records.header if name not in needed]
+    meant = [f"'{name}' by '{close}'" for name in absent if (close := nearest(name, unknown))]
     hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(records.header)}"
     if hint_where_none and len(absent) == len(needed):
         hint = hint_where_none

@@ -26,7 +26,7 @@ from mlcli.data.number_text import (
     maybe_grouped,
     rounded_among,
 )
-from mlcli.data.records import Numbers, TextColumn
+from mlcli.data.records import Numbers, Records, TextColumn
 from mlcli.data.sidecar import Declaration
 
 BOOLEAN_PAIRS = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
@@ -59,7 +59,7 @@ class TypedColumn:
     """How its cells were written, if they are numbers."""
 
 
-def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> TypedColumn:
+def inferred(text: TextColumn, declaration: Declaration, records: Records) -> TypedColumn:
     """A column typed by its cells alone."""
     if (plain := plain_numbers(text, declaration)) is not None:
         return of_plain(text.name, plain, False, ALL_NUMBERS)
@@ -67,9 +67,9 @@ def inferred(text: TextColumn, declaration: Declaration, delimiter: str) -> Type
     if not values:
         nothing = np.full(len(text.which), np.nan)
         return TypedColumn(Column(text.name, missing=True), nothing, False, "every cell is empty")
-    found = None if text.in_words else read_as_numbers(values, delimiter)
+    found = None if text.in_words else read_as_numbers(values, records.delimiter)
     if found is None:
-        return _inferred_levels(text, values, delimiter)
+        return _inferred_levels(text, values, records)
     numbers, decimal = found
     code = code_among(values, numbers)
     if code is not None:
@@ -152,18 +152,20 @@ def read_as_numbers(values: list[str], delimiter: str) -> tuple[NDArray[np.float
     return None
 
 
-def _inferred_levels(text: TextColumn, values: list[str], delimiter: str) -> TypedColumn:
+def _inferred_levels(text: TextColumn, values: list[str], records: Records) -> TypedColumn:
     pair = boolean_levels(values)
     if pair is not None:
         return replace(as_levels(text, "boolean", pair, False), why=f"two values: {pair[0]} and {pair[1]}")
     typed = as_levels(text, "nominal", sorted_levels(values), False)
     if text.in_words:
-        return replace(typed, why="the file says that it holds words", notes=_doubts(text, values, values))
+        return replace(
+            typed, why="the file says that it holds words", notes=_doubts(text, values, values, records)
+        )
     others = [value for value in values if not is_number(value)]
-    if delimiter != ",":
+    if records.delimiter != ",":
         others = [value for value in others if not is_number(value.replace(",", ".", 1))] or others
     why = f"{len(others)} of {len(values)} distinct values are not numbers, such as '{others[0][:40]}'"
-    return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others)))
+    return replace(typed, why=why, notes=(*_decorated(text, values), *_doubts(text, values, others, records)))
 
 
 def boolean_levels(values: Sequence[str]) -> tuple[str, str] | None:
@@ -182,7 +184,7 @@ def _decorated(text: TextColumn, values: Sequence[str]) -> tuple[str, ...]:
     return (f"{what}: {WRITE_PLAINLY}",)
 
 
-def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str], records: Records) -> tuple[str, ...]:
     """What a column of levels might have been: numbers but for a few cells, or levels with a word for missing."""
     counts = dict(zip(text.values, text.counts.tolist(), strict=True))
     mostly_numbers = len(others) < len(values) and len(others) <= SHOWN_VALUES
@@ -192,7 +194,8 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str]) -> t
     if asked:
         return (_asks_missing(text.name, {value: counts[value] for value in asked}, ""),)
     if mostly_numbers:
-        shown = listed([f"'{value[:40]}'" for value in others])
+        rows = [text.first_row(text.values.index(value)) for value in others]
+        shown = listed([f"'{value[:40]}' in {records.line(row)}" for value, row in zip(others, rows, strict=True)])
         return (f"column '{text.name}' would be numeric but for {shown}",)
     return ()
 

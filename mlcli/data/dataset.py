@@ -99,8 +99,9 @@ def column_warnings(dataset: Dataset) -> tuple[str, ...]:
 
 
 def shows_nothing(dataset: Dataset) -> bool:
-    """Whether models see no column: neither features, nor those by whose roles the task is known."""
-    return not (dataset.schema.features() or (dataset.task and kind_named(dataset.task).marked_by))
+    """Whether models see no column: no feature, no role that marks the task, and no sequence of tags."""
+    is_marked = dataset.task and kind_named(dataset.task).marked_by
+    return not (dataset.schema.features() or is_marked or dataset.schema.the("sequence"))
 
 
 def share_missing(dataset: Dataset, column: Column) -> float:

@@ -57,7 +57,7 @@ def _declared_numbers(text: TextColumn, declaration: Declaration, records: Recor
     values = present(text, declaration)
     found = read_as_numbers(values, records.delimiter)
     if found is None:
-        wrong = _not_numbers(values, records.delimiter)
+        wrong = not_numbers(values, records.delimiter)
         problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
         return as_typed_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
     numbers, decimal = found
@@ -81,7 +81,7 @@ def _misfits(numbers: NDArray[np.float64], declaration: Declaration) -> tuple[Fl
     return outside, (numbers != np.floor(numbers)) & ~np.isnan(numbers)
 
 
-def _not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
+def not_numbers(values: Sequence[str], delimiter: str) -> list[str]:
     """The values that are no numbers; where decimal commas are allowed, those that are not even that, if any."""
     wrong = [value for value in values if not is_number(value)]
     with_comma = [value for value in wrong if not is_number(value.replace(",", "."))]

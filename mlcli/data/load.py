@@ -147,7 +147,7 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, TypedColumn]:
     for text in records.columns:
         declaration = sidecar.of(text.name)
         if declaration.kind is None:
-            typed[text.name] = inferred(text, declaration, records.delimiter)
+            typed[text.name] = inferred(text, declaration, records)
         else:
             typed[text.name], found = declared(text, declaration, records)
             problems += found

@@ -11,7 +11,7 @@ from typing import Any
 from mlcli.core.errors import DataError, MlcliError, Problem, placed, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.strict_yaml import Document
-from mlcli.core.written import Keys, Written, legal_parts
+from mlcli.core.written import Keys, Written, indented_below, legal_parts
 from mlcli.data.sidecar import ABOUT, COLUMN, CONTINUOUS, DISCRETE, ROLE, SIDECAR, Declaration, Sidecar
 from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import SINGLE_ROLES
@@ -64,7 +64,8 @@ class _SidecarReader:
     def _parts_given(self, keys: Keys, written: Written) -> dict[str, Written]:
         """The parts of a mapping that are as its keys say; a key with nothing behind it says nothing."""
         given = {key: value for key, value in written.value.items() if value is not None}
-        return legal_parts(keys, replace(written, value=given), self.problems)
+        hints = indented_below(written.value)
+        return legal_parts(keys, replace(written, value=given), self.problems, elsewhere=hints)
 
     def _problem(self, written: Written, what: str, hint: str = "") -> None:
         self.problems.append(written.problem(what, hint))

@@ -121,6 +121,10 @@ class Records:
         """The column of a name."""
         return self._by_name[name]
 
+    def line(self, row: int) -> str:
+        """Which line of the file a row begins on, for remarks."""
+        return f"{'line' if self.has_lines else 'row'} {self.lines[row]}"
+
     def place(self, row: int, column: str) -> str:
         """Where a cell stands, for messages."""
         line = f":{self.lines[row]}" if self.has_lines else f", row {self.lines[row]}"

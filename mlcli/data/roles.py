@@ -68,6 +68,11 @@ def assigned_roles(
         _refuse_target(names, roles, records, word)
         roles |= {name: AssignedRole(role) for name in names}
     if guess_target and wanted is None and not sidecar.target_is_settled:
+        guess = guessed_target(typed, free, kinds)
+        if guess.name in asked.drop and not guess.others:
+            hint = "choose another target with --target COLUMN, or a task without one with --task clustering"
+            what = f"'{guess.name}' is the target, {guess.why}, so it cannot be dropped"
+            raise DataError(what, where=records.name, hint=hint)
         guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
         unwanted = (*asked.sensitive, *asked.drop)
         _refuse_target(unwanted, {guess.name: AssignedRole("target")}, records, "dropped or sensitive")

@@ -9,8 +9,8 @@ import numpy as np
 
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import counted, did_you_mean, listed
-from mlcli.data.columns import SEEMS_MISSING, WRITE_PLAINLY, TypedColumn
-from mlcli.data.declared_columns import retyped
+from mlcli.data.columns import SEEMS_MISSING, SHOWN_VALUES, WRITE_PLAINLY, TypedColumn, present
+from mlcli.data.declared_columns import not_numbers, retyped
 from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
@@ -83,6 +83,10 @@ def _in_its_kind(target: TypedColumn, task: str | None, records: Records, sideca
         return _for_kind(target, kind_named(task), records, sidecar)
     if not target.declared:
         _refuse_decorated(target, records)
+        if cells := _cells_among_numbers(target, records, sidecar):
+            what = f"the target '{target.column.name}' holds numbers but for the cells below"
+            hint = "where they are classes, say --task classification"
+            raise DataError(Problem(what, where=records.name, hint=hint), *cells)
     if not target.declared and _looks_like_classes(target, records):
         return _as_classes(target, records, sidecar)
     return ChosenTarget(target)
@@ -142,6 +146,21 @@ def _refuse_decorated(target: TypedColumn, records: Records) -> None:
         raise DataError(what, where=records.name, hint=hint)
 
 
+def _cells_among_numbers(target: TypedColumn, records: Records, sidecar: Sidecar) -> list[Problem]:
+    """What is wrong with the few cells that make a target of numbers one of levels; nothing where it is none."""
+    name = target.column.name
+    text, declaration = records.column(name), sidecar.of(name)
+    if target.declared or not target.column.coded:
+        return []
+    values = present(text, declaration)
+    words = not_numbers(values, records.delimiter)
+    counts = dict(zip(text.values, text.counts.tolist(), strict=True))
+    few = len(words) <= SHOWN_VALUES and sum(counts[word] for word in words) <= FEW_GAPS * len(target.cells)
+    if not few or len(values) - len(words) <= CLASSES_AT_MOST:
+        return []
+    return retyped(text, declaration, "numeric", records)[1]
+
+
 def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
     column = target.column
     if kind.has_positive_class:
@@ -151,6 +170,8 @@ def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sideca
         return ChosenTarget(target)
     needed = kind.target_kinds[0]
     changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
+    if cells := _cells_among_numbers(target, records, sidecar) if problems else []:
+        raise DataError(*cells)
     if problems:
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"

@@ -12,7 +12,7 @@ from tests.cli.shell import typed
 MISTAKES = Path(__file__).with_name("mistakes.txt").read_text(encoding="utf-8")
 
 
-def _read(text: str) -> list[tuple[str, str, str]]:
+def rows_of(text: str) -> list[tuple[str, str, str]]:
     """What is typed, what is said, and what works, for each mistake of the table."""
     found: list[tuple[str, str, str]] = []
     for line in text.splitlines():
@@ -25,7 +25,7 @@ def _read(text: str) -> list[tuple[str, str, str]]:
     return found
 
 
-TABLE = _read(MISTAKES)
+TABLE = rows_of(MISTAKES)
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def check_same(one: Records, other: Records) -> None:
     """The same rows, cells, types and notes."""
     assert (one.header, one.delimiter, one.notes) == (other.header, other.delimiter, other.notes)
     assert one.lines.tolist() == other.lines.tolist()
-    typed = [[inferred(text, Declaration(), one.delimiter) for text in file.columns] for file in (one, other)]
+    typed = [[inferred(text, Declaration(), one) for text in file.columns] for file in (one, other)]
     for mine, theirs in zip(*typed, strict=True):
         assert (mine.column, mine.why) == (theirs.column, theirs.why)
         assert mine.cells.tobytes() == theirs.cells.tobytes()

@@ -52,7 +52,7 @@ def test_missing_columns_are_named_together(write: Write) -> None:
         new_rows(str(write("siez,code\n1,1\n")), COLUMNS)
     (problem,) = caught.value.problems
     assert problem.what == "lacks 2 of the 3 needed columns: size, colour"
-    assert problem.hint == "did you mean 'siez' for 'size'?"
+    assert problem.hint == "did you mean 'size' by 'siez'?"
 
 
 def test_a_number_that_is_none_is_refused_with_its_place(write: Write) -> None:

@@ -152,8 +152,10 @@ def test_a_target_of_numbers_with_a_few_words_for_missing_stays_numeric(loaded: 
 
 def test_columns_are_dropped_and_never_guessed(loaded: Loaded) -> None:
     text = "a,b,class\n1,2,u\n2,3,v\n3,4,v\n4,5,u\n"
-    dataset = loaded(text, drop=("class", "a"))
+    dataset = loaded("a,b,c\n1,2.5,3\n2,3,4\n3,4,5\n4,5,7\n", drop=("c", "a"))
     assert [field.role for field in dataset.schema] == ["ignore", "target", "ignore"]
+    with pytest.raises(DataError, match="'class' is the target, by its name, so it cannot be dropped"):
+        loaded(text, drop=("class",))
     with pytest.raises(DataError, match="'b' is the target, so it cannot be dropped"):
         loaded(text, drop=("b",), target="b")
 

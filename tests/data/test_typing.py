@@ -95,7 +95,7 @@ def test_levels_are_often_missing_from_a_fifth_of_a_hundred_rows_on(loaded: Load
 
 def test_a_column_that_is_numeric_but_for_a_few_cells_is_noted(loaded: Loaded) -> None:
     _, _, dataset = column_of(loaded, ["1", "2", "12 kg", "3"])
-    assert dataset.notes == ("column 'x' would be numeric but for '12 kg'",)
+    assert dataset.notes == ("column 'x' would be numeric but for '12 kg' in line 4",)
 
 
 @pytest.mark.parametrize("pair", [("FALSE", "TRUE"), ("no", "yes"), ("f", "t"), ("N", "Y"), ("False", "True")])

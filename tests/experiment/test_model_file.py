@@ -309,7 +309,7 @@ def test_everything_that_does_not_fit_is_named_at_once(path: Path) -> None:
     with pytest.raises(ModelFileError, match="lacks 2 of the 3 needed columns: a, b") as problem:
         load_model(path).table_of(lacking)
     assert len(problem.value.problems) == 1
-    assert problem.value.problems[0].hint == "did you mean 'A' for 'a'?"
+    assert problem.value.problems[0].hint == "did you mean 'a' by 'A'?"
 
 
 SEEN = "40 of 40 rows are equal to rows that the model has learned from, or nearly: they flatter it"

@@ -104,7 +104,7 @@ def _from_document(document: Document, source: Path | None, to_run: bool) -> tup
         protocol=first,
         further_protocols=tuple(one for one in further if one is not None),
         metrics=tuple(metrics),
-        metrics_where={name: part.where for name, part in metrics.items()},
+        metrics_where={name: part.where for name, part in ({"cost": parts.get("cost")} | metrics).items() if part},
         source=source,
         yardsticks=True,
         tune=tune,

@@ -152,7 +152,9 @@ def _with_values(model: ModelSpec, values: Mapping[str, str], problems: list[Pro
     if not given:
         return model
     cls, params = model.cls, {**model.params, **given}
-    wrong = [_with_grid(one, model.use, values) for one in problems_with(cls, params, _option)]
+    grids = dict(_grids(replace(model, params=params), {name: values[name] for name in given}))
+    problems += grids.values()
+    wrong = problems_with(cls, {name: value for name, value in params.items() if name not in grids}, _option)
     for name in given.keys() & model.params.keys():
         what = f"{model.use}: '{name}' is set with -m already"
         wrong.append(Problem(what, where="-p", hint="leave one of them out"))
@@ -176,14 +178,23 @@ def _step_with_values(step: StepSpec, values: Mapping[str, str], problems: list[
     return replace(step, params=params)
 
 
-def _with_grid(problem: Problem, use: str, values: Mapping[str, str]) -> Problem:
-    """Several values of a parameter that takes one are a grid."""
+def _grids(model: ModelSpec, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+    """By parameter, that several values make a grid, where it takes one and each of them would be legal."""
     for name, text in values.items():
         listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-        if len(listed) > 1 and f"{use}: {name} " in problem.what:
-            hint = f"to try several: -m '{{use: {use}, grid: {{{name}: [{', '.join(listed)}]}}}}'"
-            return replace(problem, hint=hint)
-    return problem
+        if len(listed) > 1 and _is_illegal(model, name, text):
+            if any(_is_illegal(model, name, part) for part in listed):
+                continue
+            others = [f"{other}: {value}" for other, value in values.items() if other != name]
+            params = f"params: {{{', '.join(others)}}}, " if others else ""
+            grid = f"{params}grid: {{{name}: [{', '.join(listed)}]}}"
+            hint = f"to try several: -m '{{use: {model.use}, {grid}}}'"
+            yield name, Problem(f"{model.use}: {name} takes one value, was given '{text}'", where="-p", hint=hint)
+
+
+def _is_illegal(model: ModelSpec, name: str, text: str) -> bool:
+    declared = parameter_at(model.cls, model.params, name)
+    return declared is not None and declared.problem_with(declared.from_text(text)) is not None
 
 
 def _option(*keys: str | int) -> str:

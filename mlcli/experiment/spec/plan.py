@@ -37,6 +37,7 @@ from mlcli.experiment.spec.datasets import (
 from mlcli.experiment.spec.expectations import Beats
 from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.shorthands import (
+    KINDS_OF_COST,
     refuse_nothing_tuned,
     refuse_unknown_metric,
     selection_of,
@@ -51,6 +52,7 @@ from mlcli.experiment.spec.suitability import (
     why_yardstick_too_slow,
     yardsticks_of,
 )
+from mlcli.metrics.costs import cost_name
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
     saved = _saved_models(models or ())
     only_saved = models is not None and len(saved) == len(models)
     datasets = planned_datasets(experiment.data, folder, faults, classes, saved)
-    check_metrics(experiment, datasets, faults)
+    if _has_classes_for_costs(experiment, datasets, faults):
+        check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
     for planned in datasets:
         before: list[ProtocolSpec] = []
@@ -100,6 +103,17 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
         if experiment.stages and cells and not any(cell.stages or cell.model.stages is not None for cell in cells):
             raise no_stages("none of the models has stages")
     return cells, faults
+
+
+def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
+    """Whether there is a dataset that costs can judge, where costs are given; that there is none is a fault."""
+    others = [f"{one.name} is {one.kind.name}" for one in datasets if one.kind.name != KINDS_OF_COST]
+    if experiment.cost is None or len(others) < len(datasets) or not datasets:
+        return True
+    with faults.collected(experiment.metrics_where.get(cost_name(experiment.cost), "")):
+        hint = "leave out --cost, or 'cost' in a file"
+        raise UsageError(f"costs are those of answering with classes, and {', '.join(others)}", hint=hint)
+    return False
 
 
 def _check_gates(experiment: Experiment, cells: Sequence[Cell], faults: Faults) -> None:

@@ -56,7 +56,10 @@ class Sweep:
 def experiment_of(request: CurveRequest, data: DataSpec, metric: str | None, seed: int) -> Sweep:
     """The experiment of a curve; what does not belong to its kind is refused."""
     if request.kind not in SWEEPS:
-        raise UsageError(f"there is no curve '{request.kind}'", hint=did_you_mean(request.kind, SWEEPS, "curves"))
+        hint = did_you_mean(request.kind, SWEEPS, "curves")
+        if data.reference in SWEEPS:
+            hint = f"did you mean: mlcli curve {data.reference} {request.kind}"
+        raise UsageError(f"there is no curve '{request.kind}'", hint=hint)
     if request.sizes is not None and request.kind != "learning":
         raise UsageError(f"--sizes are of learning curves, not of {request.kind}", hint="leave them out")
     if request.protocol is not None and request.kind in OWN_PROTOCOLS:

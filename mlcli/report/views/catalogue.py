@@ -8,7 +8,8 @@ from typing import Any
 
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.ranges import in_words
-from mlcli.core.registry import Entry
+from mlcli.core.registry import MODELS, Entry
+from mlcli.experiment.spec.shorthands import can_be_tuned
 from mlcli.report.document import (
     Content,
     Document,
@@ -122,7 +123,7 @@ def _page(entry: Entry) -> Document:
         Heading(entry.name, 1),
         Sentence(first),
         grid(["", ""], [fact for fact in facts.items() if fact[1]]),
-        *_parameter_elements(parameters(cls)),
+        *_parameter_elements(parameters(cls), _search_title(entry.name)),
         *_sections(rest),
     )
 
@@ -140,7 +141,13 @@ def _accepts_text(accepts: Any) -> str:
     return ", ".join(taken) + wish
 
 
-def _parameter_elements(declared: tuple[Parameter, ...]) -> Iterator[Element]:
+def _search_title(name: str) -> str:
+    """What the values worth trying are for: inner splits cannot compare models that learn without a target."""
+    is_compared_by_hand = name in MODELS and not can_be_tuned(name)
+    return "Values to compare, by mlcli curve validation" if is_compared_by_hand else "Search space of --tune"
+
+
+def _parameter_elements(declared: tuple[Parameter, ...], title: str) -> Iterator[Element]:
     if not declared:
         yield Sentence("It has no parameters.")
         return
@@ -149,7 +156,7 @@ def _parameter_elements(declared: tuple[Parameter, ...]) -> Iterator[Element]:
     yield grid(["name", "default", "takes", "meaning"], rows)
     worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
     if worth:
-        yield Heading("Search space of --tune")
+        yield Heading(title)
         yield grid(["name", "values"], worth)
 
 
