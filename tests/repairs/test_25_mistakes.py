@@ -73,7 +73,7 @@ WRONG = {
     "models: [knn]\n  protocol: {folds: 3}\n": "line 3 begins in column 3; below line 2 it can begin in column 1",
     "models:\n- use: knn\n   params: {k: 3}\n": "line 4 begins in column 4; below line 3 it can begin in column 3",
     "models:\n  - use: knn\n   params: {k: 3}\n": "line 4 begins in column 4; below line 3 it can begin in column",
-    "models:\n  - use: knn\n  params: {k: 3}\n": "line 4 begins in column 3; below line 3 it can begin in column 1 or",
+    "models:\n  - use: knn\n  params: {k: 3}\n": "line 4 begins in column 3; below line 3 it can begin in column",
     "models:\n  - use: knn\n    params:\n    k: 3\n": "if it belongs to 'params', indent it by two blanks more",
     "protocol:\nfolds: 3\n": "if it belongs to 'protocol', indent it by two blanks more",
     "models:\n- knn\n  - lda\n": "begin all items of a list in the same column",

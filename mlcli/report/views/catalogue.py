@@ -9,7 +9,6 @@ from typing import Any
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import MODELS, Entry
-from mlcli.experiment.spec.shorthands import can_be_tuned
 from mlcli.report.document import (
     Content,
     Document,
@@ -143,6 +142,8 @@ def _accepts_text(accepts: Any) -> str:
 
 def _search_title(name: str) -> str:
     """What the values worth trying are for: inner splits cannot compare models that learn without a target."""
+    from mlcli.experiment.spec.shorthands import can_be_tuned
+
     is_compared_by_hand = name in MODELS and not can_be_tuned(name)
     return "Values to compare, by mlcli curve validation" if is_compared_by_hand else "Search space of --tune"
 
