@@ -37,8 +37,8 @@ PLACES = ("feature", "low", "high", "side", "left", "parent", "begin", "end", "d
 NODE = np.dtype([(name, np.float64) for name in MEASURES] + [(name, np.int32) for name in PLACES])
 """A node: the mean of values or the score of gradients, the weighted impurity that its question takes away, and
 the threshold that was drawn, if any. Of what it asks: bins up to ``low`` go left, from ``high`` on right, and
-missing cells to a ``side``; or ``high`` levels have a branch each. Its first child; its parent, -1 at the root; its
-rows; the level that led there."""
+missing cells to a ``side``; or ``high`` levels have a branch each. Its first child; its parent, -1 at the root;
+its rows; the level that led there."""
 Nodes = np.ndarray[Any, Any]
 
 

@@ -29,6 +29,8 @@ from mlcli.tasks.classification import LabelledRows
 
 MOST_NAMED = 3
 """How many columns, and classes of each, a warning names."""
+SUM_TO_ONE = 1e-6
+"""How far from 1 probabilities may add up."""
 FRACTION = 1e-9
 """What is added to every variance, as a share of the largest variance of any column."""
 
@@ -92,6 +94,41 @@ def as_counted(counts: Array) -> Array:
 def with_pseudocounts(counts: Array, alpha: float) -> Array:
     """``alpha`` more of each level: (count + α) / (total + Vα)."""
     return np.asarray((counts + alpha) / (counts.sum(axis=0) + alpha * len(counts)))
+
+
+def with_prior(counts: Array, m: float, prior: Array) -> Array:
+    """``m`` rows more, spread over the levels by their ``prior`` probabilities: (count + m p) / (total + m)."""
+    added = m * prior.reshape(-1, *(1,) * (counts.ndim - 1))
+    return np.asarray((counts + added) / (counts.sum(axis=0) + m))
+
+
+def wrong_level_priors(given: Mapping[str, object]) -> list[str]:
+    """What is wrong with the prior probabilities of levels, as they are written."""
+    problems = []
+    for name, by_level in given.items():
+        if not isinstance(by_level, Mapping) or not by_level:
+            problems.append(f"level_priors: {name} needs a probability for each level, such as {{a: 0.3, b: 0.7}}")
+            continue
+        numbers = [one for one in by_level.values() if isinstance(one, int | float) and not isinstance(one, bool)]
+        if len(numbers) < len(by_level) or min(numbers) < 0 or abs(sum(numbers) - 1) > SUM_TO_ONE:
+            problems.append(f"level_priors: the probabilities of {name} must not be negative and must add up to 1")
+    return problems
+
+
+def refuse_misfitting_level_priors(given: Mapping[str, Mapping[str, float]], columns: Sequence[Column]) -> None:
+    """Refuse prior probabilities of columns or levels that are not there, or of a part of the levels."""
+    coded = {column.name: column for column in columns if column.coded}
+    for name, by_level in given.items():
+        if name not in coded:
+            hint = did_you_mean(name, coded, "columns with levels")
+            raise FitError(f"level_priors: there is no column '{name}' with levels", hint=hint)
+        levels = coded[name].levels
+        for level in by_level.keys() - set(levels):
+            hint = did_you_mean(level, levels, f"levels of {name}")
+            raise FitError(f"level_priors: {name} has no level '{level}'", hint=hint)
+        if left_out := [level for level in levels if level not in by_level]:
+            what = f"level_priors: {name} has no probability for {listed(left_out, MOST_NAMED)}"
+            raise FitError(what, hint="give each level one; together they are 1")
 
 
 def with_floor(counts: Array, epsilon: float) -> Array:

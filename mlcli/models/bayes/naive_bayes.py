@@ -8,7 +8,7 @@ Formula:
         (n_vk + α) / (N_k + Vα)    `smoothing: alpha`; α = 1 is the Laplace estimator
         n_vk / N_k                 `smoothing: none`, maximum likelihood (MLE)
         n_vk / N_k, or ε for 0     `smoothing: epsilon`
-        (n_vk + m/V) / (N_k + m)   `smoothing: m-estimate`
+        (n_vk + m p_v) / (N_k + m) `smoothing: m-estimate`; p_v = 1/V, or as `level_priors` say
 
     For numeric columns it is the normal density with the mean and the variance of the column in class k, or what
     `distributions` names: `bernoulli`, θ_k where x > 0 and 1 − θ_k elsewhere; `binomial`, θ_k^x (1 − θ_k)^(n−x)
@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,12 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.rooms import CELLS_OF_A_CACHE, blocks_of
+from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.learn_from_sums import held_out_classes
@@ -83,8 +86,11 @@ from mlcli.models.bayes._likelihoods import (
     normals_table,
     put_floors,
     refuse_misfitting_distributions,
+    refuse_misfitting_level_priors,
     split,
+    with_prior,
     wrong_distributions,
+    wrong_level_priors,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
 
@@ -120,6 +126,12 @@ class NaiveBayes(Classifier):
         tune=log_range(0.1, 10, simpler="high"),
         matters_when={"smoothing": "m-estimate"},
     )
+    level_priors: dict[str, Any] | None = param(
+        None,
+        "of columns the prior probability p of each level: {outlook: {sunny: 0.5, rainy: 0.5}}; 1/V if none",
+        if_given=True,
+        matters_when={"smoothing": "m-estimate"},
+    )
     smooth_prior: bool = param(
         False, "smooth the class shares in the same way", matters_when={"smoothing": ("alpha", "m-estimate")}
     )
@@ -152,6 +164,7 @@ class NaiveBayes(Classifier):
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
         found = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
+        found += wrong_level_priors(self.level_priors or {})
         if self.priors is not None and self.smooth_prior:
             found.append("priors that are given are not smoothed: leave out smooth_prior")
         if self.trials is not None and "binomial" not in self._chosen.values():
@@ -192,21 +205,26 @@ class NaiveBayes(Classifier):
         kept = np.asarray((variances > 0).all(axis=-2))
         # A column that never varies says nothing, whatever is done about others.
         flat = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
-        shares = tuple(self._smoothed(of_levels) for of_levels in counts)
+        coded = (column for column in self.columns_ if column.coded) if self.level_priors else repeat(None)
+        shares = tuple(self._smoothed(of_levels, column) for of_levels, column in zip(counts, coded, strict=False))
         return Likelihoods(self._priors_of(sums.weight), means, variances, kept, flat, shares, sums.layout, far)
 
     def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
         """The posteriors of all rows, each by sums of the rows outside its part; with the usual distributions."""
         self._refuse_misfits(data)
-        return None if self.distributions else held_out_classes(self, data, round_, steps)
+        return None if self.distributions or self.level_priors else held_out_classes(self, data, round_, steps)
 
-    def _smoothed(self, counts: Array) -> Array:
+    def _smoothed(self, counts: Array, column: Column | None = None) -> Array:
         smoothing = SMOOTHINGS[self.smoothing]
+        given = self.level_priors or {}
+        if self.smoothing == "m-estimate" and column is not None and column.name in given:
+            return with_prior(counts, self.m, np.array([given[column.name][level] for level in column.levels]))
         return smoothing.shares(counts, getattr(self, smoothing.parameter, 0.0)) if len(counts) else counts
 
     def _refuse_misfits(self, data: LabelledRows) -> None:
         refuse_misfitting_priors(self.id, self.priors, data)
         refuse_misfitting_distributions(self._chosen, data.table.columns)
+        refuse_misfitting_level_priors(self.level_priors or {}, data.table.columns)
         total = data.weights.sum()
         if self.smoothing == "epsilon" and self.epsilon * total >= 1:
             what = f"naive-bayes: epsilon {self.epsilon:g} is not below 1/N = {1 / total:.3g}"
@@ -296,6 +314,8 @@ class NaiveBayes(Classifier):
         if not any(column.coded for column in self.columns_) and not self.events_.size:
             return ""
         how = SMOOTHINGS[self.smoothing].words.format(self)
+        if self.smoothing == "m-estimate" and self.level_priors:
+            how = f"{how.rstrip('.')}; those of {listed(list(self.level_priors))} as level_priors say."
         priors = "The priors are as counted" if self.priors is None else "The priors are as given"
         return how if self.smooth_prior else f"{priors}; {how}"
 
