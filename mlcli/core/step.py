@@ -117,7 +117,8 @@ class Step:
 
     def undone(self, table: Table, rng: np.random.Generator) -> Table:
         """Rows that were drawn as they are behind it, as they are in front of it; other columns stay."""
-        made = self.columns_after(self.columns_)
+        present = {column.name for column in table.columns}
+        made = [column for column in self.columns_after(self.columns_) if column.name in present]
         names = {column.name for column in made}
         drawn = Table.of(((column, table.cells(column.name)) for column in made), len(table))
         others = (part for part in table.parts() if part[0].name not in names)

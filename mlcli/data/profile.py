@@ -163,8 +163,19 @@ def _histogram(present: Array, bins: int) -> tuple[tuple[int, ...], tuple[float,
     """Counts and edges; none where the numbers reach so far that their distance is not finite."""
     if not np.isfinite(present.max() - present.min()):
         return (), ()
-    counts, edges = np.histogram(present, bins=bins)
-    return tuple(counts.tolist()), tuple(edges.tolist())
+    edges = bin_edges(present, bins)
+    return tuple(np.histogram(present, edges)[0].tolist()), tuple(edges.tolist())
+
+
+def bin_edges(numbers: Array, bins: int) -> Array:
+    """The edges of bins of equal width around all finite numbers, also where these are all but equal or huge."""
+    known = numbers[np.isfinite(numbers)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    if high - low == np.inf:
+        return np.asarray(2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1))
+    least = bins * float(np.spacing(max(-low, high)))
+    room = max(0.5, least) if high - low <= least else 0.0
+    return np.linspace(low - room, high + room, bins + 1)
 
 
 def _level_counts(levels: tuple[str, ...], codes: Codes) -> tuple[LevelCount, ...]:

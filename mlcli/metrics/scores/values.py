@@ -41,6 +41,7 @@ def heavy_tails(answers: ValueAnswers) -> tuple[str, ...]:
     """The mark of squared errors of which a few rows are much."""
     errors, weight = bias(answers), answers.weight
     centred = errors - weighted_mean(errors, weight)
+    centred = centred / (np.abs(centred).max(initial=0.0) or 1.0)  # fourth powers of 1e80 are infinite
     kurtosis = weighted_mean(centred**4, weight) / (weighted_mean(centred**2, weight) ** 2 or np.inf)
     heavy = kurtosis > max(HEAVY, math.sqrt(len(errors) / 10))
     return (HEAVY_TAILS,) * heavy

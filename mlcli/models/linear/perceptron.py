@@ -142,7 +142,8 @@ class Perceptron(LinearMargins, Classifier):
         named = tuple(zip(self.score_names(), lines, strict=True))
         table = self.coefficient_table("Where intercept + coefficients × columns is above 0, it is that class.")
         passes = findings.Curve("Mistakes in each pass", "pass", points, named)
-        return (table, passes, *(self._visits_of(output) for output in np.unique(self.visits_[:, 0]).astype(int)))
+        shown = (table, passes) if named else (table,)  # one class has no plane, and no passes
+        return (*shown, *(self._visits_of(output) for output in np.unique(self.visits_[:, 0]).astype(int)))
 
     def _visits_of(self, output: int) -> findings.Table:
         """The rows that one plane met, and what became of it."""

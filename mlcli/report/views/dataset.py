@@ -15,7 +15,7 @@ from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.data.dataset import Dataset
-from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, Profile
+from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, Profile, bin_edges
 from mlcli.report.document import (
     Content,
     Document,
@@ -29,7 +29,7 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import lined_up, share, short
-from mlcli.report.views.distributions import bin_edges, histogram_of, pairs
+from mlcli.report.views.distributions import histogram_of, pairs
 
 LEVELS_SHOWN = 4
 LONGEST_LEVEL = 40

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.findings import Boxplots, Histogram
 from mlcli.core.tables import Array
+from mlcli.data.profile import bin_edges
 
 BINS = 8
 WHISKER = 1.5
@@ -22,17 +23,6 @@ def histogram(title: str, measure: str, parts: NamedNumbers, bins: int = BINS) -
     """How many numbers of each part lie where."""
     edges = bin_edges(np.concatenate([part for _, part in parts]), bins)
     return histogram_of(title, measure, edges, {name: np.histogram(part, edges)[0] for name, part in parts})
-
-
-def bin_edges(numbers: Array, bins: int) -> Array:
-    """The edges of bins of equal width around all finite numbers, also where these are all but equal or huge."""
-    known = numbers[np.isfinite(numbers)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    if high - low == np.inf:
-        return np.asarray(2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1))
-    least = bins * float(np.spacing(max(-low, high)))
-    room = max(0.5, least) if high - low <= least else 0.0
-    return np.linspace(low - room, high + room, bins + 1)
 
 
 def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, NDArray[Any]]) -> Histogram:

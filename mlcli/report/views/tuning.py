@@ -46,11 +46,16 @@ def _choice_tables(one: Scored) -> list[tuple[SplitResult, Table]]:
 
 
 def _choice_elements(name: str, tables: Sequence[tuple[SplitResult, Table]]) -> Iterator[Element]:
-    chosen = [row[0] for row in tables[0][1].rows]
+    names = tuple(dict.fromkeys(str(row[0]) for _, table in tables for row in table.rows[:-1]))
+    header = ("split", *names, str(tables[0][1].rows[-1][0]))
     yield Heading(f"{name}: chosen by inner splits")
     if len(tables) <= MOST_SPLITS:
-        rows = [(split.label, *(_value_text(row[1], row[2]) for row in table.rows)) for split, table in tables]
-        yield grid(("split", *map(str, chosen)), rows, right=range(1, len(chosen) + 1))
+        rows = []
+        for split, table in tables:  # where rows are too few for inner splits, nothing is chosen
+            *choices, score = table.rows
+            texts = {row[0]: _value_text(row[1], row[2]) for row in choices}
+            rows.append((split.label, *(texts.get(one, "") for one in names), _value_text(score[1], score[2])))
+        yield grid(header, rows, right=range(1, len(header)))
     yield notes(*_frequency_notes(tables), *_edge_notes(tables))
     if len(tables) == 1:
         yield from explained([one for one in tables[0][0].explanation if one.title == CANDIDATES])
