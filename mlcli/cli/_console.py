@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, TextIO
 
 from mlcli.report.document import Document
@@ -21,6 +21,32 @@ CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Control characters that JSON lets pass as they are, and that terminals may obey."""
 
 
+_streams: list[TextIO] = []
+"""Where results go now, the last of them; stdout if there is none."""
+
+
+def results() -> TextIO:
+    """The stream that results are written to."""
+    return _streams[-1] if _streams else sys.stdout
+
+
+@contextmanager
+def results_to(stream: TextIO) -> Iterator[None]:
+    """Write the results of the body to a stream."""
+    _streams.append(stream)
+    try:
+        yield
+    finally:
+        _streams.pop()
+
+
+@contextmanager
+def stdout_for_results() -> Iterator[None]:
+    """Keep stdout for results in the body; what methods or packages print there goes to stderr."""
+    with results_to(sys.stdout), redirect_stdout(sys.stderr):
+        yield
+
+
 def show_as(format: str, document: Callable[..., Document], values: Callable[..., Any], *result: Any) -> None:
     """Print a result to stdout in the format that was asked for; JSON is made of its plain values."""
     if format == JSON:
@@ -31,23 +57,23 @@ def show_as(format: str, document: Callable[..., Document], values: Callable[...
 
 def show(document: Document, format: str = "text") -> None:
     """Print a document to stdout."""
-    page = page_for(sys.stdout)
-    painted = format == "text" and has_colour(sys.stdout)
-    sys.stdout.write(text_of(document, page, coloured) if painted else renderer_of(format)(document, page))
+    page = page_for(results())
+    painted = format == "text" and has_colour(results())
+    results().write(text_of(document, page, coloured) if painted else renderer_of(format)(document, page))
 
 
 def show_json(value: Any) -> None:
     """Print one JSON document to stdout."""
     import json
 
-    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    is_utf8 = (results().encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not is_utf8)
-    sys.stdout.write(text.translate(CONTROLS) + "\n")
+    results().write(text.translate(CONTROLS) + "\n")
 
 
 def show_line(text: str) -> None:
     """Print a line to stdout, where it is the result."""
-    sys.stdout.write(f"{page_for(sys.stdout).shown(text)}\n")
+    results().write(f"{page_for(results()).shown(text)}\n")
 
 
 def remark(text: str) -> None:

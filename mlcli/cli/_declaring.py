@@ -60,9 +60,10 @@ def for_typer(command: Callable[..., None], *, with_plugins: bool = False) -> Ca
     taken = [option for one in declared for option in _options_of(one)] + CODE * with_plugins
 
     def with_options(plugin: Any = None, allow_import: Any = None, **given: Any) -> None:
+        from mlcli.cli._console import stdout_for_results
         from mlcli.core.plugins import add, allow_imports, for_now
 
-        with for_now():
+        with for_now(), stdout_for_results():
             add(plugin or ())
             allow_imports(allow_import or ())
             for name, group in groups.items():

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
-from mlcli.cli._console import page_for, remark, show_as
+from mlcli.cli._console import page_for, remark, results, results_to, show_as
 from mlcli.cli._declaring import flag, option, shared
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
@@ -96,7 +95,7 @@ def write_rows(columns: Columns, output: Path | None, format: str = CSV) -> None
     with (
         replacing(output) as beside,
         beside.open("w", encoding="utf-8", newline="") as target,
-        redirect_stdout(target),
+        results_to(target),
     ):
         _print(columns, format)
     remark(f"wrote {counted(len(next(iter(columns.values()), ())), 'row')} to {output}")
@@ -108,7 +107,8 @@ def _print(columns: Columns, format: str) -> None:
         return
     import csv
 
-    writer = csv.writer(_PrintableStream(sys.stdout) if sys.stdout.isatty() else sys.stdout, lineterminator="\n")
+    stream = results()
+    writer = csv.writer(_PrintableStream(stream) if stream.isatty() else stream, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
 

@@ -6,10 +6,11 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+STDOUT, STDERR = 1, 2
 PORTABLE = "MLCLI_PORTABLE"
 SAFE_PATH = "PYTHONSAFEPATH"
 PROC = Path("/proc")
@@ -22,6 +23,26 @@ class PeakMemory:
     """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
 
     bytes: int | None = None
+
+
+def send_stdout_to_stderr() -> None:
+    """Let this process write to stderr whatever it writes to stdout, compiled code and its children included."""
+    with suppress(OSError):  # one of them may be closed
+        os.dup2(STDERR, STDOUT)
+
+
+@contextmanager
+def stdout_as_stderr() -> Iterator[None]:
+    """Do so in the body."""
+    sys.stdout.flush()
+    saved = os.dup(STDOUT)
+    try:
+        send_stdout_to_stderr()
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(saved, STDOUT)
+        os.close(saved)
 
 
 def on_linux() -> bool:
@@ -83,6 +104,19 @@ def own_bytes(process: int) -> int | None:
     except (OSError, ValueError):
         return None
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def file_1_as_stderr() -> Iterator[None]:
+    """Let compiled code and threads of packages that write to stdout in the body write to stderr."""
+    sys.stdout.flush()
+    results = os.dup(STDOUT)
+    os.dup2(STDERR, STDOUT)
+    try:
+        yield
+    finally:
+        os.dup2(results, STDOUT)
+        os.close(results)
 
 
 @contextmanager

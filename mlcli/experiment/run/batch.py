@@ -11,6 +11,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
+from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import compiling
 from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
@@ -82,7 +83,9 @@ def run(
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
-        _run_supervised(ledger, [progress for progress in special if not progress.suspect], workers, until)
+        others = [progress for progress in special if not progress.suspect]
+        _run_supervised(ledger, others, workers, until)
+        _run_supervised(ledger, [progress for progress in others if progress.suspect], 1, until)
     if total is not None:
         _end_unfinished(ledger, total)
     return ledger.results()
@@ -150,7 +153,7 @@ def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: 
 
     if not any(progress.blocks() for progress in ledger.all_progress):
         return
-    with closing(cluster_named(backend, address, workers)) as cluster:
+    with stdout_as_stderr(), closing(cluster_named(backend, address, workers)) as cluster:
         cluster.share(ledger.shared_objects())
         watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
         assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
@@ -216,6 +219,8 @@ def _end_unfinished(ledger: Ledger, total: float) -> None:
 def _keep(ledger: Ledger, progress: CellProgress, message: Message) -> None:
     if isinstance(message, WorkerResult):
         _receive(ledger, progress, message)
+    elif message.status == "died" and not progress.suspect:
+        progress.suspect = True  # it is tried once more, by itself
     else:
         ledger.end(progress, message)
 

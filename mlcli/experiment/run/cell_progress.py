@@ -35,7 +35,7 @@ class CellProgress:
     untouched: bool = True
     """Whether nothing of it has run now."""
     seconds: float = 0.0
-    """What the stored splits took; a budget counts them."""
+    """What the answered splits took, stored ones included; a budget counts them."""
     quickest: float = inf
     """The seconds of its quickest split."""
     suspect: bool = False
@@ -86,6 +86,7 @@ class CellProgress:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
         self.untouched, self.closed_form_tried = False, True
         self.judged.add(outcome.results)
+        self.seconds += sum(each(outcome.results, "seconds"))
         self.quickest = min([self.quickest, *each(outcome.results, "seconds")])
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):

@@ -16,6 +16,7 @@ from mlcli.core.insertion import after
 from mlcli.core.nested import noun_of
 from mlcli.core.params import settings
 from mlcli.core.pipeline import Pipeline, learn, settle
+from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
@@ -125,7 +126,7 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
     rows = learner.pipeline().final.learned_from(data)
-    with one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
+    with stdout_as_stderr(), one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = seconds_of_work()
         pipeline = learner.fitted(rows, "all")
         settle(pipeline, rows, data)

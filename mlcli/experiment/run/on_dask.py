@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
-from math import inf
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import dask
@@ -15,6 +14,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin
 
 from mlcli.core.errors import UsageError
 from mlcli.core.processes import SAFE_PATH, safe_import_path
+from mlcli.core.quantities import duration
 from mlcli.experiment.run.clusters import (
     RESULTS,
     ClusterError,
@@ -33,6 +33,12 @@ STARTED_SAFELY = {f"distributed.nanny.pre-spawn-environ.{SAFE_PATH}": "1"}
 """So that a worker that is started again later has no working folder on its import path either."""
 COUNT_EVERY = 5.0
 """Seconds after which workers are counted again: they may come and go, in a queue for as long as there is work."""
+
+
+POLL_EVERY, LOOK_EVERY = 0.02, 5.0
+"""Seconds after which it is asked whether a block is judged, and whether workers are heard of."""
+MOST_SILENCE = 120.0
+"""Seconds without a heartbeat after which a worker is taken as stopped; they come every few seconds at least."""
 
 
 class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
@@ -65,6 +71,8 @@ class DaskCluster:
         self._name = f"mlcli-{uuid.uuid4().hex}"
         self._shared: Sequence[object] = ()
         self._counted, self._slots = 0.0, 0
+        self._heard: dict[str, tuple[float, float]] = {}
+        """By address the last heartbeat that the scheduler knows of, and when it was a new one by our clock."""
 
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
@@ -75,8 +83,7 @@ class DaskCluster:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
         waiting, expected = iter(works), versions()
         tags: dict[Future, Any] = {}
-        limit = None if until == inf else max(0.0, until - monotonic())
-        done = as_completed([], loop=self._client.loop, timeout=limit)
+        done = as_completed([], loop=self._client.loop)
         try:
             while True:
                 for tag, work in islice(waiting, max(0, AHEAD * self._workers() - len(tags))):
@@ -86,7 +93,7 @@ class DaskCluster:
                     done.add(future)
                 if not tags:
                     return
-                future = next(done)
+                future = self._next_done(done, until)
                 yield tags.pop(future), _result_of(future)
         except TimeoutError:
             return
@@ -101,6 +108,42 @@ class DaskCluster:
         self._client.close()
         if self._local is not None:
             self._local.close()
+
+    def _next_done(self, done: Any, until: float) -> Future:
+        """The next block that is judged, waited for as long as one of its workers is heard of."""
+        looked = monotonic()
+        while not done.has_ready():
+            if monotonic() >= until:
+                raise TimeoutError
+            if monotonic() - looked > LOOK_EVERY:
+                self._refuse_silence()
+                looked = monotonic()
+            sleep(POLL_EVERY)
+        return next(done)
+
+    def _refuse_silence(self) -> None:
+        """Stop waiting where every worker that has a block has been silent for long, as one that is stopped is.
+
+        While others work, Dask itself hands the blocks of a silent worker to them (``worker-ttl``).
+        """
+        try:
+            heartbeats: dict[str, float] = self._client.run_on_scheduler(
+                lambda dask_scheduler: {
+                    worker.address: worker.last_seen
+                    for worker in dask_scheduler.workers.values()
+                    if worker.processing
+                }
+            )
+        except Exception:  # a scheduler that is gone is told by the blocks
+            return
+        for address, heartbeat in heartbeats.items():
+            if self._heard.get(address, (None, 0.0))[0] != heartbeat:
+                self._heard[address] = (heartbeat, monotonic())
+        since = [monotonic() - self._heard[address][1] for address in heartbeats]
+        if since and min(since) > MOST_SILENCE:
+            silent = ", ".join(heartbeats)
+            what = f"no worker that has work was heard of for {duration(MOST_SILENCE)}: {silent}"
+            raise ClusterError(what, hint=f"let them go on (kill -CONT), or end them; {RESULTS}")
 
     def _workers(self) -> int:
         if not self._counted or monotonic() - self._counted > COUNT_EVERY:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mlcli.core.plugins import allowed_imports
-from mlcli.core.processes import on_linux, safe_import_path
+from mlcli.core.processes import on_linux, safe_import_path, send_stdout_to_stderr
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -68,13 +68,15 @@ def _allowed_children() -> Iterator[None]:
 def begin_worker(connection: Connection, parent: int) -> None:
     """What a worker begins with: it ends when its parent does, leaves Ctrl-C to it, and alone speaks to it.
 
-    Its session is what it and all that a method starts in it are ended by. A fork that a method makes of it must
-    neither answer a second time nor keep the pipe open when the worker is gone.
+    What it prints goes to stderr, since stdout is for results. Its session is what it and all that a method starts
+    in it are ended by. A fork that a method makes of it must neither answer a second time nor keep the pipe open
+    when the worker is gone.
     """
     if os.name == "posix":
         with suppress(PermissionError):  # of one that leads a group already
             os.setsid()
         os.register_at_fork(after_in_child=connection.close)
+    send_stdout_to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
     if on_linux():

@@ -41,6 +41,19 @@ def _kill_itself() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _kill_itself_once() -> None:
+    """The first time; the log has two fits of that split afterwards."""
+    mark = Path(f"{os.environ['TROUBLED_LOG']}.killed")
+    if not mark.exists():
+        mark.touch()
+        _kill_itself()
+
+
+def _print() -> None:
+    print("a remark of a method")
+    os.write(1, b"a remark of compiled code\n")
+
+
 def _become_two() -> None:
     os.fork()
 
@@ -117,6 +130,9 @@ TROUBLES: dict[str, Callable[[], object]] = {
     "leaves": lambda: os._exit(3),
     "exits": lambda: exit(4),
     "killed": _kill_itself,
+    "killed once": _kill_itself_once,
+    "stopped": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "prints": _print,
     "two": _become_two,
     "leaves a fork": _leave_a_fork,
     "leaves a fork and dies": _leave_a_fork_and_die,
