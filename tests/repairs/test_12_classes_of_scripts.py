@@ -1,4 +1,4 @@
-"""Estimators whose class is defined in the script, the notebook or a file of the user's own are judged like others."""
+"""An estimator whose class is defined in a script, a notebook or a file of one's own is judged like any other."""
 
 from __future__ import annotations
 
