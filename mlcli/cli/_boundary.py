@@ -115,6 +115,6 @@ def _written(trace: str) -> Path:
 
     handle, name = tempfile.mkstemp(prefix="mlcli-bug-", suffix=".txt")
     made_by = f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    with open(handle, "w", encoding="utf-8") as file:
+    with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(f"{made_by}\ncommand: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}")
     return Path(name)

@@ -17,8 +17,8 @@ from mlcli.report.page import Page
 NARROWEST_PAGE = 40
 PROSE = 110
 """Columns of prose where nothing says how wide a page is."""
-CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""Control characters that JSON lets pass as they are, and that terminals may obey."""
+UNSHOWN = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0xD800, 0xE000))}
+"""Control characters, which terminals may obey, and bytes of a path that are no text: JSON escapes neither."""
 
 
 _streams: list[TextIO] = []
@@ -68,7 +68,7 @@ def show_json(value: Any) -> None:
 
     is_utf8 = (results().encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not is_utf8)
-    results().write(text.translate(CONTROLS) + "\n")
+    results().write(text.translate(UNSHOWN) + "\n")
 
 
 def show_line(text: str) -> None:

@@ -42,6 +42,9 @@ def write(path: Path, content: str | bytes, hint: str = "") -> None:
     try:
         with replacing(path) as beside:
             beside.write_bytes(content.encode() if isinstance(content, str) else content)
+    except UnicodeEncodeError:
+        what = "cannot be written: it would hold a name that is not UTF-8"
+        raise StoreError(what, where=str(path), hint="rename the file or folder") from None
     except (OSError, ValueError) as problem:  # the latter of a null byte in the path
         what = f"cannot be written: {getattr(problem, 'strerror', problem)}"
         raise StoreError(what, where=str(path), hint=hint) from None

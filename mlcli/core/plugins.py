@@ -94,7 +94,7 @@ def imported_module(name: str, place: Path | str) -> ModuleType:
 def module_name(path: Path) -> str:
     """The name of the module of a plug-in: the same in every process, another for each content of a file."""
     content = path.read_bytes() if path.is_file() else b""
-    return f"{PREFIX}{path.stem}_{zlib.crc32(content, zlib.crc32(str(path).encode())):08x}"
+    return f"{PREFIX}{path.stem}_{zlib.crc32(content, zlib.crc32(os.fsencode(path))):08x}"
 
 
 def allow_imports(paths: Iterable[str]) -> None:

@@ -13,9 +13,9 @@ MAX_SEED = 2**63 - 1
 
 
 def digest(*parts: Any) -> str:
-    """A stable hash of plain JSON values."""
+    """A stable hash of plain JSON values; in a path there may be bytes that are no text."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def rng_for(*parts: Any) -> np.random.Generator:

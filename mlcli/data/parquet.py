@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from typing import Any
 
@@ -29,9 +30,12 @@ def read_parquet(source: Content, name: str) -> Records:
     except ImportError:
         hint = "pip install 'mlcli[parquet]', or convert it to CSV"
         raise DataError("is a Parquet file, which needs pyarrow", where=name, hint=hint) from None
-    held = source.path if isinstance(source, InFile) else io.BytesIO(source.piece(0, source.size))
     try:
-        with pq.ParquetFile(held) as file:
+        if isinstance(source, InFile):
+            held = pa.OSFile(os.fsencode(source.path))
+        else:
+            held = io.BytesIO(source.piece(0, source.size))
+        with held, pq.ParquetFile(held) as file:
             return _ParquetReader(file, name).records()
     except (pa.ArrowException, OSError) as problem:
         raise DataError(f"cannot be read as Parquet: {problem}", where=name) from None

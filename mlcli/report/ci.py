@@ -44,12 +44,13 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     suites = ET.Element("testsuites")
     for outcome in outcomes:
         cases = [*(_case_of_cell(one, outcome) for one in outcome.cells), *map(_case_of_gate, outcome.gates)]
-        suite = ET.SubElement(suites, "testsuite", name=outcome.title, tests=str(len(cases)))
+        suite = ET.SubElement(suites, "testsuite", name=Page().shown(outcome.title), tests=str(len(cases)))
         for counted, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
             suite.set(counted, str(sum(case.find(tag) is not None for case in cases)))
         suite.extend(cases)
     ET.indent(suites)
-    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    xml: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return xml.decode() + "\n"
 
 
 def _case_of_cell(one: Scored, outcome: ExperimentOutcome) -> ET.Element:

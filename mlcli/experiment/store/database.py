@@ -26,6 +26,8 @@ REMEDIES = {
     "SQLITE_CORRUPT": ("it is damaged", "move it away and run again, or use another with --store FILE"),
     "SQLITE_IOERR": ("the disk does not read or write it", "check the disk, or keep the store elsewhere"),
 }
+TEXT = "utf-8", "surrogateescape"
+"""How text is encoded: as Python holds the bytes of a path that are not UTF-8."""
 LOCK_TIMEOUT_SECONDS = 30.0
 """How long to wait for another process that is writing."""
 
@@ -85,9 +87,16 @@ class Database:
         return int(self.connection.execute(statement, values).lastrowid or 0)
 
     def insert(self, table: str, row: Mapping[str, Any]) -> int:
-        """Add a row to a table, as a part of a transaction; its id."""
-        places = ", ".join("?" * len(row))
-        return self.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())
+        """Add a row to a table, as a part of a transaction; its id.
+
+        A path may hold bytes that are not UTF-8: SQLite keeps them as they are.
+        """
+        values = [value.encode(*TEXT) if isinstance(value, str) else value for value in row.values()]
+        places = ", ".join("CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in row.values())
+        return self.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *values)
+
+    def __post_init__(self) -> None:
+        self.connection.text_factory = lambda content: content.decode(*TEXT)
 
     def all(self, statement: str, *values: Any) -> Iterable[Any]:
         """Every row of a query."""
