@@ -133,6 +133,7 @@ def _command_on(typed: str, rest: Sequence[str]) -> str:
 def on_missing(verb: str, what: str, words: Sequence[str], examples: Sequence[str]) -> str:
     """What to type where an argument or an option is missing."""
     from mlcli.core.registry import MODELS
+    from mlcli.data.shipped import FILE_SUFFIXES
 
     model = next((word for word in words if word in MODELS), "")
     if "--model" in what and model:
@@ -142,6 +143,8 @@ def on_missing(verb: str, what: str, words: Sequence[str], examples: Sequence[st
     if verb == "curve" and subject not in CURVES and not subject.startswith("-"):
         line = shlex.join(words) if {"-m", "--model"} & {*words} else f"{shlex.join(words)} -m MODEL"
         return f"say which curve: mlcli curve {CURVES[0]} {line}; others: {', '.join(CURVES[1:])}"
+    if verb in ("predict", "explain") and subject and subject.lower().endswith(FILE_SUFFIXES):
+        return f"a trained model stands first: mlcli train {subject} -m MODEL -o FILE makes one"
     example = next((one for one in examples if one.startswith(f"mlcli {verb} ")), "")
     return f"such as: {example}" if example else f"mlcli {verb} --help says what stands there"
 

@@ -74,8 +74,10 @@ def _reference(words: list[str]) -> str | dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            what = f"'{word}' is no cell"
-            raise UsageError(what, hint="give one file, or one row as column=value column=value ...")
+            hint = "give one file, or one row as column=value column=value ..."
+            if exists(words[0]) and all(one.isdigit() for one in words[1:]):
+                hint = f"rows of a file are named by {' '.join(f'--row {one}' for one in words[1:])}"
+            raise UsageError(f"'{word}' is no cell", hint=hint)
         if name in cells:
             raise UsageError(f"column '{name}' is given twice")
         cells[name] = value

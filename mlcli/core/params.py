@@ -58,9 +58,11 @@ class Parameter(Value):
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
         if wrong := self.problem_with(value):
-            grid = f"to try several: grid: {{{self.name}: {value}}}"
-            are_legal = isinstance(value, list) and value and not any(map(self.problem_with, value))
-            hint = grid if are_legal and not self.many else self.help
+            hint = self.help
+            if isinstance(value, list) and value and not self.many:
+                wrong_items = list(filter(None, map(self.problem_with, value)))
+                hint = hint if wrong_items else f"to try several: grid: {{{self.name}: {value}}}"
+                wrong = wrong_items[0] if wrong_items and self.choices else wrong
             yield Problem(f"{whose}: {self.name} {wrong}", where=place(self.name), hint=hint)
         for path in inside:
             what = f"{whose}: {self.name} is no model, so it has no parameter '{path}'"

@@ -18,6 +18,16 @@ predict w.mlcli odd.csv
   > did you mean 'outlook' by 'outlok'?
 eval iris -m k-means --task clustering -p start=a,d
   > start is one of k-means-plus-plus, random-assignment
+eval iris -m svm -p kernel=rbf,linear
+  > did you mean 'gaussian'?
+eval iris -m '{use: svm, params: {kernel: [rbf, linear]}}'
+  > did you mean 'gaussian'?
+eval iris -m '{use: knn, tune: k}'
+  > such as tune: [k]
+explain w.mlcli odd.csv 3
+  > named by --row 3
+predict my.csv
+  > mlcli train my.csv -m MODEL -o FILE
 eval iris -m bagging -p base=knn -p base.k=1,3
   > {use: bagging, params: {base: knn}, grid: {base.k: [1, 3]}}
   $ check bags.yaml

@@ -179,22 +179,21 @@ def _step_with_values(step: StepSpec, values: Mapping[str, str], problems: list[
 
 
 def _grids(model: ModelSpec, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """By parameter, that several values make a grid, where it takes one and each of them would be legal."""
+    """By parameter that takes one value and was given several: that they make a grid, or which is no choice."""
     for name, text in values.items():
         listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-        if len(listed) > 1 and _is_illegal(model, name, text):
-            if any(_is_illegal(model, name, part) for part in listed):
-                continue
-            others = [f"{other}: {value}" for other, value in values.items() if other != name]
-            params = f"params: {{{', '.join(others)}}}, " if others else ""
-            grid = f"{params}grid: {{{name}: [{', '.join(listed)}]}}"
+        declared = parameter_at(model.cls, model.params, name)
+        if declared is None or len(listed) < 2 or not declared.problem_with(declared.from_text(text)):
+            continue
+        wrong = next(filter(None, (declared.problem_with(declared.from_text(part)) for part in listed)), None)
+        others = [f"{other}: {value}" for other, value in values.items() if other != name]
+        params = f"params: {{{', '.join(others)}}}, " if others else ""
+        grid = f"{params}grid: {{{name}: [{', '.join(listed)}]}}"
+        if wrong is None:
             hint = f"to try several: -m '{{use: {model.use}, {grid}}}'"
             yield name, Problem(f"{model.use}: {name} takes one value, was given '{text}'", where="-p", hint=hint)
-
-
-def _is_illegal(model: ModelSpec, name: str, text: str) -> bool:
-    declared = parameter_at(model.cls, model.params, name)
-    return declared is not None and declared.problem_with(declared.from_text(text)) is not None
+        elif declared.choices is not None:
+            yield name, Problem(f"{model.use}: {name} {wrong}", where="-p", hint=declared.help)
 
 
 def _option(*keys: str | int) -> str:

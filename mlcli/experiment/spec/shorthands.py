@@ -24,7 +24,7 @@ RANGES = "ranges"
 COMPARED = 5
 """How many values of a range are named where they are to be compared by hand."""
 FORWARD = "forward-chaining"
-FORMS = "true, {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
+FORMS = "true, [C], {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
 RULE, FAIR_RULE = "decision-rule", "fair-thresholds"
 KINDS_OF_COST = "classification"
 BY_COST = ("cost", "expected-cost")
@@ -40,7 +40,8 @@ def settings_of_tuning(written: Any) -> Settings | None:
     if isinstance(written, list) and written and all(isinstance(path, str) for path in written):
         return {RANGES: dict.fromkeys(written)}
     if not isinstance(written, Mapping) or not written:
-        raise UsageError(f"'tune' takes {FORMS}; was given {written!r}")
+        hint = f"such as tune: [{written}]" if isinstance(written, str) else ""
+        raise UsageError(f"'tune' takes {FORMS}; was given {written!r}", hint=hint)
     known = [name for name in by_name(MODELS.load(TUNED)) if name != "base"]
     if not _are_settings(written, known):
         return {RANGES: dict(written)}
