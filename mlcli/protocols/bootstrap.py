@@ -6,7 +6,9 @@ Computed:
     are averaged over repeats: the leave-one-out bootstrap by samples. A model that has seen 63 % of the rows is
     somewhat worse than one that has seen all, so that these scores lean to the low side. `estimate: .632` makes up
     for it by 0.368 of the scores of training rows, and `.632+` by less of them the more a model overfits; models
-    are then asked about the rows of their bag, too. Tests of difference are by the plain scores.
+    are then asked about the rows of their bag, too. Tests of difference are by the plain scores. With
+    `bias_variance: true` a table below the scores splits the error into bias and variance, from what the models of
+    all bags that lack a row answer to it.
 
 Cost:
     One fit for each repeat.
@@ -41,6 +43,12 @@ class Bootstrap(Protocol):
         "what makes up for bags that hold few of the rows",
         choices=("plain", 0.632, ".632+"),
         if_given=True,
+    )
+    bias_variance: bool = param(
+        False,
+        "whether the error is shown in its parts, bias and variance; 50 repeats or more suit it",
+        if_given=True,
+        changes_answers=False,
     )
 
     def asks_training_rows(self) -> bool:

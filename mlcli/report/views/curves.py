@@ -20,37 +20,22 @@ from mlcli.report.document import (
     GridCell,
     Heading,
     grid,
-    grid_of_numbers,
     notes,
     strong,
 )
-from mlcli.report.numbers import decimals_of, fixed, lined_up, short
+from mlcli.report.numbers import decimals_of, fixed, short
 from mlcli.report.scoring.curves import CurvePoint, ScoreCurve, curve_finding, curves_over, validation_curve
 from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answers, scored
+from mlcli.report.views.bias_variance import decomposition_elements
 from mlcli.report.views.opening import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
-from mlcli.report.views.score_rows import Row, about_cell, score_rows, table_of_rows
+from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_rows
 from mlcli.report.views.score_table import BEST, score_cell
 from mlcli.tasks.table import kind_named, named
 
 READING = "±: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 SERIES = {"learning": "series", "stages": "stages"}
-ROUNDING = 1e-9
-"""So small a share of the largest error is not below 0."""
-BELOW_ZERO = "a bias² below 0 is the estimate of one that is about 0; more --repeats would tell"
-READING_LOSSES = {
-    "squared": (
-        "error: the mean squared error; bias²: of the mean answer to a row, with the noise that nobody could know "
-        "in it; variance: of the models' answers about it; both as of ever more models; error = bias² + variance"
-    ),
-    "0-1": (
-        "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
-        "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
-        "− biased; these depend on how many models there are. Kohavi & Wolpert: error = bias² + variance, by "
-        "squared shares of the answers, as of ever more models"
-    ),
-}
 
 
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
@@ -123,7 +108,7 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     head = opening([one.cell for one in cells])
     if sweep.kind == "bias-variance":
         models = _decompositions(cells)
-        return (*head, *_decomposition_elements(models), *_curve_of_decompositions(sweep, models))
+        return (*head, *decomposition_elements(models), *_curve_of_decompositions(sweep, models))
     curves = [element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)]
     return (*head, *curves, *_picture_of_kind(sweep, cells))
 
@@ -151,21 +136,11 @@ def sweep_as_table(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     cells = _scored_cells(sweep, results)
     if sweep.kind == "bias-variance":
         models = _decompositions(cells)
-        return table_of_rows(row for one in cells for row in _rows_of(about_cell(one), models[cells[one]]))
+        return table_of_rows(row for one, name in cells.items() for row in rows_of_terms(one, models[name]))
     values = [str(value) for value in sweep.values]
     swept = list(cells)[-len(values) :] if values else []
     points = {one: {"over": sweep.over, "at": value} for one, value in zip(swept, values, strict=True)}
     return table_of_rows({**row, **points.get(one, {})} for one in cells for row in score_rows(one))
-
-
-def _rows_of(about: Row, decomposition: Decomposition) -> Iterator[Row]:
-    """The error, and the terms that each paper has for its parts."""
-    yield {**about, "metric": f"{decomposition.loss} loss", "value": repr(float(decomposition.error))}
-    several = len(decomposition.terms) > 1
-    for paper, terms in decomposition.terms.items():
-        for term, value in terms.items():
-            name = f"{paper}: {term}" if several else term
-            yield {**about, "metric": name, "value": repr(float(value))}
 
 
 def _scored_cells(sweep: Sweep, results: Sequence[CellResult]) -> Group:
@@ -210,19 +185,3 @@ def _curve_of_decompositions(sweep: Sweep, models: Mapping[str, Decomposition]) 
     lines = [("error", tuple(one.error for one in swept))]
     lines += [(term, tuple(list(one.terms.values())[-1][term] for one in swept)) for term in terms]
     yield Curve(f"Bias and variance by {sweep.over}", sweep.over, points, tuple(lines))
-
-
-def _decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:
-    first = next(iter(models.values()))
-    titles = [(paper, term) for paper, terms in first.terms.items() for term in terms]
-    columns = [[one.error for one in models.values()]]
-    columns += [[one.terms[paper][term] for one in models.values()] for paper, term in titles]
-    several = len(first.terms) > 1
-    header = ["model", "error", *(f"{paper}: {term}" if several else term for paper, term in titles)]
-    yield Heading(f"Bias and variance, {first.loss} loss")
-    yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
-    asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
-    rounding = ROUNDING * max(one.error for one in models.values())
-    terms = [terms for one in models.values() for terms in one.terms.values()]
-    below = any(one.get("bias²", 0.0) < -rounding for one in terms)
-    yield notes(READING_LOSSES[first.loss], *[BELOW_ZERO] * below, asked)

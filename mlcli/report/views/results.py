@@ -10,6 +10,7 @@ from mlcli.report.document import Document, Element, GridCell, Heading, Sentence
 from mlcli.report.scoring.differences import best_of, differences_of
 from mlcli.report.scoring.gates import Gate
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
+from mlcli.report.views.bias_variance import requested_elements
 from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
 from mlcli.report.views.opening import opening, subject_of
 from mlcli.report.views.probabilities import probability_pictures
@@ -66,6 +67,7 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     if details.spread:
         yield from spread_of(group, metric)
     yield from scores_by_series(group, metric)
+    yield from requested_elements(group)
     yield from choices_in(group)
     yield from _answers_elements(group, details)
     if details.curves:

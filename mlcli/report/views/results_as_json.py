@@ -19,6 +19,7 @@ from mlcli.report.document import Document, grid
 from mlcli.report.scoring.curves import Series, series_of, summaries_of
 from mlcli.report.scoring.differences import differences_as_json, differences_of
 from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in
+from mlcli.report.views.bias_variance import requested_as_json
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.tuning import choices_as_json
@@ -105,6 +106,7 @@ def _result_as_json(one: Scored) -> dict[str, Any]:
         "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **given({"training": plain(dict(one.training))}),
         **_series_as_json(one),
+        **plain(requested_as_json(one)),
         **(_confusion_as_json(one.confusion) if one.confusion else {}),
         **given({"classes": [plain(asdict(rates)) for rates in one.classes]}),
         **_kind_as_json(one),

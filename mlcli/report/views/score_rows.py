@@ -8,9 +8,11 @@ from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import JUDGED, TRAINING, each
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.base import Summary
+from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import Document, grid
 from mlcli.report.scoring.curves import series_of, summaries_of
 from mlcli.report.scoring.scored import Scored, coordinate_name
+from mlcli.report.views.bias_variance import requested_decomposition, terms_by_name
 from mlcli.report.views.opening import protocol_words
 from mlcli.report.views.remarks import steps_of
 
@@ -44,10 +46,18 @@ def score_rows(one: Scored) -> Iterator[Row]:
         yield from rows_of_summaries(about, one.summaries)
         for metric, mean in one.training.items():
             yield {**about, "part": TRAINING, "metric": metric, "value": repr(float(mean))}
+    if isinstance(decomposition := requested_decomposition(one), Decomposition):
+        yield from rows_of_terms(one, decomposition)
     for series in series_of(one):
         for value, summaries in summaries_of(series).items():
             point = {"model": series.named(about["model"]), "over": series.over, "at": repr(float(value))}
             yield from rows_of_summaries({**about, **point}, summaries)
+
+
+def rows_of_terms(one: Scored, decomposition: Decomposition) -> Iterator[Row]:
+    """The error of a cell and its parts by bias and variance."""
+    for name, value in terms_by_name(decomposition).items():
+        yield {**about_cell(one), "part": JUDGED, "metric": name, "value": repr(float(value))}
 
 
 def rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator[Row]:
