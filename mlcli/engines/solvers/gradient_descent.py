@@ -8,19 +8,30 @@ Teboulle 2009).
 Stochastic: a pass begins with the gradient of all rows. Each step then takes this, and what the gradient of its
 few rows has changed by since (Johnson & Zhang 2013), so that steps need not become smaller to arrive. Rows come in
 an order that a fixed seed draws: where the minimum is does not depend on it.
+
+With a ``learning_rate`` η both step by −η times the gradient in every column, without bounds and momentum.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.errors import FitError
 from mlcli.core.rooms import blocks_of, shuffled
 from mlcli.core.tables import Array
 from mlcli.engines.linear_objective import LinearObjective, Minimum, weighted_gram
 
 
-def gradient_descent(objective: LinearObjective, start: Array, tolerance: float, max_iterations: int) -> Minimum:
+def gradient_descent(
+    objective: LinearObjective,
+    start: Array,
+    tolerance: float,
+    max_iterations: int,
+    learning_rate: float | None = None,
+) -> Minimum:
     """Step until no entry of the gradient is above ``tolerance``."""
+    if learning_rate is not None:
+        return _plain_descent(objective, start, tolerance, max_iterations, learning_rate)
     step, w = _safe_steps(objective), start
     momentum, here = 1.0, objective.at(start)
     for iteration in range(max_iterations):
@@ -33,6 +44,27 @@ def gradient_descent(objective: LinearObjective, start: Array, tolerance: float,
         here = objective.at(w + (last - 1) / momentum * (w - before))
     here = objective.at(w)
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def _plain_descent(
+    objective: LinearObjective, start: Array, tolerance: float, max_iterations: int, learning_rate: float
+) -> Minimum:
+    """θ ← θ − η ∂f/∂θ."""
+    here = first = objective.at(start)
+    for iteration in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, iteration, converged=True)
+        step = here.w - learning_rate * here.gradient
+        here = objective.at(objective.penalty.proximal(step, np.asarray(learning_rate)))
+        refuse_divergence(first.value, here.value, learning_rate)
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+def refuse_divergence(start: float, now: float, learning_rate: float) -> None:
+    """Refuse a learning rate under which the objective grows without end."""
+    if not now <= DIVERGED * max(abs(start), 1.0):
+        what = f"with a learning_rate of {learning_rate:g} the loss grows without end"
+        raise FitError(what, hint="a smaller one would help; without it, safe steps follow from the data")
 
 
 def _safe_steps(objective: LinearObjective) -> Array:
@@ -52,15 +84,22 @@ def _safe_steps(objective: LinearObjective) -> Array:
 BATCH = 64
 """Rows for each step."""
 CAUTION = 0.5
+DIVERGED = 1e6
+"""A loss this many times that of the start will not fall again."""
 SEED = 1
 
 
 def stochastic_gradient_descent(
-    objective: LinearObjective, start: Array, tolerance: float, max_iterations: int
+    objective: LinearObjective,
+    start: Array,
+    tolerance: float,
+    max_iterations: int,
+    learning_rate: float | None = None,
 ) -> Minimum:
     """Go through all rows until no entry of the gradient is above ``tolerance``; an iteration is a pass."""
-    rng, w, step = np.random.default_rng(SEED), start, _stochastic_steps(objective)
-    here = objective.at(start)
+    rng, w = np.random.default_rng(SEED), start
+    step = _stochastic_steps(objective) if learning_rate is None else np.asarray(learning_rate)
+    here = first = objective.at(start)
     for done in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, done, converged=True)
@@ -70,7 +109,12 @@ def stochastic_gradient_descent(
             change = few.at(w).gradient - few.at(here.w).gradient
             w = objective.penalty.proximal(w - step * (here.gradient + change), step)
         here = objective.at(w)
+        if learning_rate is not None:
+            refuse_divergence(first.value, here.value, learning_rate)
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
+DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_descent}
 
 
 def _stochastic_steps(objective: LinearObjective) -> Array:

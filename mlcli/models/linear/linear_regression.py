@@ -20,7 +20,9 @@ Choices:
     columns of unit norm, so units do not matter, and a column that differs from others only by the rounding of its
     cells counts as collinear. A weight counts a row that many times: N is the sum of weights. The checks are
     linearity, independence, one variance and normal residuals, each with a test, and how much other columns
-    inflate the variance of a coefficient. Descent ends at the same plane, without errors.
+    inflate the variance of a coefficient. Descent ends at the same plane, with the same errors and checks; without
+    them where it stops before. Its gradient is of half the mean squared error, in columns and a target of mean 0
+    and variance 1; so is ``learning_rate``, by which the notes multiply the gradient.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,12 +50,11 @@ from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
-from mlcli.engines.solvers.gradient_descent import gradient_descent, stochastic_gradient_descent
+from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
-DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_descent}
 CONFIDENCE = 0.95
 OF_INFLATION = (
     "How many times collinearity makes the variance of the coefficient larger; above 10: nearly collinear."
@@ -67,6 +69,12 @@ class LinearRegression(LinearValues, Regressor):
 
     solver: str = param("closed-form", "the solver", choices=("closed-form", *DESCENTS))
     checks: bool = param(True, "whether the assumptions are checked on the training rows", changes_answers=False)
+    learning_rate: float | None = param(
+        None,
+        "the learning rate η of descent: what the gradient is multiplied by; none: safe steps, with momentum",
+        gt=0,
+        matters_when={"solver": ("gradient-descent", "sgd")},
+    )
     tolerance: float = param(
         1e-8,
         "the gradient per row at which descent stops, in standard units",
@@ -105,21 +113,31 @@ class LinearRegression(LinearValues, Regressor):
         self._learn_precision(data, fit)
 
     def _by_descent(self, data: ValuedRows) -> LeastSquares:
-        """The same by gradient descent on half the mean squared error, in standard columns and deviations."""
+        """The same by gradient descent on half the mean squared error, in standard columns and deviations.
+
+        What the rows determine, and how precisely, does not depend on the solver.
+        """
         design = Design.of(data, self.intercept)
         middle = design.mean(data.y) if self.intercept else 0.0
         unit = np.sqrt(design.mean((data.y - middle) ** 2)) or 1.0
         loss = Squared((data.y - middle)[None] / unit, data.weights / design.total)
         penalty = Penalty.of(0.0, 0.0, design.scale, design.total)
         objective = LinearObjective(design.standard, loss, penalty, np.eye(1), self.intercept)
-        found = DESCENTS[self.solver](objective, objective.start, self.tolerance, self.max_iterations)
+        limits = self.tolerance, self.max_iterations, self.learning_rate
+        found = DESCENTS[self.solver](objective, objective.start, *limits)
         if unfinished := complaint([found], self.tolerance):
-            text = f"{self.id} {unfinished}; the solver closed-form, or a larger max_iterations, would help"
+            others = "the solver closed-form, a larger max_iterations, or another learning_rate if you gave one"
+            text = f"{self.id} {unfinished}; {others}, would help"
             warnings.warn(text, MlcliWarning, stacklevel=2)
         w = unit * found.at.w[0]
-        coefficients, constant = design.coefficients(w[:-1] / design.scale), ~design.varying
-        rank, squares = len(design.scale) + int(self.intercept), design.scale**2 * design.total
-        return LeastSquares(coefficients, design.centre, middle + float(w[-1]), constant, constant, rank, squares)
+        fit = least_squares(data, 0.0, self.intercept)
+        return replace(
+            fit,
+            coefficients=design.coefficients(w[:-1] / design.scale),
+            centre=design.centre,
+            level=middle + float(w[-1]),
+            inverse=fit.inverse if found.converged else None,
+        )
 
     def _learn_precision(self, data: ValuedRows, fit: LeastSquares) -> None:
         """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
@@ -206,11 +224,15 @@ class LinearRegression(LinearValues, Regressor):
     def _notes(self) -> Iterator[str]:
         collinear, constant = _names(self.columns_, self.collinear_), _names(self.columns_, self.constant_)
         if collinear:
+            of_least_norm = self.solver == "closed-form"
+            shown = f"the coefficients {'of least norm' if of_least_norm else 'where descent ended'} are shown"
             yield (
                 f"Collinear, or nearly so: {collinear}. The rows determine only the joint effect of these "
-                "columns; the coefficients of least norm are shown, without standard errors. Of levels, "
+                f"columns; {shown}, without standard errors. Of levels, "
                 "one-hot with drop: first leaves one out."
             )
+        if self.solver != "closed-form" and np.isnan(self.standard_errors_).all() and not collinear:
+            yield "No standard errors and no checks: descent stopped before it arrived, or rows are too few."
         if constant:
             yield f"Constant in the training rows, so without effect: {constant}."
 

@@ -14,8 +14,9 @@ Assumes:
 
 Cost:
     n·p·K for each step. Newton takes some five to ten, each with n·p²·K²/2 for its curvature (long tables are
-    solved for every eighth row first); L-BFGS some dozens without; gradient descent hundreds, sgd some dozen
-    passes. ``auto`` is Newton where curvatures are cheap, else L-BFGS.
+    solved for every eighth row first); L-BFGS some dozens without; gradient descent hundreds; sgd hundreds to
+    thousands of passes, or some dozens to a tolerance of 1e-3 where columns are hardly correlated. ``auto`` is
+    Newton where curvatures are cheap, else L-BFGS.
 
 Choices:
     The notes call the logistic function (sigmoid) logit, which is its inverse. Softmax of +w·x; with the minus of
@@ -24,7 +25,8 @@ Choices:
     they sum to 0, as do the intercepts. Two classes have one vector, so that softmax and one against the rest are
     then the same. ``tolerance`` is compared with the gradient per row of training, in columns of unit variance, so
     that it depends neither on the number of rows nor on units. Standard errors are those of the curvature at the
-    end, penalty included; there are none with an l1. The arctan link is not convex: the nearest minimum is given.
+    end, penalty included; there are none with an l1. ``learning_rate`` is what the gradient per row is multiplied
+    by, in columns of unit variance. The arctan link is not convex: the nearest minimum is given.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -45,6 +48,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective, Minimum, Penalty, complaint
 from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, LinkLoss, Loss, generalised_logistic
+from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import SCHEMES, LinearLikelihood, Scheme, Subproblem, scheme_of
@@ -97,6 +101,12 @@ class LogisticRegression(LinearLikelihood, Classifier):
         True, "whether odds ratios get intervals, for one more curvature", changes_answers=False
     )
     solver: str = param("auto", "the solver", choices=SOLVERS)
+    learning_rate: float | None = param(
+        None,
+        "the learning rate η of descent: what the gradient is multiplied by; none: safe steps",
+        gt=0,
+        matters_when={"solver": ("gradient-descent", "sgd")},
+    )
     tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
 
@@ -137,6 +147,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
         objectives = [self._objective(design, one, data.weights / design.total) for one in subproblems]
         until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
+        if self.learning_rate is not None and self.solver in DESCENTS:
+            minimise = partial(DESCENTS[self.solver], learning_rate=self.learning_rate)
         minima = [minimise(objective, objective.start, *until) for objective in objectives]
         self._warn(objectives, minima)
         found = [one.spread @ minimum.at.w for one, minimum in zip(subproblems, minima, strict=True)]
@@ -171,7 +183,8 @@ class LogisticRegression(LinearLikelihood, Classifier):
     def _warn(self, objectives: Sequence[LinearObjective], minima: Sequence[Minimum]) -> None:
         unfinished = complaint(minima, self.tolerance)
         if unfinished:
-            advice = SOLVERS[self.solver].advice
+            of_rate = "another learning_rate or solver would help"
+            advice = of_rate if self.learning_rate is not None else SOLVERS[self.solver].advice
             warnings.warn(f"{self.id} {unfinished}; {advice}", MlcliWarning, stacklevel=2)
         elif self.l2 == 0 and self.l1 == 0 and any(map(never_ends, objectives, minima)):
             warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
