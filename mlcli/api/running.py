@@ -56,7 +56,7 @@ def answered(
     if place is None:
         return [scored(result, experiment.metrics) for result in run(cells, **asked)]
     from mlcli.core.plugins import plugin_files
-    from mlcli.experiment.run.reproduction import PLUGINS, versions
+    from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep
@@ -70,6 +70,6 @@ def answered(
         found = [scored(result, experiment.metrics) for result in results]
         shown = [scores_to_keep(one) for one in found]
         plugins = list(map(str, plugin_files()))
-        for name, value in {VERSIONS: versions(), SCORES: shown, PLUGINS: plugins, **more}.items():
+        for name, value in {VERSIONS: versions_and_hardware(), SCORES: shown, PLUGINS: plugins, **more}.items():
             store.runs.keep(number, name, value)
     return found

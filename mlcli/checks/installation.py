@@ -12,7 +12,7 @@ from mlcli.core.errors import StoreError
 from mlcli.core.names import counted
 from mlcli.core.processes import on_linux
 from mlcli.core.threads import BLAS_VARIABLES, cores
-from mlcli.experiment.run.reproduction import versions
+from mlcli.experiment.run.reproduction import versions_and_hardware
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
 
 EXTRAS = {
@@ -39,7 +39,7 @@ def health_of(store: Path | None, default: Path) -> Health:
     """Everything that can be told without running a model; a default store need not be there."""
     problems: list[str] = []
     facts = {
-        "Versions": {**versions(), **_extra_facts()},
+        "Versions": {**versions_and_hardware(), **_extra_facts()},
         "Threads": _thread_facts(problems),
         "Compiled kernels": _kernel_facts(problems),
     }

@@ -6,16 +6,17 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mlcli import __version__
-from mlcli.core.answers import Answers
+from mlcli.core.answers import HEADER, Answers
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.names import listed
 from mlcli.core.plugins import plugin_files
@@ -34,6 +35,11 @@ PLUGINS = "plugins"
 """Under which name a run keeps the files of the user's own methods."""
 PACKAGES = ("numpy", "scipy", "numba")
 """That compute."""
+HARDWARE = ("cpu", "blas")
+"""What a run keeps of its machine: where one of them is another, the last digits of answers may be."""
+MOST_APART, MOST_OTHER_LABELS = 1e-3, 0.01
+"""On other hardware: how far numbers may lie apart, as a share of their range, and the share of other labels,
+of which there may always be one."""
 SHOWN = 12
 """Characters of a digest that a person compares."""
 
@@ -51,7 +57,16 @@ class RepeatedCell:
     @property
     def same(self) -> bool:
         """Whether it ended as before, with the same answers to the bit."""
-        return self.after is not None and self.after.status == self.before.status and self.difference is None
+        return self._ended_as_before and self.difference is None
+
+    @property
+    def close(self) -> bool:
+        """Whether it ended as before, with answers as close as other hardware gives them."""
+        return self._ended_as_before and (self.difference is None or self.difference.is_small)
+
+    @property
+    def _ended_as_before(self) -> bool:
+        return self.after is not None and self.after.status == self.before.status
 
 
 def rerun_cells(results: Sequence[CellResult], jobs: int | None, on_progress: OnProgress) -> list[RepeatedCell]:
@@ -149,6 +164,8 @@ class AnswerDifference:
 
     splits: int
     furthest: float
+    is_small: bool = False
+    """Whether numbers and labels lie as close as other hardware puts them."""
 
 
 def answers_digest(splits: Iterable[SplitResult]) -> str:
@@ -177,8 +194,37 @@ def difference_of(before: Sequence[SplitResult], after: Sequence[SplitResult]) -
     differing = [(a, b) for a, b in pairs if a is None or b is None or split_digest(a) != split_digest(b)]
     if not differing:
         return None
-    distances = (_distance(a, b) for a, b in differing if a is not None and b is not None)
-    return AnswerDifference(len(differing), max(distances, default=math.nan))
+    both = [(a, b) for a, b in differing if a is not None and b is not None]
+    furthest = max((_distance(a, b) for a, b in both), default=math.nan)
+    is_small = len(both) == len(differing) and all(starmap(_are_close, both))
+    return AnswerDifference(len(differing), furthest, is_small)
+
+
+def is_other_hardware(before: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Whether a run was made on another kind of CPU, or with another kernel of BLAS, as far as that was kept."""
+    return before is not None and any(name in before and before[name] != now[name] for name in HARDWARE)
+
+
+def versions_and_hardware() -> dict[str, str]:
+    """All that the digits of answers depend on beside the data and the experiment."""
+    return {**versions(), **hardware()}
+
+
+def hardware() -> dict[str, str]:
+    """The model of the CPU, and which of its kernels BLAS has chosen for it."""
+    from threadpoolctl import ThreadpoolController
+
+    libraries = (one for one in ThreadpoolController().info() if one["user_api"] == "blas")
+    kernels = {f"{one['internal_api']} {one.get('architecture') or ''}".strip() for one in libraries}
+    return dict(zip(HARDWARE, (_model_of_cpu(), ", ".join(sorted(kernels)) or "none"), strict=True))
+
+
+def _model_of_cpu() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def versions() -> dict[str, str]:
@@ -200,12 +246,34 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, dtype=wide)
 
 
+def _arrays_of(split: SplitResult) -> dict[tuple[str, str], np.ndarray[Any, Any]]:
+    """Every array of the answers of a split."""
+    return {(name, key): array for name, answers in _parts(split) for key, array in answers.arrays().items()}
+
+
+def _are_close(before: SplitResult, after: SplitResult) -> bool:
+    """Whether all numbers and labels of two splits lie as close as other hardware puts them."""
+    one, other = _arrays_of(before), _arrays_of(after)
+    if one.keys() != other.keys():
+        return False
+    rows = [key for key in one if key[1].startswith(HEADER)]
+    same_rows = all(np.array_equal(one[key], other[key]) for key in rows)
+    return same_rows and all(_are_close_arrays(one[key], other[key]) for key in one.keys() - set(rows))
+
+
+def _are_close_arrays(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any]) -> bool:
+    if before.shape != after.shape:
+        return False
+    if before.dtype.kind != "f" or after.dtype.kind != "f":
+        return int((before != after).sum()) <= max(1, MOST_OTHER_LABELS * before.size)
+    finite = before[np.isfinite(before)]
+    extent = (np.ptp(finite) or np.abs(finite).max()) if finite.size else 0.0
+    return np.allclose(before, after, rtol=0.0, atol=MOST_APART * extent, equal_nan=True)
+
+
 def _distance(before: SplitResult, after: SplitResult) -> float:
     """The largest difference of a number in both; NaN where they hold no numbers that can be compared."""
-    one, other = (
-        {(name, key): array for name, answers in _parts(split) for key, array in answers.arrays().items()}
-        for split in (before, after)
-    )
+    one, other = _arrays_of(before), _arrays_of(after)
     floats = ((one[key], other[key]) for key in one.keys() & other.keys() if other[key].dtype.kind == "f")
     found = (float(np.nanmax(np.abs(a - b), initial=0.0)) for a, b in floats if a.shape == b.shape)
     return max(found, default=math.nan)

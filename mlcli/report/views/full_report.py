@@ -14,7 +14,12 @@ from mlcli.core.findings import Finding, Lines, Table
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.reproduction import SHOWN, dataset_as_it_was, refuse_missing_plugins, versions
+from mlcli.experiment.run.reproduction import (
+    SHOWN,
+    dataset_as_it_was,
+    refuse_missing_plugins,
+    versions_and_hardware,
+)
 from mlcli.experiment.spec.cells import Cell
 from mlcli.report.document import (
     Content,
@@ -174,7 +179,7 @@ def _is_shown(finding: Finding, best: bool) -> bool:
 def _provenance(results: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
     yield Heading("How it was made", 1)
     cells = [one.cell for one in results]
-    used = provenance.versions if provenance.versions is not None else versions()
+    used = provenance.versions if provenance.versions is not None else versions_and_hardware()
     facts = {
         "command": provenance.how,
         "started": provenance.started,

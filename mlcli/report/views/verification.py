@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.names import counted, listed
-from mlcli.experiment.run.reproduction import SHOWN, answers_digest
+from mlcli.experiment.run.reproduction import (
+    MOST_APART,
+    MOST_OTHER_LABELS,
+    SHOWN,
+    answers_digest,
+    is_other_hardware,
+)
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.report.document import Content, Document, GridCell, Sentence, grid, notes, strong
 from mlcli.report.numbers import short
@@ -23,6 +29,11 @@ SCORES, VERSIONS = "scores", "versions"
 ENDS = ("mean", "low", "high")
 ROUNDING = 1e-12
 RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
+CLOSE = GridCell("close", "best")
+TOLERANCE = (
+    f"on another CPU, or with another kernel of BLAS, the last digits may differ: numbers count as close up to "
+    f"{MOST_APART:g} of their range, and one label, or {100 * MOST_OTHER_LABELS:g} % of them, may be another"
+)
 NOT_KEPT = "nothing was kept to compare with"
 
 
@@ -120,17 +131,26 @@ def rerun_of(
         before, then, again = one.before, *_digests_then_and_now(one)
         shown = again[:SHOWN] if again else "-"
         splits = str(len(before.splits))
-        rows.append(
-            [before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, RESULTS[one.same]]
-        )
-    differing, every = sum(not one.same for one in cells), counted(len(cells), "cell")
-    same = f"{every} run again: the same answers to the bit as in"
-    said = f"{differing} of {every} differ from" if differing else same
+        result = CLOSE if agrees(one, was, now) and not one.same else RESULTS[one.same]
+        rows.append([before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, result])
+    differing, every = sum(not agrees(one, was, now) for one in cells), counted(len(cells), "cell")
+    equal = sum(one.same for one in cells)
+    same = "the same answers to the bit as in"
+    if equal < len(cells):
+        same = f"{counted(equal, 'cell')} with the same answers to the bit, the others close to"
+    said = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
+    remarks = [*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)]
+    remarks += [TOLERANCE] if is_other_hardware(was, now) else []
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
-        notes(*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)),
+        notes(*remarks),
         Sentence(f"{said} {_run_text(run)}.", "strong"),
     )
+
+
+def agrees(one: RepeatedCell, was: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Whether a cell came out as it was: to the bit, or closely where the hardware is another."""
+    return one.close if is_other_hardware(was, now) else one.same
 
 
 def _digests_then_and_now(one: RepeatedCell) -> tuple[str, str | None]:
@@ -167,6 +187,7 @@ def rerun_as_json(
         "version": __version__,
         "run": run.id,
         "same": all(one.same for one in cells),
+        "agrees": all(agrees(one, was, now) for one in cells),
         "versions": {"then": dict(was) if was else None, "now": dict(now)},
         "cells": [
             {
@@ -174,6 +195,7 @@ def rerun_as_json(
                 "model": one.before.cell.label,
                 **dict(zip(("then", "now"), _digests_then_and_now(one), strict=True)),
                 "same": one.same,
+                "agrees": agrees(one, was, now),
                 **({"why": list(_differences_between(one))} if not one.same else {}),
             }
             for one in cells

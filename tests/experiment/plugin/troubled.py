@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -50,7 +51,7 @@ def _kill_itself_once() -> None:
 
 
 def _print() -> None:
-    print("a remark of a method")
+    sys.stdout.write("a remark of a method\n")
     os.write(1, b"a remark of compiled code\n")
 
 
