@@ -2,7 +2,8 @@
 
 Formula:
     For each column j a model f_j predicts it from the other columns, or from the ``window`` rows before. e_j(x) =
-    (x_j − f_j(x)) / σ_j, with σ_j the root mean square of these errors out of fold. s(x) = mean_j e_j(x)².
+    (x_j − f_j(x)) / σ_j, with σ_j the root mean square of these errors out of fold. s(x) = mean_j e_j(x)². Of a
+    nominal column a classifier gives probabilities, and √(−ln p(x_j)) stands for x_j − f_j(x).
     ``score: psnr``: with the errors in units of the range of their column, PSNR(x) = −10 log₁₀ mean_j error_j²,
     and s(x) = 1 − (PSNR(x) − min) / (max − min), over the training rows out of fold.
     With a ``second`` model, the training rows of the largest errors (``marked``) are its positive class, and s(x)
@@ -16,18 +17,23 @@ Cost:
     folds + 1 fits of the model for each column predicted.
 
 Choices:
-    ``columns`` says what is predicted, by default every column of numbers that varies. Errors of training rows are
-    out of fold, so that a model that remembers rows does not look exact; rows asked meet the model of all training
-    rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in their
-    order (role order, else that of the file), sequence by sequence, and before the first row stands itself.
+    ``columns`` says what is predicted, by default every column that varies and that the model can predict: a
+    regressor numbers, a classifier levels, one that is both all columns. A regressor sees levels as 0 and 1. A
+    probability counts as at least 0.001, and a level that training did not have as improbable. Errors of training
+    rows are out of fold, so that a model that remembers rows does not look exact; rows asked meet the model of all
+    training rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in
+    their order (role order, else that of the file), sequence by sequence, and before the first row stands itself.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
@@ -47,21 +53,27 @@ from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import SupervisedRows
 
+Cell = TypeVar("Cell", bound=np.generic)
 SCORES = ("error", "psnr")
 NEVER_EXACT = 1e-3
 """The least σ, as a share of the deviation of the column."""
+LEAST_PROBABLE = 1e-3
+"""What a level counts as that has a smaller probability."""
 NEVER_NOTHING = 1e-12
 """The least mean square of which a logarithm is taken."""
 MARKS = ("predicted", "odd")
 
 
-@register("prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)")
+@register(
+    "prediction-error", reference="Noto, Brodley & Slonim 2012 (FRaC); Liu et al. 2018 (future frames)", revision=2
+)
 class PredictionError(Detector):
     """How badly each row is predicted."""
 
-    base: Model = model_param("ridge", "the model that predicts a column", of=(Regressor,))
-    columns: tuple[str, ...] = param((), "the columns that are predicted; none: all that are numbers")
+    base: Model = model_param("ridge", "the model that predicts a column", of=(Classifier, Regressor))
+    columns: tuple[str, ...] = param((), "the columns that are predicted; none: all that the model can predict")
     window: int = param(0, "from how many rows before a row is predicted; 0: from its other columns", ge=0)
     score: str = param("error", "how errors are counted", choices=SCORES)
     folds: int = param(5, "how many folds the training rows are split into", ge=2)
@@ -71,15 +83,23 @@ class PredictionError(Detector):
     )
 
     models_: tuple[Model, ...] = learned("predicted")
-    places_: Array = learned("predicted")
-    """Which columns of numbers are predicted."""
+    predicted_: tuple[str, ...] = learned("predicted")
+    """The names of the columns that are predicted."""
     units_: Array = learned("predicted")
     """σ of each, or its range."""
     psnr_: Array = learned()
     """The smallest and the largest of the training rows."""
     second_: Any = learned()
 
-    accepts = Accepts()
+    @property
+    def accepts(self) -> Accepts:
+        """Levels as well, for a model that predicts them."""
+        return Accepts(nominal=isinstance(self.base.final, Classifier))
+
+    def conflicts(self) -> list[str]:
+        """A ratio of numbers, for a model that predicts none."""
+        none = self.score == "psnr" and not isinstance(self.base.final, Regressor)
+        return [f"score psnr is of numbers, and {self.base.final.id} predicts levels"] if none else []
 
     @property
     def in_sequence(self) -> bool:
@@ -93,67 +113,80 @@ class PredictionError(Detector):
         stretches = data.stretches() if self.window else [order_of_content(data)]
         seen = joined([self._seen(data.table.take(rows)) for rows in stretches])
         data = data.take(np.concatenate(stretches))
-        numbers = data.table.numbers
         if len(data) < 3:
             raise FitError("prediction-error needs at least three training rows")
-        self.places_ = self._places(data.table.number_columns, numbers)
-        names = [data.table.number_columns[place].name for place in self.places_]
-        rows = [
-            ValuedRows(table=self._without(seen, name), rows=data.rows, target=name, y=numbers[:, place])
-            for name, place in zip(names, self.places_, strict=True)
-        ]
+        self.predicted_ = tuple(column.name for column in self._predicted(data.table))
+        rows = [self._rows_of(data, seen, name) for name in self.predicted_]
         folds = inner_folds(rows[0], self.folds, rng)
         errors = np.column_stack([self._held_out(one, folds, rng.spawn(1)[0]) for one in rows])
         self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
-        self._measure(errors, numbers[:, self.places_])
+        self._measure(errors, rows)
         if self.second is not None:
             self.second_ = self._of_marks(data, seen, self._scored(errors), rng)
 
-    def _places(self, columns: tuple[Column, ...], numbers: Array) -> Array:
-        """The columns that are predicted; a name that is none is refused, and one that does not vary left out."""
-        names = [column.name for column in columns]
+    def _predicted(self, table: Table) -> list[Column]:
+        """The columns that are predicted, numbers first; those that do not vary are left out."""
+        base = self.base.final
+        able = [*(table.number_columns if isinstance(base, Regressor) else ())]
+        able += table.code_columns if isinstance(base, Classifier) and self.score != "psnr" else ()
+        names = [column.name for column in able]
         for wanted in self.columns:
             if wanted not in names:
-                hint = did_you_mean(wanted, names, "columns of numbers")
-                raise FitError(f"prediction-error: there is no column '{wanted}' of numbers", hint=hint)
-        asked = [place for place, name in enumerate(names) if not self.columns or name in self.columns]
-        varying = [place for place in asked if np.ptp(numbers[:, place]) > 0]
+                hint = did_you_mean(wanted, names, "columns that it can predict")
+                what = f"prediction-error: there is no column '{wanted}' that {base.id} could predict"
+                raise FitError(what, hint=hint)
+        requested = [column for column in able if not self.columns or column.name in self.columns]
+        varying = [column for column in requested if len(np.unique(table.cells(column.name))) > 1]
         if not varying:
-            raise FitError("prediction-error needs a column of numbers that varies, to predict it")
-        if not self.window and len(columns) < 2:
+            raise FitError(f"prediction-error needs a column that varies and that {base.id} can predict")
+        if not self.window and len(table.columns) < 2:
             raise FitError("prediction-error needs a second column to predict from, or a window of a sequence")
-        if len(varying) < len(asked):
+        if len(varying) < len(requested):
             warnings.warn("columns with one value in all training rows are left out", MlcliWarning, stacklevel=3)
-        return np.array(varying)
+        return varying
+
+    def _rows_of(self, data: ScreenedRows, seen: Table, name: str) -> SupervisedRows:
+        """Rows whose target is a column."""
+        column = next(column for column in data.table.columns if column.name == name)
+        cells, seen = data.table.cells(name), self._without(seen, name)
+        if column.coded:
+            codes = cells.astype(np.int32)
+            return LabelledRows(table=seen, rows=data.rows, target=name, y=codes, classes=column.levels)
+        return ValuedRows(table=seen, rows=data.rows, target=name, y=cells.astype(np.float64))
 
     def _seen(self, table: Table) -> Table:
         """What a prediction is made from: the columns, or those of the rows before."""
         if not self.window:
             return table
-        before = rows_before(table.numbers, self.window)
-        back = range(1, self.window + 1)
-        names = [Column(f"{column.name} {rows} before") for rows in back for column in table.number_columns]
-        return Table(tuple(names), before.reshape(len(table), len(names)), np.empty((len(table), 0), np.int32))
+        numbers, codes = rows_before(table.numbers, self.window), rows_before(table.codes, self.window)
+        columns = tuple(
+            replace(column, name=f"{column.name} {rows} before")
+            for block in (table.number_columns, table.code_columns)
+            for rows in range(1, self.window + 1)
+            for column in block
+        )
+        numbers = numbers.reshape(len(table), self.window * len(table.number_columns))
+        return Table(columns, numbers, codes.reshape(len(table), self.window * len(table.code_columns)))
 
     @staticmethod
     def _without(seen: Table, name: str) -> Table:
         return seen.select(column.name for column in seen.columns if column.name != name)
 
-    def _base(self, rows: ValuedRows) -> Model:
+    def _base(self, rows: SupervisedRows) -> Model:
         return behind_steps(self.base, rows.table.columns)
 
-    def _held_out(self, rows: ValuedRows, folds: Any, rng: np.random.Generator) -> Array:
+    def _held_out(self, rows: SupervisedRows, folds: Any, rng: np.random.Generator) -> Array:
         """The errors of each row by models that have not seen it."""
-        return np.asarray(rows.y - outputs_held_out(self._base(rows), rows, folds, rng)[:, 0])
+        return _errors(rows.y, outputs_held_out(self._base(rows), rows, folds, rng))
 
-    def _measure(self, errors: Array, numbers: Array) -> None:
+    def _measure(self, errors: Array, rows: Sequence[SupervisedRows]) -> None:
         """Settle what errors are measured by."""
         if self.score == "psnr":
-            self.units_ = np.ptp(numbers, axis=0)
+            self.units_ = np.array([np.ptp(one.y) for one in rows], np.float64)
             found = _psnr(errors / self.units_)
             self.psnr_ = np.array([found.min(), found.max()])
         else:
-            least = NEVER_EXACT * numbers.std(axis=0)
+            least = NEVER_EXACT * np.array([_spread(one) for one in rows])
             self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
             self.psnr_ = np.zeros(2)
 
@@ -173,13 +206,13 @@ class PredictionError(Detector):
         return fitted(behind_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
 
     def errors(self, table: Table) -> Array:
-        """X − f(x) of each column that is predicted."""
-        seen = self._seen(table)
-        said = [
-            outputs(model, self._without(seen, table.number_columns[place].name), Regressor)[:, 0]
-            for model, place in zip(self.models_, self.places_, strict=True)
-        ]
-        return np.asarray(table.numbers[:, self.places_] - np.column_stack(said))
+        """The error of each column that is predicted."""
+        seen, levels = self._seen(table), {column.name for column in table.code_columns}
+        found = []
+        for model, name in zip(self.models_, self.predicted_, strict=True):
+            answers = outputs(model, self._without(seen, name), Classifier if name in levels else Regressor)
+            found.append(_errors(table.cells(name), answers))
+        return np.column_stack(found)
 
     def score_rows(self, table: Table) -> Array:
         """The mean squared error, its PSNR, or what the second model makes of the row."""
@@ -187,18 +220,19 @@ class PredictionError(Detector):
             return np.asarray(outputs(self.second_, self._seen(table), Classifier)[:, 1])
         return self._scored(self.errors(table))
 
-    def deviations(self, table: Table) -> Array:
-        """The squared error of each column, with its sign."""
+    def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
+        """The squared error of each column, of numbers with its sign."""
         if self.second_ is not None and not self.window:
-            return super().deviations(table)
-        found, errors = np.zeros(table.numbers.shape), self.errors(table) / self.units_
-        found[:, self.places_] = errors * np.abs(errors)
-        return found
+            return super().reasons(table)
+        names = tuple(column.name for column in (*table.number_columns, *table.code_columns))
+        errors = self.errors(table) / self.units_
+        found = np.zeros((len(table), len(names)))
+        found[:, [names.index(name) for name in self.predicted_]] = errors * np.abs(errors)
+        return names, found
 
     def explain(self) -> findings.Explanation:
         """How well each column is predicted."""
-        names = [model.target_ for model in self.models_]
-        rows = tuple(zip(names, self.units_.tolist(), strict=True))
+        rows = tuple(zip(self.predicted_, self.units_.tolist(), strict=True))
         what = "range" if self.score == "psnr" else "error out of fold"
         table = findings.Table("Predicted columns", ("column", what), rows)
         return (table, *(self.second_.explain() if self.second_ is not None else ()))
@@ -206,8 +240,26 @@ class PredictionError(Detector):
     def check_learned(self) -> None:
         """Units above 0."""
         super().check_learned()
+        if not set(self.predicted_) <= {column.name for column in self.columns_}:
+            raise ValueError("the saved models predict other columns")
         if not (self.units_ > 0).all():
             raise ValueError("the errors of prediction-error have no unit")
+
+
+def _errors(cells: Any, answers: Array) -> Array:
+    """Numbers less their predictions, or the roots of how surprising levels are by their probabilities."""
+    if answers.shape[1] == 1:
+        return np.asarray(cells - answers[:, 0])
+    probable = np.where(cells < 0, 0.0, answers[np.arange(len(cells)), cells])
+    return np.asarray(np.sqrt(-np.log(np.clip(probable, LEAST_PROBABLE, 1.0))))
+
+
+def _spread(rows: SupervisedRows) -> float:
+    """The deviation of numbers, or the same for levels: the root of the error of their shares."""
+    if isinstance(rows, LabelledRows):
+        shares = rows.class_totals / rows.class_totals.sum()
+        return float(np.sqrt(-(shares * np.log(np.maximum(shares, NEVER_NOTHING))).sum()))
+    return float(np.std(rows.y))
 
 
 def _psnr(errors: Array) -> Array:
@@ -215,9 +267,9 @@ def _psnr(errors: Array) -> Array:
     return np.asarray(-10 * np.log10(np.maximum((errors**2).mean(axis=1), NEVER_NOTHING)))
 
 
-def rows_before(X: Array, size: int) -> Array:
+def rows_before(X: NDArray[Cell], size: int) -> NDArray[Cell]:
     """The rows before each row, the nearest first (n × size × columns); before the first row stands itself."""
     if not len(X):
-        return np.empty((0, size, X.shape[1]))
+        return np.empty((0, size, X.shape[1]), X.dtype)
     place = np.arange(len(X))[:, None] - np.arange(1, size + 1)
     return np.asarray(X[np.maximum(place, 0)])
