@@ -30,7 +30,10 @@ def compare_command(
     rope: float = option("--rope", "SIZE", "Differences within this size count as none.", default=0.01, min=0),
     against: str = option("--against", "MODEL", "Compare each model with this one only.", default=""),
     test: str = option(
-        "--test", "NAME", "mcnemar or 5x2. [default: what suits the metric and the splits]", default=""
+        "--test",
+        "NAME",
+        "mcnemar, 5x2 or corrected-t. [default: what suits the metric and the splits]",
+        default="",
     ),
     lower_is_better: bool = flag("--lower-is-better", "The scores of the CSV are errors."),
     format: Format = "text",

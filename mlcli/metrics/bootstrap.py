@@ -2,7 +2,8 @@
 
 Percentile intervals come from 1,000 resamples; beyond 20,000 rows from fewer, so that no more than 20 million rows
 are drawn, but from 200 at least. A resample is a weighting of the rows: how often each was drawn, times its own
-weight. Rows that hang together, such as those of a sequence, are drawn together. The numbers of the rows seed the
+weight. Rows that hang together, such as those of a sequence, are drawn together, and so are all answers to one row
+of a repeated protocol. The numbers of the rows seed the
 resamples, and units are numbered as they first stand there: all models and metrics meet the same ones, as paired
 tests need.
 """
@@ -22,6 +23,7 @@ from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.intervals import LEVEL, NO_SPREAD, Interval
+from mlcli.metrics.pooling import rows_or_groups, units_of
 
 RESAMPLES = 1_000
 FEWEST = 200
@@ -72,17 +74,16 @@ def resamples_for(rows: int) -> int:
 
 def drawn_from(answers: Answers) -> str:
     """What is drawn, in words."""
-    if answers.units is None:
-        return counted(len(answers), "row")
-    return f"{len(np.unique(answers.units))} units of rows that hang together"
+    count = len(np.unique(rows_or_groups(answers)))
+    return counted(count, "row") if units_of(answers) is None else f"{count} units of rows that hang together"
 
 
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
     unit = _units_of(answers)
-    numbers = hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest()
-    for counts in _drawn(numbers, int(unit.max()) + 1, len(answers)):
-        yield (counts if answers.units is None else counts[:, unit]) * answers.weights
+    count, numbers = int(unit.max()) + 1, hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest()
+    for counts in _drawn(numbers, count, len(answers)):
+        yield (counts if count == len(answers) else counts[:, unit]) * answers.weights
 
 
 @lru_cache(maxsize=1)
@@ -101,11 +102,9 @@ def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...
 
 def _units_of(answers: Answers) -> Rows:
     """The number of what each row is drawn with, by the order in which these first stand there."""
-    if answers.units is None:
-        return np.arange(len(answers))
     from mlcli.tasks.stretches import numbered_by_appearance
 
-    return numbered_by_appearance(answers.units).astype(np.intp)
+    return numbered_by_appearance(rows_or_groups(answers)).astype(np.intp)
 
 
 def _under(metric: Metric, answers: Answers, block: Array) -> Array:

@@ -25,10 +25,11 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
-from mlcli.metrics.interval_rules import FEWEST_GROUPS
+from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS
 from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
-from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, scores_of
+from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows, within_splits
+from mlcli.metrics.stability import beyond_rows
 
 T = TypeVar("T")
 DOUBT = 1.75
@@ -130,16 +131,38 @@ def compare(
 
 
 def _by_units(pair: PairedModels, mean: float) -> Difference:
-    """Over rows or groups where these tell the error, else over splits."""
+    """Over rows or groups where these tell the error, else over splits; over splits, too, where these disagree."""
     several = len(pair.first.parts) > 1
     first, second = pair.each(lambda one: one.over_units)
     if first is None or second is None:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
         return _by_splits(pair, mean)
-    bounds = (pair.first.metric.low or 0.0, pair.first.metric.high or 0.0)
-    scale = max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
-    return _over_units(first.beside(second, mean), _doubt(pair.first), scale)
+    units, doubt = first.beside(second, mean), _doubt(pair.first)
+    scale = _size_of_scores(first, second, pair.first.metric)
+    differences = _differences_of_disagreeing_splits(pair, units.spread * doubt, units.freedom)
+    if differences is not None:
+        return _over_differences(pair, mean, differences, scale, f", {BECAUSE_SPLITS_DIFFER}")
+    return _over_units(units, doubt, scale)
+
+
+def _differences_of_disagreeing_splits(pair: PairedModels, variance: float, freedom: float) -> Array | None:
+    """The difference in each split, where these vary more than their rows explain; repeats even rows out."""
+    one = pair.first
+    if len(one.splits) == 1 or one.repeated:
+        return None
+    first, second = pair.each(lambda judged: judged.first_order_values)
+    if first is None or second is None or not beyond_rows(first - second, one.splits, variance, freedom):
+        return None
+    if one.parts is not one.splits:
+        return first - second
+    scores = np.array(pair.each(_scores_of_splits), dtype=np.float64)
+    return np.asarray(scores[0] - scores[1])
+
+
+def _size_of_scores(first: OverUnits, second: OverUnits, metric: Metric) -> float:
+    bounds = (metric.low or 0.0, metric.high or 0.0)
+    return max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
 
 
 def _doubt(judged: MetricOfSplits) -> float:
@@ -172,19 +195,51 @@ def _by_splits(pair: PairedModels, mean: float) -> Difference:
     scores = pair.each(_scores_of_splits)
     if not all(map(_comparable, (*scores[0], *scores[1]))):
         return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
-    values, one = np.array(scores, dtype=np.float64), pair.first
-    scale = float(np.abs(values).max())
-    differences = by_round(_but_for_rounding(values[0], values[1], scale), one.rounds)
-    found = over_splits(differences, one.train_rows, [len(answers) for answers in one.splits], scale)
-    test = f"corrected resampled t over {counted_rounds(differences, one.rounds)}"
-    estimate = ScoreEstimate(mean, found.error, found.freedom)
+    values = np.array(scores, dtype=np.float64)
+    return _over_differences(pair, mean, values[0] - values[1], float(np.abs(values).max()))
+
+
+def _over_differences(
+    pair: PairedModels, mean: float, differences: Array, scale: float, because: str = ""
+) -> Difference:
+    """Nadeau & Bengio's t over the differences of splits, no surer than what the judged rows allow.
+
+    ``scale`` is the size of the scores.
+    """
+    one = pair.first
+    values = by_round(np.where(np.abs(differences) <= SAME * scale, 0.0, differences), one.rounds)
+    estimate = over_splits(values, one.train_rows, [len(answers) for answers in one.splits], scale)
+    test = f"corrected resampled t over {counted_rounds(values, one.rounds)}{because}"
     if estimate.error > 0:
-        return _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
+        estimate = replace(estimate, mean=mean)
+        found = _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
+        return _no_surer_than(_over_rows(pair, mean), found)
     if abs(mean) <= SAME * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
     at_once = PairedModels(*pair.each(MetricOfSplits.at_once))
     return replace(
         _by_units(at_once, mean), why="the splits all differ by the same amount, so the rows were tested"
+    )
+
+
+def _over_rows(pair: PairedModels, mean: float) -> Difference:
+    """What the judged rows alone say of a difference, as if no other training rows gave other models."""
+    first, second = pair.each(lambda one: over_units(one.metric, one.parts))
+    if first is None or second is None:
+        return _by_resampling(pair, mean)
+    return _over_units(first.beside(second, mean), 1.0, _size_of_scores(first, second, pair.first.metric))
+
+
+def _no_surer_than(rows: Difference, found: Difference) -> Difference:
+    """The larger p and the wider interval of two tests of the same difference."""
+    if rows.p is None or found.p is None or found.low is None or found.high is None:
+        return found
+    low = found.low if rows.low is None else min(found.low, rows.low)
+    high = found.high if rows.high is None else max(found.high, rows.high)
+    if rows.p <= found.p and (low, high) == (found.low, found.high):
+        return found
+    return replace(
+        found, low=low, high=high, p=max(rows.p, found.p), test=f"{found.test}, no surer than {rows.test}"
     )
 
 
@@ -244,22 +299,41 @@ def wald_plus_two(more: int, less: int, rows: int) -> Interval:
 
 
 def five_by_two(pair: PairedModels, mean: float) -> Difference:
-    """Dietterich 1998: the first of ten differences by the spread within five rounds of two folds."""
+    """Dietterich 1998: the first of ten differences by the spread within five rounds of two folds.
+
+    The interval is around that first difference, as the test is, so that it leaves out 0 where p is below 5 %.
+    """
     if [len(round_) for round_ in rounds_of_rows(pair.first.splits)] != [2] * 5:
         return Difference(mean, why="the 5 × 2 test needs five repeats of two folds: --folds 2 --repeats 5")
-    scores = np.array(pair.each(_scores_of_splits), dtype=np.float64)
-    halves = (scores[0] - scores[1]).reshape(5, 2)
-    error = math.sqrt(float(halves.var(axis=1, ddof=1).mean()))
-    if not error > 0:
+    scores = pair.each(_scores_of_splits)
+    if not all(map(_comparable, (*scores[0], *scores[1]))):
+        return Difference(mean, why=_why_not([*scores[0], *scores[1]]))
+    values = np.array(scores, dtype=np.float64)
+    halves = (values[0] - values[1]).reshape(5, 2)
+    estimate = ScoreEstimate(float(halves[0, 0]), math.sqrt(float(halves.var(axis=1, ddof=1).mean())), 5)
+    if not estimate.error > 0:
         return Difference(mean, why="the 5 × 2 test sees no spread")
-    estimate = ScoreEstimate(float(halves[0, 0]), error, 5)
-    reach = estimate.interval("5 × 2 t").high
-    assert reach is not None
-    away = reach - estimate.mean
-    return Difference(mean, mean - away, mean + away, estimate.p_of_zero(), "5 × 2 t of Dietterich")
+    test = "5 × 2 t of Dietterich"
+    found = _difference(mean, estimate.interval(test).holding(mean), estimate.p_of_zero(), test)
+    if found.distinguishable and estimate.mean * mean < 0:
+        return Difference(
+            mean, test=test, why="its first difference, which it tests, has another sign than the mean"
+        )
+    return found
 
 
-ON_REQUEST: dict[str, Callable[[PairedModels, float], Difference]] = {"mcnemar": mcnemar, "5x2": five_by_two}
+def corrected_resampled(pair: PairedModels, mean: float) -> Difference:
+    """Nadeau & Bengio 2003: t over the differences of splits."""
+    if len(pair.first.splits) < 2:
+        return Difference(mean, why="the corrected resampled t-test needs several splits")
+    return _by_splits(pair, mean)
+
+
+ON_REQUEST: dict[str, Callable[[PairedModels, float], Difference]] = {
+    "mcnemar": mcnemar,
+    "5x2": five_by_two,
+    "corrected-t": corrected_resampled,
+}
 """The tests that are made only where they are asked for, by name."""
 
 

@@ -38,6 +38,7 @@ from mlcli.metrics.intervals import (
 )
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units
 from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
+from mlcli.metrics.stability import beyond_rows
 
 TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
 """For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
@@ -47,6 +48,8 @@ TRUST_IN_ONE_UNSTEADY = 0.9
 """The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
 TRUST_ONE_BY_ONE = 0.64
 """The same of rows left out one by one: fits that share nearly all rows are nearly one."""
+BECAUSE_SPLITS_DIFFER = "since they differ by more than their rows explain"
+SPLITS_DIFFER = "the splits differ by more than their rows explain, so the interval is that of the splits"
 COUNTED_AS = ", each counted as "
 """What stands before the trust in rows where an interval says how it was made."""
 FEWEST_GROUPS = 30
@@ -70,20 +73,44 @@ def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | N
     known = [value for value in values if value is not None]
     several = len(judged.parts) > 1 and 1 < len(known) == len(values)
     if units is None:
-        return _over_splits(judged, value, known) if several else _bootstrap(judged)
+        return _at_least_of_rows(judged, value, known) if several else _bootstrap(judged)
     if units.noun == "groups" and units.count < FEWEST_GROUPS and several:
         made = _over_splits(judged, value, known)
         if made.low is not None:
             return made
+    of_splits = judged.first_order_values if len(judged.splits) > 1 else None
+    if of_splits is not None and beyond_rows(
+        of_splits, judged.splits, units.spread / trust_in(judged), units.freedom
+    ):
+        made = _over_splits(judged, value, known if judged.parts is judged.splits else of_splits)
+        return replace(made, how=f"{made.how}, {BECAUSE_SPLITS_DIFFER}", remark=SPLITS_DIFFER)
     made = RULES[judged.metric.scale](judged, units).holding(value)
     return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
 
 
-def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float]) -> Interval:
+def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float] | Array) -> Interval:
     means, scale = by_round(values, judged.rounds), max(map(abs, values))
     estimate = over_splits(means, judged.train_rows, [len(answers) for answers in judged.splits], scale)
     how = f"corrected resampled t over {counted_rounds(means, judged.rounds)}"
     return ScoreEstimate(value, estimate.error, estimate.freedom).interval(how)
+
+
+def _at_least_of_rows(judged: MetricOfSplits, value: float, values: Sequence[float]) -> Interval:
+    """The interval over splits, no narrower than the rows allow where several splits judge the same rows."""
+    made = _over_splits(judged, value, values)
+    pooled = judged.metric.compute(joined(judged.splits))
+    if judged.rounds is not None or not judged.repeated or isinstance(pooled, Undefined):
+        return made
+    units = over_units(judged.metric, judged.parts)
+    of_rows = RULES[judged.metric.scale](judged, units) if units else _bootstrap(judged).shifted(value - pooled)
+    if of_rows.low is None or of_rows.high is None:
+        return made
+    if made.low is None or made.high is None:
+        return of_rows
+    low, high = min(made.low, of_rows.low), max(made.high, of_rows.high)
+    if (low, high) == (made.low, made.high):
+        return made
+    return replace(made, low=low, high=high, how=f"{made.how}, no narrower than {of_rows.how}")
 
 
 def _bootstrap(judged: MetricOfSplits) -> Interval:

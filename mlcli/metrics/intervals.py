@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,19 +41,27 @@ class Interval:
     low: float | None
     high: float | None
     how: str
+    remark: str = ""
+    """What a reader of the score must know of it."""
 
     def holding(self, value: float) -> Interval:
         """The interval, wide enough to hold a score that is a mean where it is of all rows together."""
         if self.low is None or self.high is None:
             return self
-        return Interval(min(self.low, value), max(self.high, value), self.how)
+        return replace(self, low=min(self.low, value), high=max(self.high, value))
+
+    def shifted(self, by: float) -> Interval:
+        """The interval of a score that is so much higher."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=self.low + by, high=self.high + by)
 
     def within(self, low: float | None, high: float | None) -> Interval:
         """The part of the interval that a score can reach."""
         if self.low is None or self.high is None:
             return self
         lowest, highest = -math.inf if low is None else low, math.inf if high is None else high
-        return Interval(max(self.low, lowest), min(self.high, highest), self.how)
+        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,21 @@ class MetricOfSplits:
         tells = self.rounds is None and by_others(self.splits, self.train_rows)
         return over_units(self.metric, self.parts) if tells else None
 
+    @cached_property
+    def first_order_values(self) -> Array | None:
+        """How far each split is from the score of all, by the influence of its rows; small splits bias it less."""
+        answers = joined(self.splits)
+        influences = influence(self.metric, answers)
+        if influences is None:
+            values = defined(scores_of(self.metric, self.splits))
+            return np.array(values) if len(values) == len(self.splits) else None
+        counted = answers.weights > 0
+        split = np.repeat(np.arange(len(self.splits)), list(map(len, self.splits)))[counted]
+        weights = answers.weights[counted]
+        sums = np.bincount(split, weights * influences[counted], len(self.splits))
+        totals = np.bincount(split, weights, len(self.splits))
+        return np.asarray(sums / totals) if (totals > 0).all() else None
+
     def at_once(self) -> MetricOfSplits:
         """The same of one answer to each row, as if one model had given them."""
         return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)

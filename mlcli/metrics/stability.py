@@ -10,6 +10,8 @@ Lecture notes give three verdicts and no rule. The rule here, in shares of rows:
     consistent      no fold stands apart
 
 Without the error terms, folds of 15 rows would nearly always be called inconsistent.
+
+Any metric has a test besides, of whether its splits vary more than their rows explain (``beyond_rows``).
 """
 
 from __future__ import annotations
@@ -20,11 +22,16 @@ from typing import Literal
 
 import numpy as np
 
+from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
+from mlcli.metrics.distributions import f_tail
+from mlcli.metrics.pooling import rounds_of_rows
 
 SPREAD_OF_MAD = 1.4826
 """A normal sample's standard deviation by its median absolute deviation."""
 WIDE, FAR = 0.05, 0.02
+RARE = 0.01
+"""Splits that vary so much in fewer than this share of datasets whose splits are alike are said to disagree."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,22 @@ def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Sta
     verdict: Literal["outlier split", "inconsistent"] = "outlier split" if len(apart) == 1 else "inconsistent"
     verdict_words = "outlier split" if len(apart) == 1 else "outlier splits"
     return Stability(verdict, apart, median, spread, f"{verdict_words}: {named}, far from the median {median:.3f}")
+
+
+def beyond_rows(values: Array, splits: Sequence[Answers], variance: float, freedom: float) -> bool:
+    """Whether values of splits vary more than their rows explain: an F test at 1 %.
+
+    ``variance`` is what rows explain of the variance of the mean over splits that judge each row once, with its
+    degrees of freedom. Splits of uneven sizes vary unevenly, so theirs are by Welch & Satterthwaite.
+    """
+    first, *others = rounds_of_rows(splits)
+    if len(first) < 2 or variance <= 0 or any(len(each) != len(first) for each in others):
+        return False
+    by_round = values.reshape(-1, len(first))
+    of_splits = 1 / np.array([len(answers) for answers in first])
+    between = float(of_splits.sum() ** 2 / (of_splits**2).sum()) - 1
+    ratio = float(by_round.var(axis=1, ddof=1).mean()) / len(first) / variance
+    return between > 0 and f_tail(ratio, between, freedom) < RARE
 
 
 def _chance_errors(median: float, rows: Array) -> Array:

@@ -103,7 +103,7 @@ def _summary(
         high=made.high,
         splits=values,
         why="" if finite else "; ".join(marks) or "infinite",
-        marks=marks,
+        marks=(*marks, *filter(None, [made.remark])),
         interval=made.how,
     )
 

@@ -139,7 +139,7 @@ def _by_remark(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[
 
 
 EVERY = (_steps_and_notes, _closed_forms, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
-IN_SHORT = (_steps_and_notes, _score_marks, _baselines_below_chance, _warning_remarks)
+IN_SHORT = (_steps_and_notes, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
 """What the scores are of, what they lack, and what was warned of."""
 
 
