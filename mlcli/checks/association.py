@@ -16,6 +16,8 @@ from mlcli.core.tables import Array, Codes, Flags
 MISSING = " is missing"
 CUTS = 20
 """Thresholds that are tried on a column of numbers."""
+FEWEST_FLAGGED = 5
+"""A condition that holds for fewer of the rows in question shows nothing."""
 
 
 def share_right(cells: NDArray[Any], classes: Codes, count: int) -> float:
@@ -61,9 +63,31 @@ class ColumnCondition:
     words: str
     correlation: float
     """Of the condition with what it tells (phi)."""
-    inside: float
-    outside: float
     rows: int
+    """How many rows meet it, of all."""
+    of_rows: int
+    flagged_inside: int
+    """In how many rows that meet it something holds, of all in which it does."""
+    flagged: int
+
+    @property
+    def inside(self) -> float:
+        """The share of the rows that meet it in which something holds."""
+        return self.flagged_inside / self.rows
+
+    @property
+    def outside(self) -> float:
+        """The same of the rows that do not meet it."""
+        return (self.flagged - self.flagged_inside) / (self.of_rows - self.rows)
+
+    @property
+    def probability_by_chance(self) -> float:
+        """How probable flags as uneven are where they do not depend on the condition (Fisher's exact test)."""
+        from scipy.stats import hypergeom
+
+        counts = hypergeom(self.of_rows, self.flagged, self.rows)
+        more = self.correlation > 0
+        return float(counts.sf(self.flagged_inside - 1) if more else counts.cdf(self.flagged_inside))
 
     @property
     def is_of_gaps(self) -> bool:
@@ -79,13 +103,16 @@ def best_condition(flags: Flags, cells: Array, column: Column) -> ColumnConditio
 
 
 def _condition(flags: Flags, met: Flags, words: str) -> ColumnCondition | None:
-    rows = int(met.sum())
+    rows, flagged, flagged_inside = int(met.sum()), int(flags.sum()), int(flags[met].sum())
     if not 0 < rows < len(met):
         return None
-    inside, outside, share = flags[met].mean(), flags[~met].mean(), met.mean()
-    spread = flags.std()
-    phi = float((inside - outside) * np.sqrt(share * (1 - share)) / spread) if spread > 0 else 0.0
-    return ColumnCondition(words, phi, float(inside), float(outside), rows)
+    expected = flagged * rows / len(met)
+    more_inside = flagged_inside > expected
+    if (flagged_inside if more_inside else flagged - flagged_inside) < FEWEST_FLAGGED:
+        return None
+    variance = expected * (1 - rows / len(met)) * (1 - flagged / len(met))
+    phi = (flagged_inside - expected) / np.sqrt(variance * len(met)) if variance > 0 else 0.0
+    return ColumnCondition(words, float(phi), rows, len(met), flagged_inside, flagged)
 
 
 def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str]]:

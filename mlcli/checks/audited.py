@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from mlcli.checks.association import CUTS, ColumnCondition, best_condition
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Flags, Rows
+from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.learner import captured_warnings
+from mlcli.data.number_text import is_number
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.protocols._base import DealtSplits, Protocol, Split, warn_of_few_judged
@@ -24,6 +28,10 @@ RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
 """A strong and simple method for each kind of task: what is worse or slower needs a reason."""
 FEWEST_ROWS = 20
 """In fewer rows nothing can be told from chance."""
+FEWEST_EMPTY = 5
+"""Fewer empty cells show no rule."""
+CHANCE = 0.001
+"""The probability, by Fisher's exact test times the number of rules tried, below which a rule is believed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +57,13 @@ class Audited:
 
     @property
     def example(self) -> str:
-        """A model to name in lines that are to be pasted."""
-        return RIVALS.get(self.planned.kind.name if self.planned else "", "MODEL")
+        """A model to name in lines that are to be pasted: one that the kind of task has."""
+        if self.planned is not None:
+            kind = self.planned.kind
+            return RIVALS.get(kind.name, kind.panel[0])
+        return (
+            "k-means" if self.target is None else RIVALS["classification" if self.target.coded else "regression"]
+        )
 
     def features(self) -> tuple[Column, ...]:
         """The columns that models would see."""
@@ -61,8 +74,20 @@ class Audited:
         return (column for column in self.features() if not column.coded)
 
     def coded(self) -> Iterator[Column]:
-        """Those of them that hold levels."""
-        return (column for column in self.features() if column.coded)
+        """Those of them that hold levels; numbers beside words for missing cells are none."""
+        return (one for one in self.features() if one.coded and one.name not in self.missing_words_among_numbers)
+
+    @cached_property
+    def missing_words_among_numbers(self) -> dict[str, list[str]]:
+        """Of each column that would be numeric but for words that mean missing, such as NA, those words."""
+        words = {
+            field.column.name: [level for level in field.column.levels if not is_number(level)]
+            for field in self.schema
+            if field.source != "declared" and any(map(is_number, field.column.levels))
+        }
+        return {
+            name: few for name, few in words.items() if few and all(one.lower() in SEEMS_MISSING for one in few)
+        }
 
     def cells(self, column: Column) -> Array:
         """The cells of a column as numbers, NaN where one is missing; levels by their codes."""
@@ -79,6 +104,27 @@ class Audited:
     @cached_property
     def _cells(self) -> dict[str, Array]:
         return {}
+
+    def features_with_gaps(self) -> Iterator[tuple[Column, Flags]]:
+        """The features with enough empty cells to see a rule in, and which cells are empty."""
+        for column in self.features():
+            if column.missing and len(self.dataset) >= FEWEST_ROWS:
+                empty = np.isnan(self.cells(column))
+                if FEWEST_EMPTY <= empty.sum() <= len(empty) - FEWEST_EMPTY:
+                    yield column, empty
+
+    @cached_property
+    def missing_rules(self) -> dict[str, ColumnCondition | None]:
+        """For each feature with gaps the rule that tells where they are; None where they are missing at random."""
+        return {column.name: self._missing_rule(column, empty) for column, empty in self.features_with_gaps()}
+
+    def _missing_rule(self, column: Column, empty: Flags) -> ColumnCondition | None:
+        """The best condition on another column, if chance alone does not make one as good."""
+        others = [one for one in (*self.features(), *filter(None, [self.target])) if one.name != column.name]
+        rules = [best_condition(empty[self.sample], self.cells(one)[self.sample], one) for one in others]
+        best = max(filter(None, rules), key=lambda rule: abs(rule.correlation), default=None)
+        tried = max(2, CUTS * len(others))
+        return best if best is not None and tried * best.probability_by_chance < CHANCE else None
 
     @cached_property
     def sample(self) -> Rows:
@@ -107,15 +153,17 @@ class Audited:
         return protocol
 
     @cached_property
-    def splits_with_warnings(self) -> tuple[Sequence[Split], tuple[str, ...]]:
-        """How the rows would be split, and what the protocol warns of then."""
+    def splits_with_warnings(self) -> tuple[Sequence[Split], dict[str, type[Warning]]]:
+        """How the rows would be split, and what the protocol warns of then, with the category of each warning."""
         if self.splitter is None or self.strata is None:
-            return (), ()
-        with captured_warnings() as warned:
+            return (), {}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", MlcliWarning)
             splits = self.splitter.splits(self.strata, rng_for("audit", self.dataset.content, self.seed))
             if splits:
                 warn_of_few_judged(splits, self.strata, pooled=self.splitter.pooled)
-        return splits, tuple(warned)
+        return splits, {str(one.message): one.category for one in caught}
 
     @cached_property
     def some_splits(self) -> list[Split]:

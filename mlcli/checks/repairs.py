@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from mlcli.checks.audited import Audited
 from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
+from mlcli.data.sidecar import Declaration
 from mlcli.data.write_sidecar import flow, key, scalar
 
 COLUMNS = "columns:"
@@ -18,9 +21,10 @@ def declared(audited: Audited, columns: Mapping[str, Mapping[str, str | Sequence
     return Repair("sidecar", "\n".join([COLUMNS, *lines]))
 
 
-def with_role(audited: Audited, role: str, *columns: str) -> Repair:
-    """Columns in another role."""
-    return declared(audited, {name: {"role": role} for name in columns})
+def with_role(audited: Audited, role: str, *columns: str, then: str = "") -> Repair:
+    """Columns in another role; ``then`` is the option that makes use of the role."""
+    repair = declared(audited, {name: {"role": role} for name in columns})
+    return Repair(repair.place, f"{repair.text}  # and then {then}") if then else repair
 
 
 def by_hand(text: str) -> Repair:
@@ -56,17 +60,25 @@ def joined_sidecar(issues: Iterable[Issue]) -> str:
 
 
 def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequence[str]]) -> str:
-    before = dataset.sidecar.columns.get(name)
-    known: dict[str, str | Sequence[str]] = {}
-    for word in ("kind", "role", "levels", "missing") if before else ():
-        if value := getattr(before, word):
-            known[word] = value
-    if before is not None and before.numbers:
-        known["kind"] = before.numbers
-    values = {**known, **stated}
-    inside = ", ".join(f"{word}: {_value_text(value)}" for word, value in values.items())
+    """A line for one column: what its declaration says already, changed by what is stated."""
+    before = dataset.sidecar.columns.get(name, Declaration())
+    missing = (*before.missing, *stated.get("missing", ()))
+    levels = [level for level in stated.get("levels", before.levels) if level not in missing]
+    role = str(stated.get("role", before.role or ""))
+    low_high = "" if before.range is None else f"[{before.range[0]!r}, {before.range[1]!r}]"
+    parts = {
+        "kind": str(stated.get("kind", before.numbers or before.kind or "")),
+        "role": role,
+        "levels": flow(levels) if levels else "",
+        "missing": flow(missing) if missing else "",
+        "empty": scalar(before.empty) if before.empty else "",
+        "range": low_high,
+        "feature": "true" if before.feature and role == "sensitive" else "",
+    }
+    inside = ", ".join(f"{word}: {text}" for word, text in parts.items() if text)
     return f"  {key(name)}: {{{inside}}}"
 
 
-def _value_text(value: str | Sequence[str]) -> str:
-    return scalar(value) if isinstance(value, str) else flow(value)
+def number_text(value: float) -> str:
+    """A number with all of its digits, as the sidecar takes it: 8233704 rather than 8.2337e+06."""
+    return np.format_float_positional(value, trim="-")

@@ -46,9 +46,11 @@ OF_DATA: tuple[Check[Audited], ...] = (
     spellings.differ_in_case,
     spellings.near_spellings,
     spellings.odd_formats,
+    spellings.words_among_numbers,
     spellings.stand_in_words,
     spellings.ordered_levels,
     missing.missing_by_rule,
+    missing.missing_at_random,
     missing.imputing,
 )
 """What is looked for in a dataset, in the order in which issues of one gravity are listed."""

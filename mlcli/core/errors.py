@@ -128,9 +128,9 @@ def _placed(problem: Problem, where: str) -> Problem:
     return replace(problem, what=what, where=where)
 
 
-def warn(text: str) -> None:
+def warn(text: str, category: type[MlcliWarning] = MlcliWarning) -> None:
     """Have something said beside results."""
-    warnings.warn(text, MlcliWarning, stacklevel=3)
+    warnings.warn(text, category, stacklevel=3)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
 
 CONTEXT = ("sensitive", "context")
 """The roles of columns whose cells answers carry with them, whether models see them or not."""
-NAMES_OF_PARTS = ("split", "fold", "partition")
+NAMES_OF_PARTS = ("split", "fold", "part", "partition", "set", "subset", "usage")
 PART_WORDS = {
     **dict.fromkeys(("train", "training", "learn"), "train"),
     **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
@@ -178,11 +178,11 @@ def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:
 
 
 def looks_like_parts(column: Column, cells: NDArray[Any]) -> bool:
-    """Whether a column that nobody has declared says which part each row is in: by its name and its values."""
+    """Whether a column says which part each row is in: by its name and its values."""
     if column.name.lower() not in NAMES_OF_PARTS or column.missing or not len(cells):
         return False
     if column.coded:
-        return {"train", "test"} <= {PART_WORDS.get(level.lower(), "") for level in column.levels} - {""}
+        return {"train", "test"} <= {PART_WORDS.get(level.lower(), "") for level in column.levels}
     whole = bool((cells == np.floor(cells)).all()) and -1 <= cells.min() <= 1 and cells.max() < MOST_FOLDS
     return column.name.lower() == "fold" and whole
 

@@ -19,6 +19,7 @@ from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, empty_cells
 from mlcli.data.number_text import (
+    CODE,
     as_numbers,
     code_among,
     decorated_among,
@@ -120,8 +121,12 @@ def sorted_levels(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def present(text: TextColumn, declaration: Declaration) -> list[str]:
-    """The distinct cells that are not empty."""
+    """The distinct cells that are not empty; a word that is a number stands for -999.0 as well as -999."""
     absent = {"", *declaration.missing}
+    numbers = {float(word) for word in declaration.missing if is_number(word)}
+    if numbers:
+        plain = {value: value.replace(",", ".") for value in text.values if not CODE.match("\n" + value)}
+        absent |= {value for value, number in plain.items() if is_number(number) and float(number) in numbers}
     if absent.isdisjoint(text.values):
         return text.values
     return [value for value in text.values if value not in absent]

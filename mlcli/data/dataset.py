@@ -111,12 +111,12 @@ def share_missing(dataset: Dataset, column: Column) -> float:
 
 
 def is_constant(dataset: Dataset, column: Column) -> bool:
-    """Whether a column has one value in all rows that have any."""
+    """Whether a column has one value in all rows; being empty in some rows is another."""
     some = _cells(dataset, column, GLANCE)
     if len(some) and (some != some[0]).any():
         return False
     cells = _cells(dataset, column)
-    return len(cells) > 0 and bool((cells == cells[0]).all())
+    return len(cells) == len(dataset) > 0 and bool((cells == cells[0]).all())
 
 
 def has_many_levels(column: Column, rows: int) -> bool:

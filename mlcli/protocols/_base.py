@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 
 from mlcli.core.answers import Coordinate
-from mlcli.core.errors import DataError, Problem, raise_all, warn
+from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all, warn
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
 
@@ -20,6 +20,14 @@ MOST_REPEATS = 10_000
 """More would take longer to split than anybody waits, and change no figure."""
 FEW_ROWS, FEW_OF_A_CLASS, FEW_IN_A_PART = 30, 20, 5
 """Below these, one answer moves a score by 3 points, that of a class by 5, that of a part by 20."""
+
+
+class RareClassWarning(MlcliWarning):
+    """A class is too small for the number of parts."""
+
+
+class SmallPartWarning(MlcliWarning):
+    """A test part is too small to tell, so that fewer and larger ones say more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +160,14 @@ def drawn(units: Units, rng: np.random.Generator) -> Codes:
 
 
 def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
-    """Say so when some class has fewer units than it takes to be everywhere."""
-    counts = np.bincount(units.stratum)
+    """Say so when some class is in fewer units than it takes to be everywhere."""
+    held = units.rows_by_class
+    counts = np.bincount(units.stratum) if held is None else np.count_nonzero(held, axis=0)
     rare = counts[(counts > 0) & (counts < least)]
     if len(rare):
         which = "one class has" if len(rare) == 1 else f"{len(rare)} classes have"
-        warn(f"{which} fewer than {least} {units.noun} (the smallest {rare.min()}): {consequence}")
+        text = f"{which} fewer than {least} {units.noun} (the smallest {rare.min()}): {consequence}"
+        warn(text, RareClassWarning)
 
 
 def _unit_of_row(strata: Strata) -> Codes:
@@ -222,7 +232,8 @@ def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool)
     elif (least := _rarest(strata, rows)) < FEW_OF_A_CLASS:
         warn(f"of the rarest class that is judged there are only {least} rows: its scores say little")
     if len(sizes) > 1 and not pooled and sizes.min() < FEW_IN_A_PART:
-        warn(f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more")
+        text = f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more"
+        warn(text, SmallPartWarning)
 
 
 def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:

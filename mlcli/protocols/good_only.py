@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.errors import Problem, warn
+from mlcli.core.errors import MlcliWarning, Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
@@ -30,8 +30,10 @@ FEWEST_GOOD, FEWEST_BAD = 3, 2
 FEW_BAD = 20
 """Below this, half of the bad rows say little."""
 TRAIN, VALIDATION, TEST = range(3)
-BY_DESIGN = "as good ones were learned from"
-"""Marks a warning that no other split of these rows would be without."""
+
+
+class MoreBadRowsWarning(MlcliWarning):
+    """Bad rows are more frequent among the judged rows than among all: so it is with every split of this kind."""
 
 
 @register(
@@ -104,8 +106,10 @@ def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, split: Split) -> 
     learned = f"{len(split.train):,} good rows are learned from"
     parted = f"{learned}, {next(parts)} choose the threshold, {next(parts)} are judged"
     everywhere, there = (100 * bad[rows].mean() for rows in (known, split.test))
-    message = f"{parted}: {there:.2g} % of these are bad, of all {everywhere:.2g} %, {BY_DESIGN}"
-    warn(f"{message}; among rows such as all, precision and f1 are lower")
+    message = (
+        f"{parted}: {there:.2g} % of these are bad, of all {everywhere:.2g} %, as good ones were learned from"
+    )
+    warn(f"{message}; among rows such as all, precision and f1 are lower", MoreBadRowsWarning)
 
 
 def _warn_of_few_bad(unlabelled: int, bad: int) -> None:

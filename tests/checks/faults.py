@@ -170,9 +170,11 @@ FAULTS = (
         lambda c, r: _added(c, "when", [f"2024-01-{n % 28 + 1:02d}" for n in range(196)] + ["3.1.2024"] * 4),
         column="when",
     ),
+    Fault("words-among-numbers", lambda c, r: _first(c, "a", ["NA"] * 9), column="a"),
     Fault("stand-in-words", lambda c, r: _first(c, "colour", ["unknown"] * 4), column="colour"),
     Fault("ordered-levels", lambda c, r: _added(c, "risk", ["low", "medium", "high", "low"] * 50), column="risk"),
     Fault("ordered-levels", lambda c, r: _added(c, "age", ["<30", "30-39", "40-49", "50+"] * 50), column="age"),
     Fault("missing-by-rule", lambda c, r: _emptied_where(c), column="b"),
+    Fault("missing-at-random", _emptied_by_chance, column="b"),
     Fault("imputing", _emptied_by_chance, column="b"),
 )

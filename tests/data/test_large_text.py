@@ -172,11 +172,12 @@ def test_large_files_in_other_encodings_are_read_as_such(monkeypatch: pytest.Mon
 def test_words_for_missing_cells_are_looked_for_among_numbers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """By value, as in pandas: ``read_csv(path, na_values=["-999"])``."""
     monkeypatch.setattr(read_records, "LARGE", 1)
     path = tmp_path / "my.csv"
     path.write_text("a,y\n-999,1.5\n3,2.5\n-999.0,3.5\n")
     path.with_suffix(".yaml").write_text('target: y\nmissing: ["-999"]\n')
-    assert np.array_equal(load(str(path)).table.cells("a"), [np.nan, 3, -999], equal_nan=True)
+    assert np.array_equal(load(str(path)).table.cells("a"), [np.nan, 3, np.nan], equal_nan=True)
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_odd_rows_and_classes_are_warned_of(loaded: Loaded) -> None:
         "classes with few rows: u (2), v (1), w (0)",
         "1 of 4 rows have no target; they judge nothing, and few methods use them",
         "1 row repeats an earlier one; a split may put one in training and its duplicate in the test",
-        "few rows for so many features: 4 rows, 2 features",
+        "only 4 rows: no score of a model can be told from chance",
     }
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
-from mlcli.checks.repairs import step_before, with_role
-from mlcli.core.issues import Issue, Repair
+from mlcli.checks.repairs import by_hand, step_before, with_role
+from mlcli.core.issues import Gravity, Issue, Repair
 from mlcli.core.names import listed
-from mlcli.core.rows import NAMES_OF_PARTS, part_column
+from mlcli.core.rows import looks_like_parts
 from mlcli.core.schema import Column
 from mlcli.data.dataset import (
     MUCH_MISSING,
@@ -21,6 +21,7 @@ from mlcli.data.dataset import (
     shows_nothing,
 )
 from mlcli.data.roles import ID_NAME
+from mlcli.data.write_sidecar import flow
 
 NEARLY_ALL = 0.99
 NEARLY_ALL_MISSING = 0.6
@@ -31,8 +32,10 @@ MOSTLY_DISTINCT = 0.5
 def nothing_to_learn_from(audited: Audited) -> Iterator[Issue]:
     """No feature at all."""
     if shows_nothing(audited.dataset):
-        repair = with_role(audited, "feature", "COLUMN")
-        yield Issue("grave", NOTHING_TO_LEARN_FROM, repairs=(repair,))
+        unused = [field.column.name for field in audited.schema.with_role("ignore")]
+        repairs = [with_role(audited, "feature", *unused)] if unused else []
+        more = by_hand("add columns that tell something of what is to be predicted")
+        yield Issue("grave", NOTHING_TO_LEARN_FROM, repairs=(*repairs, more))
 
 
 def constant(audited: Audited) -> Iterator[Issue]:
@@ -54,7 +57,7 @@ def nearly_constant(audited: Audited) -> Iterator[Issue]:
         cells = audited.present(column)
         if len(cells) and not is_constant(audited.dataset, column):
             values, counts = np.unique(cells, return_counts=True)
-            if counts.max() >= NEARLY_ALL * len(cells):
+            if counts.max() >= NEARLY_ALL * len(audited.dataset):
                 value = cell_text(float(values[counts.argmax()]), column)
                 found[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
     if found:
@@ -70,15 +73,23 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
     if len(audited.dataset) < FEWEST_ROWS or not found:
         return
     most = {name: share for name, share in found.items() if share > NEARLY_ALL_MISSING}
-    texts = [f"{name} ({share:.0%})" for name, share in found.items()]
-    own = "numbers: own-value, levels: own-value"
-    yield Issue(
-        "warning" if most else "advice",
-        f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(texts)}",
-        "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
-        (step_before(audited, "impute", own), with_role(audited, "ignore", *(most or found))),
-        columns=tuple(found),
-    )
+    some = {name: share for name, share in found.items() if name not in most}
+    gravities: dict[Gravity, tuple[dict[str, float], float]] = {
+        "warning": (most, NEARLY_ALL_MISSING),
+        "advice": (some, MUCH_MISSING),
+    }
+    for gravity, (columns, limit) in gravities.items():
+        own = f"columns: {flow(columns)}, numbers: own-value, levels: own-value"
+        repairs = (step_before(audited, "impute", own), with_role(audited, "ignore", *columns))
+        if columns:
+            yield Issue(
+                gravity,
+                f"more than {100 * limit:.0f} % of the cells are missing: "
+                f"{listed([f'{name} ({share:.0%})' for name, share in columns.items()])}",
+                "what fills the gaps is most of such a column; that a cell is empty may say more than its filling",
+                repairs if gravity == "warning" else repairs[:1],
+                columns=tuple(columns),
+            )
 
 
 def many_levels(audited: Audited) -> Iterator[Issue]:
@@ -92,11 +103,12 @@ def many_levels(audited: Audited) -> Iterator[Issue]:
     if found:
         texts = [f"{column.name} ({len(column.levels)})" for column in found]
         names = tuple(column.name for column in found)
+        roles = ("ignore", "group") if len(names) == 1 else ("ignore",)
         yield Issue(
             "advice",
             f"very many levels for {rows} rows: {listed(texts)}",
             "one-hot makes a column of each; trees find splits on them that hold by chance",
-            (with_role(audited, "ignore", *names), with_role(audited, "group", names[0])),
+            tuple(with_role(audited, role, *names) for role in roles),
             columns=names,
         )
 
@@ -122,16 +134,20 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
 
 def given_parts(audited: Audited) -> Iterator[Issue]:
     """A column that says which part or fold a row is in, and is used as a feature, or not at all."""
-    wrong = [column for column in audited.features() if column.name.lower() in NAMES_OF_PARTS]
+    cells = audited.dataset.table.cells
+    wrong = [column for column in audited.features() if looks_like_parts(column, cells(column.name))]
     for column in wrong:
         yield Issue(
             "warning",
-            f"column '{column.name}' is named like the part that a row is in, and is a feature",
+            f"column '{column.name}' is says which part each row is in, and is a feature",
             f"{len(np.unique(audited.present(column)))} distinct values",
-            (with_role(audited, "part", column.name), with_role(audited, "ignore", column.name)),
+            (
+                with_role(audited, "part", column.name, then="--protocol given"),
+                with_role(audited, "ignore", column.name),
+            ),
             columns=(column.name,),
         )
-    part = part_column(audited.schema)
+    part = audited.schema.the("part")
     if part is not None and audited.protocol is not None and audited.protocol.use != "given":
         yield Issue(
             "advice",

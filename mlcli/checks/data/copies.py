@@ -38,18 +38,22 @@ def duplicates(audited: Audited) -> Iterator[Issue]:
     if not copies:
         return
     share, expected = copies / len(same), _copies_by_chance(audited, np.unique(same, return_index=True)[1])
+    judged, parted = _parted_copies(audited, same)
+    if judged and not parted and not audited.deals_rows:  # groups, or given parts, keep copies together
+        return
     least = MANY_COPIES if _is_fine(audited) else NEARLY_ALL_TWICE
     many = share >= least and copies > BEYOND_CHANCE * expected
     sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
     nearly = ", or nearly" * (copies > _count_copies(numbered_by_content(audited, with_target=True, nearly=0.0)))
     what = f"{copies} {sentence}{nearly}; a split may put one in training and its duplicate in the test"
+    in_training = f"; {parted} of {counted(judged, 'judged row')} have a duplicate in training" if judged else ""
     group = (
         "number equal rows alike in a column of their own, and give it the role group: no split parts duplicates"
     )
     yield Issue(
         "warning" if many else "advice",
         what,
-        f"{share:.1%} of the rows, such as {_example_text(same)}{_duplicates_text(audited, same)}; "
+        f"{share:.1%} of the rows, such as {_example_text(same)}{in_training}; "
         f"were columns independent, chance would make about {expected:.2g}",
         (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
     )
@@ -110,14 +114,15 @@ def _example_text(same: Codes) -> str:
     return f"rows {rows[0] + 1} and {rows[1] + 1}"
 
 
-def _duplicates_text(audited: Audited, same: Codes) -> str:
-    """How many judged rows have a duplicate among those that are learned from."""
+def _parted_copies(audited: Audited, same: Codes) -> tuple[int, int]:
+    """How many rows are judged, and how many of them have a duplicate among those that are learned from."""
+    if audited.target is not None and audited.dataset.unlabelled:
+        same = same[~np.isnan(audited.cells(audited.target))]
     splits = audited.some_splits
-    if not splits or audited.planned is None or len(same) != audited.planned.strata.rows:
-        return ""
+    if audited.strata is None or len(same) != audited.strata.rows:
+        return 0, 0
     judged = sum(len(split.test) for split in splits)
-    duplicates = sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
-    return f"; {duplicates} of {counted(judged, 'judged row')} have a duplicate in training"
+    return judged, sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
 
 
 def _copies_by_chance(audited: Audited, different: Rows) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.spellings import stand_in_issue
-from mlcli.checks.repairs import declared, step_before, with_role
+from mlcli.checks.repairs import declared, number_text, step_before, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.moments import quotient
@@ -20,6 +20,8 @@ from mlcli.data.write_sidecar import flow
 NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
 LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
 STAND_IN_ROWS = 2
+OFTEN, FAR_MORE_OFTEN = 0.01, 10
+"""Among other negative numbers a stand-in has this share of the rows, and so many times those of any other."""
 SOME_ZEROS, MANY_ZEROS = 0.1, 0.4
 """Few zeros far below all other numbers are doubted; more may be what was measured; most are."""
 FAR_BELOW = 0.5
@@ -41,17 +43,25 @@ def stand_ins(audited: Audited) -> Iterator[Issue]:
     for column in audited.numeric():
         cells = audited.present(column)
         for value in _stand_ins_among(cells):
-            yield stand_in_issue(audited, column, f"{value:g}", int((cells == value).sum()))
+            yield stand_in_issue(audited, column, number_text(value), int((cells == value).sum()))
 
 
 def _stand_ins_among(cells: Array) -> Iterator[float]:
-    """A negative stand-in among numbers that are not negative; a large one far above all others."""
+    """Negative ones where no other number is negative, or far below all others, or far more frequent than any.
+
+    Large ones far above all others.
+    """
     values, counts = np.unique(cells, return_counts=True)
-    if len(values) < 3:
+    may_stand_in = np.isin(values, NEGATIVE_STAND_INS) & (counts >= STAND_IN_ROWS)
+    others, most = values[~may_stand_in], counts[~may_stand_in].max(initial=0)
+    if len(others) < 3:
         return
-    if values[0] in NEGATIVE_STAND_INS and values[1] >= 0 and counts[0] >= STAND_IN_ROWS:
-        yield float(values[0])
-    gap, spread = values[-1] - values[-2], values[-2] - values[0]
+    spread = np.ptp(others)
+    for value, count in zip(values[may_stand_in].tolist(), counts[may_stand_in].tolist(), strict=True):
+        often = count >= max(OFTEN * len(cells), FAR_MORE_OFTEN * most)
+        if others[0] >= 0 or others[0] - value > spread or often:
+            yield value
+    gap, spread = values[-1] - values[-2], values[-2] - others[0]
     if values[-1] in LARGE_STAND_INS and gap > spread and counts[-1] >= STAND_IN_ROWS:
         yield float(values[-1])
 
@@ -89,9 +99,12 @@ def outliers(audited: Audited) -> Iterator[Issue]:
 
 
 def _count_far_above(cells: Array) -> int:
-    """How many of the largest lie further above the rest than these reach, in numbers and in ratios."""
+    """How many of the largest lie further above the rest than these reach, in numbers and in ratios.
+
+    The largest such number, since one outlier hides another that is less far out.
+    """
     most = max(2, int(OUTLYING * len(cells)))
-    for count in range(1, most + 1):
+    for count in range(most, 0, -1):
         rest, next_one = cells[:-count], cells[-count]
         reach, gap = rest[-1] - rest[0], next_one - rest[-1]
         if gap > reach > 0 and (rest[0] <= 0 or np.log(next_one / rest[-1]) > np.log(rest[-1] / rest[0]) / 2):
@@ -101,7 +114,7 @@ def _count_far_above(cells: Array) -> int:
 
 def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
     written = ", ".join(f"{value:g}" for value in outside)
-    empty = {column.name: {"missing": [f"{value:g}" for value in np.unique(outside)]}}
+    empty = {column.name: {"missing": [number_text(value) for value in np.unique(outside)]}}
     moved = step_before(audited, "winsorise", f"columns: {flow([column.name])}")
     return Issue(
         "warning",
@@ -200,7 +213,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
             continue
         k = 0.0 if cells.min() > 0 else 1.0
         before, after = skewness(cells), skewness(np.log(cells + k))
-        if before > SKEWED and abs(after) < BETTER * before:
+        if before > SKEWED and abs(after) < min(BETTER * before, SKEWED):
             found.append((column.name, before, k, after))
     if found:
         names = tuple(name for name, *_ in found)

@@ -12,18 +12,22 @@ from mlcli.checks.data.copies import numbered_by_content
 from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import counted
+from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
-from mlcli.tasks.kind import ROLES
 
 ROWS_PER_FEATURE = 5
 MANY_CONTRADICTIONS = 0.05
 
 WEIGHT_NAME = re.compile(
-    r"(?i:freq(uency)?|counts?|n_?obs|(sample|instance|case|row|survey|person|final)[-_ ]?(weight|wt|wgt)s?|"
-    r"weights?|wts?|wgt|fnlwgt|pw(ei)?gt)"
+    r"(?i:(sample|instance|case|row|survey|person|final)[-_ ]?(weight|wt|wgt)s?|fnlwgt|pw(ei)?gt)"
 )
+MAYBE_WEIGHT = re.compile(r"(?i:weights?|wts?|wgt)")
+"""Named so are the weights of persons and parts, too; weights of rows are 1 on average."""
+COUNT_NAME = re.compile(r"(?i:freq(uency)?|counts?|n_?obs)")
+"""Named so are other numbers, too; in a table of counts all other columns hold levels."""
 FOLDS = 10
-COUNT = "count"
+MOST_COUNTED = 1_000_000
+"""Weights that add up to more, such as those of a survey, count people rather than rows."""
 
 
 def contradictions(audited: Audited) -> Iterator[Issue]:
@@ -73,7 +77,10 @@ def unlabelled(audited: Audited) -> Iterator[Issue]:
 def few_rows(audited: Audited) -> Iterator[Issue]:
     """Fewer rows than the features call for."""
     rows, features = len(audited.dataset), len(audited.features())
-    if features and rows < ROWS_PER_FEATURE * features:
+    if rows < FEWEST_ROWS:
+        what = f"only {counted(rows, 'row')}: no score of a model can be told from chance"
+        yield Issue("warning", what, repairs=(by_hand("collect more rows"),))
+    elif features and rows < ROWS_PER_FEATURE * features:
         keep = max(2, rows // 10)
         select = step_before(audited, "mutual-information", f"keep: {min(keep, features)}")
         yield Issue(
@@ -82,9 +89,6 @@ def few_rows(audited: Audited) -> Iterator[Issue]:
             f"{rows / features:.1f} rows for each feature; {ROWS_PER_FEATURE} are few",
             (select, by_hand("collect more rows")),
         )
-    elif rows < FEWEST_ROWS:
-        what = f"only {counted(rows, 'row')}: no score of a model can be told from chance"
-        yield Issue("warning", what, repairs=(by_hand("collect more rows"),))
 
 
 def scattered(audited: Audited) -> Iterator[Issue]:
@@ -95,8 +99,16 @@ def scattered(audited: Audited) -> Iterator[Issue]:
     cells = audited.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        repair = with_role(audited, "order", "COLUMN")
-        yield Issue("warning", f"{what}: they are taken as they stand", repairs=(repair,), columns=(column.name,))
+        numbered = [one.name for one in audited.numeric() if _numbers_rows_of_each(audited.cells(one), cells)]
+        repairs = [with_role(audited, "order", name) for name in numbered[:1]]
+        together = by_hand("put the rows of each sequence together, in their order")
+        yield Issue("warning", f"{what}: they are taken as they stand", "", (*repairs, together), (column.name,))
+
+
+def _numbers_rows_of_each(numbers: Array, sequences: Array) -> bool:
+    """Whether numbers are whole, and different in all rows of a sequence."""
+    whole = bool((numbers == np.floor(numbers)).all())
+    return whole and np.unique(np.stack([sequences, numbers]), axis=1).shape[1] == len(numbers)
 
 
 def unused_weights(audited: Audited) -> Iterator[Issue]:
@@ -106,12 +118,13 @@ def unused_weights(audited: Audited) -> Iterator[Issue]:
     for column in audited.numeric():
         cells = audited.present(column)
         positive = len(cells) == len(audited.dataset) and bool((cells >= 0).all()) and bool((cells > 0).any())
-        if positive and WEIGHT_NAME.fullmatch(column.name):
+        roles = _weight_roles(audited, column, cells) if positive else ()
+        if roles:
             yield Issue(
                 "warning",
                 f"column '{column.name}' is named like the weight of a row, and is a feature",
                 f"{cells.min():g} to {cells.max():g}, {cells.sum():g} in all",
-                tuple(with_role(audited, role, column.name) for role in _roles_for(cells)),
+                tuple(with_role(audited, role, column.name) for role in roles),
                 (column.name,),
             )
 
@@ -138,16 +151,25 @@ def odd_weights(audited: Audited) -> Iterator[Issue]:
             repairs=(by_hand("leave them out of the file, or give them a weight"),),
             columns=(column.name,),
         )
-    if COUNT in ROLES and cells.max() > 1 and (cells == np.floor(cells)).all():
+    if cells.max() > 1 and _may_count(cells) and not WEIGHT_NAME.fullmatch(column.name):
         yield Issue(
             "advice",
             f"the weights in '{column.name}' are whole numbers, and may count rows",
             "a row of weight 5 is then five rows, which a split may part",
-            (with_role(audited, COUNT, column.name),),
+            (with_role(audited, "count", column.name),),
             (column.name,),
         )
 
 
-def _roles_for(cells: Array) -> tuple[str, ...]:
-    counts = COUNT in ROLES and bool((cells == np.floor(cells)).all())
-    return (COUNT, "weight") if counts else ("weight",)
+def _weight_roles(audited: Audited, column: Column, cells: Array) -> tuple[str, ...]:
+    """The roles that a feature may have instead, by its name and by what shows that it weighs rows."""
+    others_are_levels = all(one.coded for one in audited.features() if one != column)
+    if COUNT_NAME.fullmatch(column.name) and others_are_levels and _may_count(cells):
+        return ("count", "weight")
+    one_on_average = MAYBE_WEIGHT.fullmatch(column.name) and np.isclose(cells.mean(), 1, atol=0.01)
+    return ("weight",) if WEIGHT_NAME.fullmatch(column.name) or one_on_average else ()
+
+
+def _may_count(cells: Array) -> bool:
+    """Whether numbers may say for how many rows each stands."""
+    return bool((cells == np.floor(cells)).all()) and cells.sum() <= MOST_COUNTED

@@ -94,6 +94,22 @@ def odd_formats(audited: Audited) -> Iterator[Issue]:
             )
 
 
+def words_among_numbers(audited: Audited) -> Iterator[Issue]:
+    """Columns of numbers that were read as levels, since some cells hold a word that means missing, such as NA."""
+    for column in audited.features():
+        words = audited.missing_words_among_numbers.get(column.name)
+        if words:
+            cells = audited.present(column)
+            count = int(np.isin(cells, [column.levels.index(word) for word in words]).sum())
+            yield Issue(
+                "warning",
+                f"column '{column.name}' holds numbers but for {listed(words)}, and was read as levels",
+                f"{listed(words)} in {counted(count, 'row')}, {count / len(audited.dataset):.1%} of all",
+                (declared(audited, {column.name: {"missing": words}}),),
+                columns=(column.name,),
+            )
+
+
 def stand_in_words(audited: Audited) -> Iterator[Issue]:
     """Levels that often stand for a missing value."""
     for column in audited.coded():

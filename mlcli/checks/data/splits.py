@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,13 +13,17 @@ from mlcli.checks.association import share_right
 from mlcli.checks.audited import FEWEST_ROWS, Audited
 from mlcli.checks.data.columns import is_identifier
 from mlcli.checks.repairs import by_hand, split_by, with_role
+from mlcli.core.errors import DataError
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import DATE
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
+from mlcli.data.dataset import is_constant
 from mlcli.data.roles import ID_NAME
-from mlcli.protocols.good_only import BY_DESIGN
+from mlcli.experiment.spec.cells import ProtocolSpec
+from mlcli.protocols._base import RareClassWarning, SmallPartWarning
+from mlcli.protocols.good_only import MoreBadRowsWarning
 
 FEW_FOLDS = 3
 RARE_CLASS_SHARE = 0.2
@@ -75,7 +81,7 @@ def one_class(audited: Audited) -> Iterator[Issue]:
             "grave",
             f"every row is of class {target.levels[int(counts.argmax())]}: there is nothing to tell apart",
             f"{counts.sum()} rows with a class",
-            (Repair("option", "--target COLUMN"), by_hand("add rows of other classes")),
+            (*_other_target(audited, coded=True), by_hand("add rows of other classes")),
             (target.name,),
         )
 
@@ -91,9 +97,18 @@ def one_value(audited: Audited) -> Iterator[Issue]:
             "grave",
             f"the target '{target.name}' is {values[0]:g} in every row: there is nothing to predict",
             f"{len(values)} rows with a value",
-            (Repair("option", "--target COLUMN"),),
+            (*_other_target(audited, coded=False), by_hand("add rows with other values")),
             (target.name,),
         )
+
+
+def _other_target(audited: Audited, *, coded: bool) -> tuple[Repair, ...]:
+    """Another column to predict: the last feature that is a class, or a number, and varies."""
+    columns = audited.coded() if coded else audited.numeric()
+    names = [
+        one.name for one in columns if not is_constant(audited.dataset, one) and not is_identifier(audited, one)
+    ]
+    return (Repair("option", f"--target {shlex.quote(names[-1])}"),) if names else ()
 
 
 def imbalance(audited: Audited) -> Iterator[Issue]:
@@ -120,12 +135,13 @@ def splitting(audited: Audited) -> Iterator[Issue]:
         yield Issue("grave", audited.refused, repairs=split_by(used) if used else ())
         return
     _, warned = audited.splits_with_warnings
-    for sentence in warned:
+    for sentence, category in warned.items():
+        by_design = category is MoreBadRowsWarning
         yield Issue(
-            "advice" if BY_DESIGN in sentence else "warning",
+            "advice" if by_design else "warning",
             sentence,
             f"the rows of each split of {audited.protocol.use}" if audited.protocol else "",
-            ALL_LEARNED_FROM if BY_DESIGN in sentence else _repairs_of_parts(audited),
+            ALL_LEARNED_FROM if by_design else _repairs_of_parts(audited, category),
         )
 
 
@@ -135,13 +151,19 @@ def _repeated_protocol(audited: Audited) -> str:
     return next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
 
 
-def _repairs_of_parts(audited: Audited) -> tuple[Repair, ...]:
-    """Fewer folds, dealt anew several times; where each row is judged already, only more rows help."""
-    protocol = _repeated_protocol(audited)
+def _repairs_of_parts(audited: Audited, category: type[Warning]) -> tuple[Repair, ...]:
+    """Fewer folds, dealt anew several times, where these are without the warning; else only more rows help."""
     more = by_hand("collect more rows, above all of rare classes")
-    used = audited.protocol
-    already = used is not None and (used.use == "whole" or used.params.get("folds") == FEW_FOLDS)
-    return (more,) if not protocol or already else (*split_by(f"{{use: {protocol}, folds: {FEW_FOLDS}}}"), more)
+    use = _repeated_protocol(audited)
+    if not use or audited.planned is None or not issubclass(category, RareClassWarning | SmallPartWarning):
+        return (more,)
+    offered = replace(audited, protocol=ProtocolSpec(use, {"folds": FEW_FOLDS}))
+    try:
+        _, still_warned = offered.splits_with_warnings
+    except DataError:
+        return (more,)
+    resolved = category not in still_warned.values()
+    return (*split_by(f"{{use: {use}, folds: {FEW_FOLDS}}}"), more) if resolved else (more,)
 
 
 def groups_cut(audited: Audited) -> Iterator[Issue]:
@@ -192,7 +214,8 @@ def time_ignored(audited: Audited) -> Iterator[Issue]:
         if alike > REMEMBERS or column is order:
             same = f"the row before tells {alike:.0%} of the target" if alike > 0 else "its role is order"
             repairs = split_by("forward-chaining")
-            role = () if column is order else (with_role(audited, "order", column.name),)
+            then = "--protocol forward-chaining"
+            role = () if column is order else (with_role(audited, "order", column.name, then=then),)
             yield Issue(
                 "warning",
                 f"rows are ordered in time by '{column.name}', and {used} learns from later rows than it judges",

@@ -1,0 +1,286 @@
+"""Every repair that is printed can be pasted as it stands, resolves what was found, and breaks nothing.
+
+Each repair that ``audit`` prints is applied to every shipped dataset, with its sidecar and without it.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlcli.checks.audit import audited, audits_of, issues_in, issues_of_data
+from mlcli.checks.audited import Audited
+from mlcli.checks.repairs import joined_sidecar
+from mlcli.core.errors import UsageError
+from mlcli.core.issues import Issue, Repair, is_serious
+from mlcli.core.schema import Schema, SchemaField
+from mlcli.core.strict_yaml import parse
+from mlcli.core.tables import Table
+from mlcli.data.dataset import Dataset
+from mlcli.data.load import load
+from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.run.learner import train
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.file import read_experiment
+from mlcli.experiment.spec.model_text import protocol_from_text
+from mlcli.experiment.spec.plan import plan
+from tests.checks.faults import FAULTS, Fault, csv_of, sound, written
+from tests.cli.shell import typed
+
+WITH_PROTOCOL = {"time-ignored": "forward-chaining", "given-parts": "given"}
+"""The protocol that a repair names beside the role of a column."""
+JUDGED_OTHERWISE = {"rare-classes", "imbalance", "unlabelled"}
+"""What stays true of the rows: the repair is a metric, or a method, that suits such rows."""
+
+
+def yaml(text: str) -> Any:
+    return parse(text, "sidecar", UsageError).value
+
+
+def write_sidecar(path: Path, declared: dict[str, Any]) -> None:
+    """JSON is YAML, too, and quotes every text."""
+    path.with_suffix(".yaml").write_text(json.dumps(declared), encoding="utf-8")
+
+
+def with_repair(path: Path, declared: dict[str, Any], repair: Repair) -> Dataset:
+    """The file, its sidecar with the lines of a repair in the place of what it says of the same columns."""
+    pasted = yaml(repair.text)
+    columns = {**declared.get("columns", {}), **pasted["columns"]}
+    roles = {
+        role: [one for one in names if one not in columns] for role, names in declared.get("roles", {}).items()
+    }
+    write_sidecar(path, {**declared, "columns": columns, "roles": roles})
+    return load(str(path))
+
+
+def is_left(issue: Issue, before: Audited, after: Audited) -> bool:
+    """Whether the same is still found: of one of the columns, or as a warning of a protocol of the same kind."""
+    if issue.code == "splitting":
+        category = before.splits_with_warnings[1][issue.sentence]
+        return category in after.splits_with_warnings[1].values()
+    same = [one for one in issues_in(after) if one.code == issue.code]
+    return any(not issue.columns or set(one.columns) & set(issue.columns) for one in same)
+
+
+def behind_steps(cell: Cell) -> Audited:
+    """The dataset of a cell as the steps that its model names leave it."""
+    dataset = cell.dataset
+    assert isinstance(dataset, Dataset)
+    named = {step.use for step in cell.model.steps or ()}
+    steps = tuple(step for step in cell.steps if step.use in named)
+    table = dataset.table.select(column.name for column in dataset.schema.features())
+    for step in train(dataset, cell.kind, cell.model, steps, 1).pipeline.steps:
+        table = step.apply(table)
+    others = [field for field in dataset.schema if field.column not in dataset.schema.features()]
+    fields = (*(SchemaField(column) for column in table.columns), *others)
+    beside = [(field.column, dataset.table.cells(field.column.name)) for field in others]
+    changed = Table.of([*table.parts(), *beside], len(dataset))
+    return replace(audited(dataset), dataset=replace(dataset, table=changed, schema=Schema(fields)))
+
+
+def baseline_of(dataset: Dataset) -> str:
+    planned = audited(dataset).planned
+    assert planned is not None
+    return planned.kind.baseline
+
+
+def assert_evaluates(path: Path, *options: str) -> None:
+    result = typed("eval", str(path), *options)
+    assert result.exit_code == 0, result.output
+
+
+def apply_to_sidecar(path: Path, declared: dict[str, Any], issue: Issue, repair: Repair, before: Audited) -> None:
+    repaired = with_repair(path, declared, repair)
+    protocol = WITH_PROTOCOL.get(issue.code) if "protocol" in repair.text else None
+    after = audited(repaired, protocol_from_text(protocol))
+    assert not is_left(issue, before, after)
+    new = {one.code for one in issues_in(after) if is_serious(one)} - {one.code for one in issues_in(before)}
+    assert not new
+    assert_evaluates(path, "-m", baseline_of(repaired))
+
+
+def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
+    spec = path.with_name("experiment.yaml")
+    models = "" if "models:" in repair.text else f"models: [{baseline_of(before.dataset)}]\n"
+    spec.write_text(f"data: [{path.name}]\n{models}{repair.text}\n", encoding="utf-8")
+    experiment = read_experiment(spec)
+    cells = plan(experiment)
+    assert not any(cell.skipped for cell in cells)
+    if issue.code not in JUDGED_OTHERWISE:
+        stepped = next((cell for cell in cells if cell.model.steps), None)
+        after = audits_of(experiment)[0].audited if stepped is None else behind_steps(stepped)
+        assert not is_left(issue, before, after)
+
+
+def apply_as_option(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
+    words = shlex.split(repair.text)
+    if words[0] == "--protocol":
+        assert not is_left(issue, before, audited(before.dataset, protocol_from_text(words[1])))
+    assert_evaluates(path, *words, *(() if "-m" in words else ("-m", baseline_of(before.dataset))))
+
+
+def apply_all(path: Path, declared: dict[str, Any], code: str = "") -> None:
+    """Apply each repair by itself, and see that it resolves what it is for."""
+    write_sidecar(path, declared)
+    before = audited(load(str(path)))
+    for issue in issues_in(before):
+        for repair in issue.repairs if code in ("", issue.code) else ():
+            write_sidecar(path, declared)
+            try:
+                if repair.place == "sidecar":
+                    apply_to_sidecar(path, declared, issue, repair, before)
+                elif repair.place == "experiment":
+                    apply_to_experiment(path, issue, repair, before)
+                elif repair.place == "option":
+                    apply_as_option(path, issue, repair, before)
+            except Exception as error:
+                error.add_note(f"{issue.code}: {issue.sentence}\n{repair.text}")
+                raise
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["sidecar", "bare"])
+@pytest.mark.parametrize("name", shipped_paths())
+def test_every_repair_of_an_audit_resolves_its_issue(name: str, bare: bool, tmp_path: Path) -> None:
+    source = shipped_paths()[name]
+    declared = yaml(source.with_suffix(".yaml").read_text(encoding="utf-8"))
+    if bare:
+        declared = {"target": declared["target"]} if declared.get("target") else {}
+    shutil.copy(source, tmp_path / "my.csv")
+    apply_all(tmp_path / "my.csv", declared)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.code}-{fault.column or 'rows'}")
+def test_every_check_has_a_repair_that_resolves_its_issue(fault: Fault, tmp_path: Path) -> None:
+    columns, rng = sound()
+    fault.spoil(columns, rng)
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    apply_all(tmp_path / "my.csv", yaml(fault.sidecar), fault.code)
+
+
+@pytest.mark.parametrize("name", ["abalone", "cmudict_stress", "digits", "glass", "olive"])
+def test_all_repairs_of_the_sidecar_can_be_pasted_together(name: str, tmp_path: Path) -> None:
+    source = shipped_paths()[name]
+    target = {"target": yaml(source.with_suffix(".yaml").read_text(encoding="utf-8"))["target"]}
+    path = tmp_path / "my.csv"
+    shutil.copy(source, path)
+    write_sidecar(path, target)
+    issues = issues_of_data(load(str(path)))
+    repaired = with_repair(path, target, Repair("sidecar", joined_sidecar(issues)))
+    pasted = {one.code for one in issues if one.repairs and one.repairs[0].place == "sidecar"}
+    assert pasted
+    assert pasted.isdisjoint(one.code for one in issues_of_data(repaired))
+
+
+def test_duplicates_in_one_group_are_no_leak(tmp_path: Path) -> None:
+    """The repair that is printed: equal rows are numbered alike, and the numbers are groups."""
+    frame = pd.read_csv(shipped_paths()["cpu"])
+    frame["copy"] = frame.groupby([*frame.columns], sort=False).ngroup()
+    path = tmp_path / "my.csv"
+    frame.to_csv(path, index=False)
+    write_sidecar(path, {"target": "class"})
+    assert "duplicates" in codes_of(path)
+    write_sidecar(path, {"target": "class", "columns": {"copy": {"role": "group"}}})
+    assert "duplicates" not in codes_of(path)
+
+
+def codes_of(path: Path) -> set[str]:
+    return {issue.code for issue in issues_of_data(load(str(path)))}
+
+
+def issues_of_table(
+    folder: Path, declared: dict[str, Any] | None = None, **added: Sequence[object]
+) -> list[Issue]:
+    """What is found in 200 sound rows with more columns."""
+    columns, _ = sound()
+    columns |= {name: [str(cell) for cell in cells] for name, cells in added.items()}
+    (folder / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    write_sidecar(folder / "my.csv", declared or {"target": "y"})
+    return issues_of_data(load(str(folder / "my.csv")))
+
+
+def repairs_of(issues: Sequence[Issue], code: str) -> list[str]:
+    return [repair.text for issue in issues if issue.code == code for repair in issue.repairs]
+
+
+def test_final_weights_of_a_survey_are_no_counts(tmp_path: Path) -> None:
+    """As ``fnlwgt`` of the census: 190,000 people a row are more rows than any memory holds."""
+    weights = np.random.default_rng(1).integers(12_285, 1_484_705, 200)
+    issues = issues_of_table(tmp_path, fnlwgt=weights)
+    assert repairs_of(issues, "unused-weights") == ["columns:\n  fnlwgt: {role: weight}"]
+    declared = {"target": "y", "columns": {"fnlwgt": {"role": "weight"}}}
+    assert "odd-weights" not in {one.code for one in issues_of_table(tmp_path, declared, fnlwgt=weights)}
+
+
+@pytest.mark.parametrize("name", ["Weight", "weight", "frequency", "count"])
+def test_the_weight_of_a_person_weighs_no_row(tmp_path: Path, name: str) -> None:
+    kilograms = np.random.default_rng(1).normal(75, 12, 200).round()
+    assert not repairs_of(issues_of_table(tmp_path, **{name: kilograms}), "unused-weights")
+
+
+def test_weights_that_are_one_on_average_weigh_rows(tmp_path: Path) -> None:
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, 200)
+    issues = issues_of_table(tmp_path, weight=weights / weights.mean())
+    assert repairs_of(issues, "unused-weights") == ["columns:\n  weight: {role: weight}"]
+
+
+def test_an_outlier_is_named_with_all_of_its_digits(tmp_path: Path) -> None:
+    numbers = [*np.random.default_rng(1).integers(60_000, 70_000, 199), 8_233_704]
+    issues = issues_of_table(tmp_path, sample=numbers)
+    assert "sample: {missing: [8233704]}" in repairs_of(issues, "outliers")[0]
+    apply_all(tmp_path / "my.csv", {"target": "y"}, "outliers")
+
+
+def test_numbers_with_a_word_for_missing_cells_are_no_levels_to_leave_out(tmp_path: Path) -> None:
+    numbers = [*written(np.random.default_rng(1).normal(0, 1, 190)), *["NA"] * 10]
+    issues = issues_of_table(tmp_path, lab=numbers)
+    assert repairs_of(issues, "words-among-numbers") == ["columns:\n  lab: {missing: [NA]}"]
+    assert not any("ignore" in text for issue in issues for text in [repair.text for repair in issue.repairs])
+
+
+def test_a_rule_of_missing_cells_is_not_seen_in_three_rows(tmp_path: Path) -> None:
+    """Two of 344 penguins lack all measures, and their sex, too: chance enough where eleven lack it."""
+    assert not repairs_of(issues_of_data(load("penguins")), "missing-by-rule")
+    b = np.random.default_rng(1).normal(0, 1, 200).round(3).astype(str)
+    rare = np.array(["usual"] * 197 + ["rare"] * 3)
+    b[[*range(0, 40, 4), 197, 198, 199]] = ""
+    assert not repairs_of(issues_of_table(tmp_path, b2=b, rare=rare), "missing-by-rule")
+
+
+def test_a_stand_in_is_seen_beside_other_negative_numbers(tmp_path: Path) -> None:
+    """-999 in 6 % of the cells of a column of temperatures below and above 0."""
+    celsius = np.random.default_rng(1).normal(5, 10, 200).round(1)
+    celsius[:12] = -999
+    issues = issues_of_table(tmp_path, celsius=celsius)
+    assert repairs_of(issues, "stand-ins") == ["columns:\n  celsius: {missing: [-999]}"]
+    celsius[:12] = -9
+    assert repairs_of(issues_of_table(tmp_path, celsius=celsius), "stand-ins") == []
+    profit = np.random.default_rng(1).normal(0, 2000, 200).round()
+    profit[:12] = -999
+    assert repairs_of(issues_of_table(tmp_path, profit=profit), "stand-ins")
+    assert not repairs_of(issues_of_table(tmp_path, sign=np.resize([-1, 0, 1], 200)), "stand-ins")
+
+
+def test_a_repair_keeps_what_the_sidecar_says(tmp_path: Path) -> None:
+    kilograms = np.random.default_rng(1).normal(75, 12, 200).round()
+    kilograms[:3], kilograms[3:6] = 0, -1
+    declared = {"target": "y", "columns": {"kg": {"kind": "discrete", "missing": ["-1"], "range": [0, 150]}}}
+    issues = issues_of_table(tmp_path, declared, kg=kilograms.astype(int))
+    assert repairs_of(issues, "disguised-zeros") == [
+        "columns:\n  kg: {kind: discrete, missing: [-1, 0], range: [0.0, 150.0]}"
+    ]
+    declared = {"target": "y", "columns": {"colour": {"levels": ["blue", "green", "red", "unknown"]}}}
+    colours = np.resize(["red", "green", "blue", "unknown"], 200)
+    issues = issues_of_table(tmp_path, declared, colour=colours)
+    assert repairs_of(issues, "stand-in-words") == [
+        "columns:\n  colour: {kind: nominal, levels: [blue, green, red], missing: [unknown]}"
+    ]
+    apply_all(tmp_path / "my.csv", declared, "stand-in-words")

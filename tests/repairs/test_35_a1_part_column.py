@@ -1,0 +1,53 @@
+"""A column that is named part, set or subset and holds train and test says which part each row is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mlcli.checks.audit import issues_of_data
+from mlcli.data.load import load
+from tests.checks.faults import csv_of, sound
+from tests.cli.shell import document, typed
+
+
+def file_with(folder: Path, name: str, values: list[str]) -> Path:
+    columns, _ = sound()
+    columns[name] = values
+    (folder / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    return folder / "my.csv"
+
+
+@pytest.mark.parametrize("name", ["part", "Part", "set", "usage", "subset"])
+@pytest.mark.parametrize("values", [["train", "test"], ["Training", "Testing"], ["train", "val", "test", "train"]])
+def test_a_column_of_parts_is_no_feature_and_is_remarked(tmp_path: Path, name: str, values: list[str]) -> None:
+    path = file_with(tmp_path, name, values * (200 // len(values)))
+    dataset = load(str(path), target="y")
+    assert next(field.role for field in dataset.schema if field.column.name == name) == "part"
+    assert any(f"column '{name}' is taken as the part that each row is in" in note for note in dataset.notes)
+    result = typed("eval", str(path), "--target", "y", "-m", "zero-r", "--protocol", "given", "--json")
+    assert result.exit_code == 0
+
+
+def test_rows_of_the_test_part_are_judged(tmp_path: Path) -> None:
+    """By hand: zero-r answers the most frequent class of the first 150 rows, and is judged by the last 50."""
+    path = file_with(tmp_path, "part", ["train"] * 150 + ["test"] * 50)
+    labels = [line.split(",")[3] for line in path.read_text().splitlines()[1:]]
+    most = max("up", "down", key=labels[:150].count)
+    result = typed("eval", str(path), "--target", "y", "-m", "zero-r", "--protocol", "given", "--json")
+    cells = document(result)["cells"]
+    assert cells[0]["metrics"]["accuracy"]["mean"] == pytest.approx(labels[150:].count(most) / 50)
+
+
+def test_a_part_of_a_machine_is_a_feature(tmp_path: Path) -> None:
+    dataset = load(str(file_with(tmp_path, "part", ["valve", "test"] * 100)), target="y")
+    assert "part" in {column.name for column in dataset.schema.features()}
+    assert "given-parts" not in {issue.code for issue in issues_of_data(dataset)}
+
+
+def test_a_declared_feature_of_parts_is_warned_of(tmp_path: Path) -> None:
+    path = file_with(tmp_path, "part", ["train", "test"] * 100)
+    path.with_suffix(".yaml").write_text("target: y\ncolumns: {part: {role: feature}}\n")
+    (issue,) = (issue for issue in issues_of_data(load(str(path))) if issue.code == "given-parts")
+    assert issue.repairs[0].text.startswith("columns:\n  part: {role: part}")
