@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array, is_missing
 from mlcli.data.dataset import Dataset
+from mlcli.data.shipped import shipped_path
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import Trained, train
 from mlcli.experiment.run.ledger import OnProgress
@@ -58,6 +60,13 @@ class Diagnosed:
         """What it was judged on."""
         assert isinstance(self.cell.dataset, Dataset)
         return self.cell.dataset
+
+    @property
+    def reference(self) -> str:
+        """The dataset as it is typed in a shell."""
+        path = self.dataset.path
+        shipped = path is None or shipped_path(self.dataset.name) == path
+        return shlex.quote(self.dataset.name if shipped else str(path))
 
     @property
     def metric(self) -> Metric:

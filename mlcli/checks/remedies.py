@@ -105,7 +105,7 @@ def _behind_one_more_step(cell: Cell, step: str) -> Iterator[Remedy]:
 
 def text_behind_steps(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
     """A model behind steps, as it is typed in a shell."""
-    params = _stated_params(model, MODELS)
+    params = stated_params(model, MODELS)
     keys = {"use": model.use, **({"params": params} if params else {})}
     inside = ", ".join(f"{key}: {as_typed(value)}" for key, value in keys.items())
     return f"{{{inside}, steps: [{', '.join(short_text(step, STEPS) for step in steps)}]}}"
@@ -113,11 +113,11 @@ def text_behind_steps(model: ModelSpec, steps: Sequence[StepSpec]) -> str:
 
 def short_text(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     """A model or step as it is typed inside another: its id, with its parameters where these are chosen."""
-    params = _stated_params(spec, catalogue)
+    params = stated_params(spec, catalogue)
     return as_typed({"use": spec.use, "params": params}) if params else spec.use
 
 
-def _stated_params(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
+def stated_params(spec: ModelSpec | StepSpec, catalogue: Catalogue) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
     defaults = settings(catalogue.load(spec.use)())
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -25,6 +26,11 @@ def with_role(audited: Audited, role: str, *columns: str, then: str = "") -> Rep
     """Columns in another role; ``then`` is the option that makes use of the role."""
     repair = declared(audited, {name: {"role": role} for name in columns})
     return Repair(repair.place, f"{repair.text}  # and then {then}") if then else repair
+
+
+def without(columns: Iterable[str]) -> Repair:
+    """Columns that are left out."""
+    return Repair("option", " ".join(f"--drop {shlex.quote(name)}" for name in sorted(columns)))
 
 
 def by_hand(text: str) -> Repair:

@@ -93,7 +93,7 @@ def test_what_cannot_be_diagnosed() -> None:
     "words",
     [
         ("diabetes_progression", "-m", "decision-tree"),
-        ("wdbc", "-m", "logistic-regression", "-p", "l2=0.5"),
+        ("concrete", "-m", "linear-regression"),
         ("travelmode", "-m", "logistic-regression"),
     ],
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import text_behind_steps
+from mlcli.checks.repairs import without
 from mlcli.core.findings import Finding, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.data.write_sidecar import flow
 from mlcli.experiment.spec.cells import StepSpec
 
 COEFFICIENTS, IMPORTANCES = "Coefficients", "Feature importance"
@@ -39,12 +39,13 @@ def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
     spreads = {column.name: float(np.nanstd(_cells(diagnosed, column))) for column in _numeric_columns(diagnosed)}
     spreads = {name: spread for name, spread in spreads.items() if spread > 0}
     if spreads and max(spreads.values()) > UNITS * min(spreads.values()):
+        scaled = text_behind_steps(diagnosed.cell.model, (StepSpec("standardise"), *diagnosed.cell.steps))
         wide, narrow = max(spreads, key=spreads.__getitem__), min(spreads, key=spreads.__getitem__)
         yield Issue(
             "advice",
             "coefficients of columns in different units cannot be compared",
             f"'{wide}' is spread by {spreads[wide]:.3g}, '{narrow}' by {spreads[narrow]:.3g}",
-            (Repair("option", f"-m '{{use: {diagnosed.cell.model.use}, steps: [standardise]}}'"),),
+            (Repair("option", f"-m '{scaled}'"),),
             (wide, narrow),
         )
 
@@ -69,7 +70,7 @@ def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
             "advice",
             f"importance by gains misleads for columns of many values: {listed(found)}",
             f"of the total gain in training {gains}; alone each tells nothing, and rows not seen do not miss it",
-            (Repair("sidecar", f"roles: {{ignore: {flow(found)}}}"),),
+            (without(found),),
             tuple(found),
         )
 
@@ -97,7 +98,7 @@ def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
             "advice",
             f"{len(pairs)} pairs of columns correlate so strongly that their importances are shared by chance",
             f"'{rows[0][0]}' and '{rows[0][1]}' correlate by {rows[0][2]:.3f}",
-            (_repair_without(diagnosed, drop),),
+            (without(drop),),
             tuple(dict.fromkeys(name for row in rows for name in row[:2])),
             (Table("Correlated columns", ("column", "and", "correlation"), rows),),
         )
@@ -119,15 +120,9 @@ def useless_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
             f"{len(found)} of {len(features)} columns are of no use to {diagnosed.cell.label}: {listed(found)}",
             f"{diagnosed.metric.name} on rows not seen is {diagnosed.importance.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (_repair_without(diagnosed, found),),
+            (without(found),),
             tuple(found),
         )
-
-
-def _repair_without(diagnosed: Diagnosed, names: Sequence[str]) -> Repair:
-    """The model text_behind_steps its steps, without some columns."""
-    steps = (StepSpec("drop", {"columns": list(names)}), *diagnosed.cell.steps)
-    return Repair("option", f"-m '{text_behind_steps(diagnosed.cell.model, steps)}'")
 
 
 def _finding_titled(diagnosed: Diagnosed, title: str) -> Finding | None:

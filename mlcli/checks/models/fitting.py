@@ -18,7 +18,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.report.scoring.curves import ScoreCurve, curve_finding
 from mlcli.report.scoring.scored import Scored, badness
 
-WIDE_GAP = 0.3
+WIDE_GAP = 0.28
 """Of skill between training rows and others, from which a model follows its training rows too closely."""
 SMALL_GAP = 0.15
 """Of skill, up to which it follows them no more closely than others."""
@@ -30,6 +30,8 @@ FLEXIBLE = "newton-boosting"
 SURE = 2.0
 """Standard errors over splits that a rise must have."""
 MOST_TRIED = 5
+AVERAGED = ("random-forest", "extra-trees", "bagging", "random-subspaces")
+"""Means of models that each know their rows by heart: such a gap alone says nothing of them."""
 KINDS = ("classification", "regression")
 
 
@@ -70,10 +72,11 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     tried = most_skilful_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
     sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
+    serious = sure or diagnosed.cell.model.use not in AVERAGED
     end = "" if helps else "; no simpler setting that was tried does better"
     more_rows = Repair("file", f"more rows, {_trend_text(diagnosed)}; or fewer columns")
     yield Issue(
-        "warning" if sure else "advice",
+        "warning" if serious else "advice",
         f"{diagnosed.cell.label} overfits: it has high variance{end}",
         f"{fit.in_words(diagnosed.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
         (*(_repair_of(diagnosed, one) for one in helps), more_rows),

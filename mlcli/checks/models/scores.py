@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.diagnosed import Diagnosed
+from mlcli.checks.models.tuning import tuning_repairs
+from mlcli.checks.repairs import without
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
@@ -14,10 +16,11 @@ from mlcli.report.scoring.scored import Scored, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""
-FEWEST_SPLITS = 5
+FEWEST_SPLITS, MORE_REPEATS = 5, 5
 FAR, LARGE = 4.0, 0.5
 """How many robust standard deviations, and which part of the median, a split lies away that stands apart."""
 RANKS, CHANCE = "auc", 0.5
+ONE_COLUMN = "one-r"
 COMPARABLE = {"accuracy": "classification", "r2": "regression"}
 """The metrics in which one column alone is judged."""
 
@@ -38,7 +41,7 @@ def no_better_than_baseline(diagnosed: Diagnosed) -> Iterator[Issue]:
         other = Repair("option", f"--metric {RANKS} --metric balanced-accuracy")
         yield Issue("advice", f"{what}, and knows something all the same", why, (other,))
         return
-    panel = Repair("option", "mlcli eval DATA  # the panel: does any method find something?")
+    panel = Repair("option", f"mlcli eval {diagnosed.reference}  # the panel: does any method find something?")
     more = Repair("file", "add columns that tell something of the target, or more rows")
     yield Issue("grave" if gain.better <= 0 else "warning", what, gain.evidence, (panel, more))
 
@@ -54,7 +57,7 @@ def worse_than_rival(diagnosed: Diagnosed) -> Iterator[Issue]:
         "warning",
         f"{diagnosed.cell.label} is worse than {label}, which is simple",
         gain.evidence,
-        (Repair("option", f"-m {use}"), Repair("option", f"-m {diagnosed.cell.model.use} --tune")),
+        (Repair("option", f"-m {use}"), *tuning_repairs(diagnosed)),
     )
 
 
@@ -81,7 +84,7 @@ def _seconds_of(one: Scored) -> float:
 
 def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
-    answers = judged_answers(diagnosed.model.result)
+    answers, splits = judged_answers(diagnosed.model.result), diagnosed.cell.protocol
     scores = diagnosed.scores(diagnosed.model)
     if len(scores) < max(FEWEST_SPLITS, len(answers)) or diagnosed.model.result.pooled:
         return
@@ -102,7 +105,7 @@ def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
             f"{diagnosed.metric.name} is not steady from split to split",
             why,
             (
-                Repair("option", "--repeats 5"),
+                *([Repair("option", f"--repeats {MORE_REPEATS}")] if "repeats" in splits.params else []),
                 Repair("file", "look at the rows of that split: another source, a slip of the pen, a rare case"),
             ),
         )
@@ -115,6 +118,8 @@ def one_column_is_enough(diagnosed: Diagnosed) -> Iterator[Issue]:
     target, alone = diagnosed.dataset.schema.the("target"), diagnosed.right_alone
     if summary is None or summary.mean is None or target is None or len(alone) < 2:
         return
+    if diagnosed.cell.model.use == ONE_COLUMN:
+        return
     best = max(alone, key=alone.__getitem__)
     if alone[best] >= summary.mean:
         yield Issue(
@@ -122,8 +127,10 @@ def one_column_is_enough(diagnosed: Diagnosed) -> Iterator[Issue]:
             f"column '{best}' alone is as good as the whole model",
             f"{name} {alone[best]:.4g} by its nearest values, {summary.mean:.4g} by {diagnosed.cell.label}",
             (
-                Repair("option", "-m one-r" if target.coded else "-m decision-tree"),
-                Repair("option", "mlcli audit DATA  # is it a leak?"),
+                Repair("option", f"-m {ONE_COLUMN}")
+                if target.coded
+                else without([one for one in alone if one != best]),
+                Repair("option", f"mlcli audit {diagnosed.reference}  # is it a leak?"),
             ),
             (best,),
         )

@@ -6,16 +6,24 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlcli.checks.diagnosed import Diagnosed
+from mlcli.checks.remedies import stated_params
 from mlcli.core.effective import has_effect
-from mlcli.core.findings import CHOSEN, Table
+from mlcli.core.findings import CHOSEN, Entry, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.params import parameters
+from mlcli.core.ranges import Range
+from mlcli.core.registry import MODELS
+from mlcli.engines.tuning.paths import parameter_at
 from mlcli.engines.tuning.space import value_text
+from mlcli.experiment.spec.cells import TUNED, ModelSpec
+from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 
 EDGES = ("lowest", "highest")
 OFTEN = 0.5
+FACTORS = (10, 3, 2)
+"""How many times as large, or as small, a value is tried beyond one at the edge; the first that is legal."""
 
 
 def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
@@ -36,8 +44,26 @@ def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
                 "warning",
                 f"{name} was tuned to the {edge} value that was tried in {count} of {len(tables)} splits",
                 f"such as {value}; values {beyond} it may be better",
-                (Repair("experiment", f"tune:\n  ranges: {{{name}: {{from: LOW, to: HIGH, scale: log}}}}"),),
+                _wider_search(diagnosed, name, value, upwards=edge == "highest"),
             )
+
+
+def _wider_search(diagnosed: Diagnosed, path: str, value: Entry, *, upwards: bool) -> tuple[Repair, ...]:
+    """A search from the value that was chosen to one that lies well beyond it."""
+    tuned = diagnosed.cell.model
+    if tuned.use != TUNED or not isinstance(value, int | float):
+        return ()
+    parameter, base = parameter_at(tuned.built().base, path), tuned.params["base"]
+    for factor in FACTORS if value > 0 else ():
+        other = value * factor if upwards else value / factor
+        other = round(other) if parameter.whole else other
+        if other != value and parameter.problem_with(other) is None:
+            low, high = sorted((value, other))
+            tune = {path: {"from": low, "to": high, "scale": "log"}}
+            params = stated_params(ModelSpec(base["use"], base["params"]), MODELS)
+            keys = {**base, "params": params, "tune": tune}
+            return (Repair("option", f"-m '{as_typed({key: one for key, one in keys.items() if one})}'"),)
+    return ()
 
 
 def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
@@ -56,8 +82,19 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
             "advice",
             f"nothing of {cell.label} was tuned: worth trying are {listed(default)}",
             "defaults suit most data, and yours may be others",
-            (Repair("option", "--tune" if can_be_tuned(cell.model.use) else values_compared(cell.model.use)),),
+            tuning_repairs(diagnosed),
         )
+
+
+def tuning_repairs(diagnosed: Diagnosed) -> tuple[Repair, ...]:
+    """What tunes a model, or shows a score over its values; nothing where it declares nothing to try."""
+    use = diagnosed.cell.model.use
+    declared = [one.tune for one in parameters(MODELS.load(use)) if one.tune is not None]
+    if declared and can_be_tuned(use):
+        return (Repair("option", "--tune"),)
+    if any(isinstance(search, Range) for search in declared):
+        return (Repair("option", values_compared(use).replace(" DATA ", f" {diagnosed.reference} ")),)
+    return ()
 
 
 def _choices(diagnosed: Diagnosed) -> list[Table]:
