@@ -96,9 +96,9 @@ def odd_formats(audited: Audited) -> Iterator[Issue]:
 
 def words_among_numbers(audited: Audited) -> Iterator[Issue]:
     """Columns of numbers that were read as levels, since some cells hold a word that means missing, such as NA."""
-    for column in audited.features():
-        words = audited.missing_words_among_numbers.get(column.name)
-        if words:
+    for field in audited.schema:
+        column, words = field.column, audited.missing_words_among_numbers.get(field.column.name)
+        if words and field.role in ("feature", "ignore"):
             cells = audited.present(column)
             count = int(np.isin(cells, [column.levels.index(word) for word in words]).sum())
             yield Issue(
