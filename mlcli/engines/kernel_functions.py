@@ -6,19 +6,21 @@ precomputed: a matrix that the table itself holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.tables import Array
+from mlcli.core.names import listed
+from mlcli.core.tables import Array, Rows
 from mlcli.engines.centres import squared_lengths
 
 PRECISE_ROWS = 3_000
 """Matrices of more rows are kept in single precision, as LIBSVM's are."""
 MOST_BYTES = 2_500_000_000
 """Larger matrices are refused."""
+MOST_NAMED = 5
 GRID_BITS = 30
 BLOCK_CELLS = 64_000
 """Kernel values that are worked out at once, so that they stay in the cache of the processor."""
@@ -127,6 +129,41 @@ SQUARED_LENGTHS: dict[str, Callable[[KernelFunction, Array], Array]] = {
     ),
 }
 """K(x, x) of each row."""
+
+
+BEYOND_REACH = 1e4
+"""Minus the logarithm of a kernel where it has ended, at u = 1; it grows with u, so that the nearest row wins."""
+
+
+def _ending(inside: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """The logarithm of a kernel that is 0 from u = 1 on."""
+
+    def log_kernel(u: Array) -> Array:
+        reached = u < 1
+        return np.asarray(np.where(reached, np.log(inside(np.where(reached, u, 0.0))), -BEYOND_REACH * u))
+
+    return log_kernel
+
+
+LOG_KERNELS: dict[str, Callable[[Array], Array]] = {
+    "gaussian": lambda u: -u,
+    "laplacian": lambda u: -np.sqrt(u),
+    "cauchy": lambda u: -np.log1p(u),
+    "epanechnikov": _ending(lambda u: 1 - u),
+    "triangular": _ending(lambda u: 1 - np.sqrt(u)),
+}
+"""The logarithm of kernels that fall with the distance, of u = γ‖x − z‖²."""
+
+
+def named_landmarks(rows: Rows, numbers: Sequence[int]) -> Rows:
+    """The places in training rows of the rows of the file that a user has numbered, from 1 on."""
+    places = np.flatnonzero(np.isin(rows, np.array(numbers) - 1))
+    if not len(places):
+        what = f"none of the landmark_rows {listed([str(one) for one in numbers], MOST_NAMED)} is a training row"
+        raise FitError(
+            what, hint="rows of the file are numbered from 1; those that are held out cannot be landmarks"
+        )
+    return places
 
 
 def scale(X: Array, weights: Array) -> float:
