@@ -21,6 +21,7 @@ Choices:
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -98,6 +99,8 @@ class Landmarks(Projection):
         """The landmarks."""
         header = ("landmark", *(column.name for column in self.columns_))
         named = self.landmark_rows or range(1, len(self.rows_) + 1)
-        shown = zip(named, np.isnan(self.rows_).any(axis=1), self.rows_.tolist(), strict=True)
-        rows = tuple((place, *((None,) * len(row) if held_out else row)) for place, held_out, row in shown)
+        rows = tuple(
+            (place, *(None if math.isnan(number) else number for number in row))
+            for place, row in zip(named, self.rows_.tolist(), strict=True)
+        )
         return (findings.Table("Landmarks", header, rows, note=f"gamma {self.gamma_:.4g}"),)
