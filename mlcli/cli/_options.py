@@ -130,13 +130,26 @@ class ViewOptions:
     spread: bool = flag("--spread", "Show how scores spread over the splits, and whether these agree.")
     curves: bool = flag("--curves", "Draw ROC, precision against recall, and calibration of the probabilities.")
     fair: bool = flag("--fair", "Show rates by group, criteria of fairness, and their trade-off with accuracy.")
+    similarity: float | None = option(
+        "--similarity",
+        "SHARE",
+        "With --fair, how alike two rows must be for their answers to be compared. [default: 0.9]",
+    )
     verbose: bool = flag("--verbose -v", "Show the answers of every model, and how intervals were made.")
 
     def details(self) -> Details:
         """The same as details of a report."""
+        from dataclasses import replace
+
+        from mlcli.core.errors import UsageError
         from mlcli.report.views.results import Details
 
-        return Details(self.verbose, self.classes, self.curves, self.fair, self.spread)
+        if self.similarity is not None and not 0 <= self.similarity < 1:
+            what = f"--similarity is a share from 0 to below 1, was given {self.similarity:g}"
+            raise UsageError(what, hint="0.9 compares rows that are more than 0.9 alike")
+        fair, similarity = self.fair or self.similarity is not None, self.similarity
+        shown = Details(self.verbose, self.classes, self.curves, fair, self.spread)
+        return shown if similarity is None else replace(shown, similarity=similarity)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def run_and_show(
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
     outcomes: list[ExperimentOutcome] = []
-    details = replace(views.details(), fair=views.fair or any(experiment.fair for experiment in experiments))
+    details = _details(views, experiments)
     for experiment, cells in planned:
         place = place_of(experiment)
         outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
@@ -68,8 +68,20 @@ def run_and_show(
     elif format != TEXT:
         show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
     gates.write(outcomes)
-    pages.write(lambda: _report(experiments, outcomes))
+    pages.write(lambda: _report(experiments, outcomes, details.similarity))
     _leave_by(outcomes)
+
+
+def _details(views: ViewOptions, experiments: Sequence[Experiment]) -> Details:
+    """What is shown: as typed, or as the experiments say."""
+    details = views.details()
+    thresholds = {experiment.similarity for experiment in experiments if experiment.fair}
+    if views.similarity is None and len(thresholds) > 1:
+        what = f"the experiments differ in 'similarity': {', '.join(map(str, sorted(thresholds)))}"
+        raise UsageError(what, hint="run them one by one, or give one --similarity")
+    similarity = details.similarity if views.similarity is not None or not thresholds else thresholds.pop()
+    fair = details.fair or any(experiment.fair for experiment in experiments)
+    return replace(details, fair=fair, similarity=similarity)
 
 
 def _document(outcome: ExperimentOutcome, details: Details) -> Document:
@@ -79,17 +91,22 @@ def _document(outcome: ExperimentOutcome, details: Details) -> Document:
 def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
     gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
     found = [one for outcome in outcomes for one in outcome.cells]
-    return {**results_as_json(found, curves=details.curves, fair=details.fair), **given({"gates": gates})}
+    return {
+        **results_as_json(found, curves=details.curves, fair=details.fair, similarity=details.similarity),
+        **given({"gates": gates}),
+    }
 
 
-def _report(experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome]) -> Document:
+def _report(
+    experiments: Sequence[Experiment], outcomes: Sequence[ExperimentOutcome], similarity: float
+) -> Document:
     from mlcli.report.views.full_report import Provenance, provenance_of_file, report_of
 
     typed = f"mlcli {shlex.join(sys.argv[1:])}"
     elements: Document = ()
     for experiment, outcome in zip(experiments, outcomes, strict=True):
         made = provenance_of_file(experiment.source) if experiment.source else Provenance(typed)
-        elements += (*report_of(outcome.cells, made), *gates_as_elements(outcome.gates))
+        elements += (*report_of(outcome.cells, made, similarity), *gates_as_elements(outcome.gates))
     return elements
 
 

@@ -56,6 +56,7 @@ def show_command(
     from mlcli.report.views.score_rows import scores_as_table
 
     place = store or DEFAULT_PLACE if run is None else store_of(run, store)
+    details = views.details()
     with stored_run_shown(place), Store.read(place) as opened:
         if run is None:
             known = opened.runs.all()
@@ -65,8 +66,10 @@ def show_command(
         found = [scored(result, about.metrics) for result in results]
         show_as(
             format,
-            lambda: scores_as_table(found) if format == CSV else results_of(found, views.details()),
-            lambda: results_as_json(found, curves=views.curves, fair=views.fair),
+            lambda: scores_as_table(found) if format == CSV else results_of(found, details),
+            lambda: results_as_json(
+                found, curves=details.curves, fair=details.fair, similarity=details.similarity
+            ),
         )
 
 

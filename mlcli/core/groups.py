@@ -16,6 +16,8 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 UNKNOWN = "missing"
 """What the group of rows is called whose cell is empty."""
 EVERYBODY = "all rows"
+SIMILARITY = 0.9
+"""The answers about two rows are compared that are more alike than this, unless another threshold is given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.groups import Groups
+from mlcli.core.groups import SIMILARITY, Groups
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
 from mlcli.metrics.intervals import LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, scored_share, wilson
@@ -212,13 +212,14 @@ def differences_under(answers: LabelAnswers, groups: Groups, code: int, rate: st
 
 
 NEIGHBOURS = 5
-SIMILAR = 0.9
 
 
 @dataclass(frozen=True)
 class IndividualFairness:
     """How alike similar rows are answered; None where there is nothing to compare."""
 
+    similarity: float
+    """How alike two rows must be to be compared."""
     consistency: float | None
     pairs: int
     weight: float
@@ -248,12 +249,16 @@ def _between_known(distance: Array | Flags, there: Flags) -> Array | Flags:
 
 
 def individual_fairness(
-    distances: Array, predicted: Array, probability: Array | None, weights: Array
+    distances: Array,
+    predicted: Array,
+    probability: Array | None,
+    weights: Array,
+    similarity: float = SIMILARITY,
 ) -> IndividualFairness:
     """Consistency, and the pairs of similar rows; ``predicted`` is 1 where the class that is looked for is."""
     apart = np.where(np.isnan(distances), np.inf, distances)
     np.fill_diagonal(apart, np.inf)
-    first, second = np.nonzero(np.triu(apart < 1 - SIMILAR, 1))
+    first, second = np.nonzero(np.triu(apart < 1 - similarity, 1))
     of_pairs = weights[first] * weights[second]
 
     def mean_difference(said: Array | None) -> float | None:
@@ -262,6 +267,7 @@ def individual_fairness(
         return float(np.average(np.abs(said[first] - said[second]), weights=of_pairs))
 
     return IndividualFairness(
+        similarity,
         _consistency(apart, predicted, weights),
         len(first),
         float(of_pairs.sum()),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from mlcli.core.groups import SIMILARITY
 from mlcli.core.params import build, settings
 from mlcli.core.plugins import import_paths_in, may_import
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
@@ -193,6 +194,8 @@ class Experiment:
     """Whether answers about the training rows are kept, too."""
     fair: bool = False
     """Whether it is shown how groups are answered."""
+    similarity: float = SIMILARITY
+    """How alike two rows must be for their answers to be compared."""
     tune: Mapping[str, Any] | None = None
     """How every model is tuned; None: it is not."""
     nested: bool = False

@@ -23,7 +23,7 @@ from mlcli.experiment.spec.keys import DATASET, ELSEWHERE, EXPERIMENT, REQUIRED
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "training", "fair", "nested", "average", "name", "description")
+PLAIN = ("seed", "training", "fair", "similarity", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
 READERS: Mapping[str, Callable[[Written, list[Problem]], Any]] = {
     "cost": costs_of,
@@ -108,7 +108,7 @@ def _from_document(document: Document, source: Path | None, to_run: bool) -> tup
         source=source,
         yardsticks=True,
         tune=tune,
-        **{key: parts[key].value for key in PLAIN if key in parts},
+        **{"fair": "similarity" in parts} | {key: parts[key].value for key in PLAIN if key in parts},
         **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},
     )
     return with_costs(experiment), problems

@@ -31,6 +31,9 @@ EXPERIMENT: Keys = {
     "stages": Value("at which stages of a fit models are judged, too"),
     "training": Value("whether training rows are answered, too", (bool,)),
     "fair": Value("whether it is shown how groups are answered, as by --fair", (bool,)),
+    "similarity": Value(
+        "how alike two rows must be for fairness to compare them; left out: 0.9", (float,), ge=0, lt=1
+    ),
     "tune": Value("whether, and how, models are tuned by splits of training rows"),
     "nested": Value("whether the best model, chosen in each split for itself, is a row", (bool,)),
     "expect": Value("what models must reach: bounds of scores, models to beat", (list,), filled=True),

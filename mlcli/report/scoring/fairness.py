@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.groups import SIMILARITY, groups_by, sensitive_names
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
@@ -88,16 +88,17 @@ def fairness_by_groups(one: Scored) -> list[GroupFairness]:
     return found
 
 
-def similar_rows(one: Scored) -> IndividualFairness | None:
+def similar_rows(one: Scored, similarity: float = SIMILARITY) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
     dataset, answers = one.cell.dataset, judged_answers(one.result)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
-    found = [_similarity_in_split(split, table) for split in large]
+    found = [_similarity_in_split(split, table, similarity) for split in large]
     pairs = sum(one.pairs for one in found)
     return IndividualFairness(
+        similarity,
         _weighted_mean([(one.consistency, 1) for one in found]),
         pairs,
         sum(one.weight for one in found),
@@ -106,13 +107,14 @@ def similar_rows(one: Scored) -> IndividualFairness | None:
     )
 
 
-def _similarity_in_split(answers: LabelAnswers, table: Table) -> IndividualFairness:
+def _similarity_in_split(answers: LabelAnswers, table: Table, similarity: float) -> IndividualFairness:
     answers = answers.take(np.flatnonzero(answers.weights))
     answers = answers.take(evenly_spaced(len(answers), MOST_ROWS))
     code = favourable_codes(answers.classes)[0]
     said = (answers.predicted == code).astype(np.float64)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    return individual_fairness(gower_distances(table.take(answers.rows)), said, probability, answers.weights)
+    apart = gower_distances(table.take(answers.rows))
+    return individual_fairness(apart, said, probability, answers.weights, similarity)
 
 
 def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None:

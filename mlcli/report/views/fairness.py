@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.findings import Points
-from mlcli.core.groups import groups_by
+from mlcli.core.groups import SIMILARITY, groups_by
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, IndividualFairness, Rate
@@ -44,8 +44,8 @@ READING_GAPS = (
 HEADER_ALIKE = ("model", "consistency", "pairs", "decided differently", "probability difference")
 READING_ALIKE = (
     "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split",
-    "pairs: rows of one split that are more than 0.9 alike (Gower, without sensitive columns); how many of them "
-    "are decided differently, and how far their probabilities are apart",
+    "pairs: rows of one split that are more than {similarity:g} alike (Gower, without sensitive columns); how many "
+    "of them are decided differently, and how far their probabilities are apart; --similarity compares others",
 )
 BEST = "*"
 READING_COSTS = (
@@ -55,7 +55,7 @@ READING_COSTS = (
 )
 
 
-def fairness_of(group: Group) -> Iterator[Element]:
+def fairness_of(group: Group, similarity: float = SIMILARITY) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
     found = {one: by for one in group if one.done and (by := fairness_by_groups(one))}
     if not found:
@@ -71,11 +71,12 @@ def fairness_of(group: Group) -> Iterator[Element]:
         if place == 0:
             yield notes(*READING)
     yield from _gaps_elements({group[one]: by for one, by in found.items()})
-    yield from _similar_rows_elements({group[one]: similar for one in learners if (similar := similar_rows(one))})
+    alike = ((group[one], similar_rows(one, similarity)) for one in learners)
+    yield from _similar_rows_elements({name: similar for name, similar in alike if similar is not None})
     yield from _trade_off_elements(found, group)
 
 
-def fairness_as_json(one: Scored) -> dict[str, Any]:
+def fairness_as_json(one: Scored, similarity: float = SIMILARITY) -> dict[str, Any]:
     """The same of one cell, for scripts."""
     found = fairness_by_groups(one) if one.done else []
     if not found:
@@ -89,7 +90,7 @@ def fairness_as_json(one: Scored) -> dict[str, Any]:
         }
         for by in found
     ]
-    similar = similar_rows(one)
+    similar = similar_rows(one, similarity)
     return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
@@ -162,7 +163,8 @@ def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterat
         rows.append([name, _share_cell(one.consistency), str(one.pairs), *apart])
     yield Heading("Individual fairness: similar rows, similar answers")
     yield grid_of_numbers(HEADER_ALIKE, rows)
-    yield notes(*READING_ALIKE)
+    similarity = next(iter(by_model.values())).similarity
+    yield notes(*(text.format(similarity=similarity) for text in READING_ALIKE))
 
 
 def _share_cell(value: float | None) -> Content:

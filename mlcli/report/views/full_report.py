@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli import __version__
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Finding, Lines, Table
+from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
@@ -91,17 +92,17 @@ def provenance_of_run(
     return Provenance(f"mlcli {facts.title}, run {facts.id} of its store", **known)
 
 
-def report_of(cells: Sequence[Scored], provenance: Provenance) -> Document:
+def report_of(cells: Sequence[Scored], provenance: Provenance, similarity: float = SIMILARITY) -> Document:
     """Everything that is known of the results."""
-    return tuple(_elements(cells, provenance))
+    return tuple(_elements(cells, provenance, similarity))
 
 
-def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
+def _elements(cells: Sequence[Scored], provenance: Provenance, similarity: float) -> Iterator[Element]:
     groups = groups_of(cells)
     if len(groups) > 1:
         yield from over_datasets(cells)
     for group in groups:
-        yield from _results(group)
+        yield from _results(group, similarity)
         yield from _probabilities(group)
         yield from _pictures(group)
         yield from _inspection(group, provenance.plugins)
@@ -111,10 +112,10 @@ def _elements(cells: Sequence[Scored], provenance: Provenance) -> Iterator[Eleme
     yield from _citations(cells)
 
 
-def _results(group: Group) -> Iterator[Element]:
+def _results(group: Group, similarity: float) -> Iterator[Element]:
     """The results of one dataset, what they come to first."""
     sensitive = any(column.sensitive for column in first_cell(group).dataset.schema.features())
-    elements = list(results_of_group(group, Details(fair=sensitive, spread=True)))
+    elements = list(results_of_group(group, Details(fair=sensitive, spread=True, similarity=similarity)))
     verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
     yield from elements[:OPENING]
     yield from verdict

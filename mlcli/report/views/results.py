@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
 from mlcli.report.scoring.differences import best_of, differences_of
@@ -41,6 +42,8 @@ class Details:
     """How groups are answered."""
     spread: bool = False
     """How scores spread over the splits."""
+    similarity: float = SIMILARITY
+    """How alike two rows must be for their answers to be compared."""
 
 
 def results_of(scored: Sequence[Scored], details: Details = Details()) -> Document:
@@ -75,7 +78,7 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
     if details.fair:
         from mlcli.report.views.fairness import fairness_of
 
-        yield from fairness_of(group)
+        yield from fairness_of(group, details.similarity)
     yield from verdict_on(group, found)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from mlcli import __version__
 from mlcli.core.findings import as_json
+from mlcli.core.groups import SIMILARITY
 from mlcli.core.registry import MODELS
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell
@@ -28,13 +29,15 @@ from mlcli.tasks.table import kind_named, named
 ABOUT = ("dataset", "kind", "model", "parameters", "steps", "protocol", "seed", "rows", "splits", "status", "why")
 
 
-def results_as_json(scored: Sequence[Scored], *, curves: bool = False, fair: bool = False) -> dict[str, Any]:
+def results_as_json(
+    scored: Sequence[Scored], *, curves: bool = False, fair: bool = False, similarity: float = SIMILARITY
+) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
     from mlcli.report.views.fairness import fairness_as_json
 
     cells = []
     for one in scored:
-        more = (_curves_as_json(one) if curves else {}) | (fairness_as_json(one) if fair else {})
+        more = (_curves_as_json(one) if curves else {}) | (fairness_as_json(one, similarity) if fair else {})
         cells.append(_result_as_json(one) | more)
     return {
         "version": __version__,
