@@ -10,6 +10,7 @@ Cost:
     rows × levels.
 
 Choices:
+    One-hot encoding is also called dummy encoding where a level is left out.
     A column with two levels becomes one 0/1 column, that of its second level (`drop: two-level`); `first` leaves
     out the first level of every column, as regression without a penalty needs; `none` keeps them all. An empty
     cell, or a level that is not declared, is 0 in all of them. Columns come from the declared levels, so that all

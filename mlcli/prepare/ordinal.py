@@ -11,8 +11,9 @@ Cost:
     One look-up per cell.
 
 Choices:
-    Without `columns` only ordinal columns change. Nominal and boolean ones that are named (`columns: nominal`)
-    become the numbers 0, 1, 2 and so on of their levels, whose order then means nothing. Empty cells stay empty.
+    Without `columns` only ordinal columns change (rank encoding, ordinal encoding). Integer encoding, or label
+    encoding, is `{use: ordinal, params: {columns: nominal}}`: nominal and boolean columns that are named become
+    the numbers 0, 1, 2 and so on of their levels, whose order then means nothing. Empty cells stay empty.
 """
 
 from __future__ import annotations
