@@ -37,5 +37,5 @@ def test_names_from_elsewhere_come_with_the_setting(name: str) -> None:
 
 def test_the_setting_gives_whole_numbers() -> None:
     column = Column("size", "nominal", ("large", "middle", "small"))
-    changed = prepared(Ordinal(columns="nominal"), table_of({"size": ["small", "large", "middle"]}, [column]))
+    changed = prepared(Ordinal(columns=("nominal",)), table_of({"size": ["small", "large", "middle"]}, [column]))
     assert changed.cells("size").tolist() == [2.0, 0.0, 1.0]
