@@ -257,7 +257,9 @@ def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return str(value.get("use", dict(value)))
     if isinstance(value, list | tuple):
-        return ",".join(map(value_text, value))
+        return ",".join(
+            f"[{value_text(one)}]" if isinstance(one, list | tuple) else value_text(one) for one in value
+        )
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
     return f"{value:.6g}" if isinstance(value, float) else str(value)

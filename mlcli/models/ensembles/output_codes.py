@@ -14,16 +14,20 @@ Cost:
 
 Choices:
     Without ``length`` all 2^(K−1) − 1 ways to set classes against each other are used for up to 7 classes, and
-    ⌈10 log₂ K⌉ of them beyond, drawn so that no two are the same or each other's opposite. Least squares below
-    0 are cut off at 0.
+    ⌈10 log₂ K⌉ of them beyond, drawn so that no two are the same or each other's opposite. ``sets`` names them
+    instead: each is a list of classes that is set against all others, [A, B] against C, D and E. Classes that no
+    set tells apart share what is said of them evenly. Least squares below 0 are cut off at 0.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from mlcli.core.errors import FitError
+from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
@@ -39,15 +43,43 @@ class OutputCodes(Coded, Classifier):
     """Problems of sets of classes."""
 
     length: int | None = param(None, "how many problems; none: all, or ten for each binary digit of K", ge=1)
+    sets: tuple[list[str], ...] | None = param(
+        None,
+        "the sets of classes, each against all others: [[A, B], [A, C]]; none: as many as length",
+        if_given=True,
+    )
     decode: str = param("least-squares", "how bits become a class", choices=("least-squares", "distance"))
 
+    def conflicts(self) -> list[str]:
+        """A number of problems beside the problems themselves, or an empty set."""
+        if self.sets is None:
+            return []
+        found = []
+        if self.length is not None:
+            found.append("length says how many sets are drawn, sets which they are: give one of them")
+        if not all(self.sets):
+            found.append("sets: each is a list of one class or more, such as [A, B]")
+        return found
+
     def code(self, classes: int, rng: np.random.Generator) -> Code:
-        """Sets of classes against the others, all or some."""
+        """Sets of classes against the others: those that are named, all, or some."""
+        if self.sets is not None:
+            return self._named_code(self.sets)
         whole = 2 ** (classes - 1) - 1
         length = self.length or (whole if classes <= MOST_FOR_ALL else math.ceil(10 * math.log2(classes)))
         numbers = list(range(1, whole + 1)) if length >= whole else _distinct(length, whole, rng)
         bits = [[number >> (classes - 1 - k) & 1 for number in numbers] for k in range(classes)]
         return (2 * np.array(bits, np.int8) - 1).reshape(classes, len(numbers))
+
+    def _named_code(self, sets: Sequence[Sequence[str]]) -> Code:
+        """A column for each set that has some of the present classes, but not all."""
+        for name in {name for one in sets for name in one if name not in self.classes_}:
+            hint = did_you_mean(name, self.classes_, "classes")
+            raise FitError(f"sets: there is no class '{name}'", hint=hint)
+        present = [self.classes_[k] for k in self.present_]
+        sides = np.array([[1 if name in one else -1 for one in sets] for name in present], np.int8)
+        code = sides.reshape(len(present), len(sets))
+        return code[:, np.abs(code.sum(axis=0, dtype=np.intp)) < len(present)]
 
     def shares(self, positive: Array) -> Array:
         """How well the bits agree with each word."""
