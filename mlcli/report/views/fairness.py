@@ -44,8 +44,8 @@ READING_GAPS = (
 HEADER_ALIKE = ("model", "consistency", "pairs", "decided differently", "probability difference")
 READING_ALIKE = (
     "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split",
-    "pairs: rows of one split that are more than {similarity:g} alike (Gower, without sensitive columns); how many "
-    "of them are decided differently, and how far their probabilities are apart; --similarity compares others",
+    "pairs: rows of one split that are more than {similarity:g} alike (Gower, without sensitive columns); how "
+    "many are decided differently, and how far their probabilities are apart; --similarity compares others",
 )
 BEST = "*"
 READING_COSTS = (
