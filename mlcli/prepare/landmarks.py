@@ -51,7 +51,7 @@ class Landmarks(Projection):
         ge=1,
         if_given=True,
     )
-    kernel: str = param("gaussian", "how similarity falls with the distance", choices=LOG_KERNELS)
+    kernel: str = param("gaussian", "how similarity falls with the distance", choices=LOG_KERNELS, if_given=True)
     gamma: float | None = param(None, "how fast similarity falls; none: from the spread of the columns", gt=0)
 
     rows_: Array = learned("rows", "columns")

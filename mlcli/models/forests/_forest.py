@@ -62,7 +62,7 @@ class Forest(Classifier, Regressor):
         le=1.0,
         tune=Among((None, 0.5)),
     )
-    reuse: bool = param(True, "whether a column may be asked for again below a question about it")
+    reuse: bool = param(True, "whether a column may be asked for again below a question about it", if_given=True)
     max_depth: int | None = param(None, "the depth of a tree at most", ge=1)
     max_leaves: int | None = param(
         None, "how many leaves a tree has at most; those that gain most come first", ge=2

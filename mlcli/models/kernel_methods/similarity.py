@@ -72,7 +72,9 @@ class Similarity(Classifier, Regressor):
     """Stores landmarks; all work is done when it is asked."""
 
     form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)
-    kernel: str = param("gaussian", "how alike two rows are, by their distance", choices=LOG_KERNELS)
+    kernel: str = param(
+        "gaussian", "how alike two rows are, by their distance", choices=LOG_KERNELS, if_given=True
+    )
     gamma: float | None = param(
         None, "times squared distances; none: what is best for rows that are left out", gt=0, tune=(0.01, 100)
     )

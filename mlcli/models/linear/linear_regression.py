@@ -74,6 +74,7 @@ class LinearRegression(LinearValues, Regressor):
         "the learning rate η of descent: what the gradient is multiplied by; none: safe steps, with momentum",
         gt=0,
         matters_when={"solver": ("gradient-descent", "sgd")},
+        if_given=True,
     )
     tolerance: float = param(
         1e-8,

@@ -106,6 +106,7 @@ class LogisticRegression(LinearLikelihood, Classifier):
         "the learning rate η of descent: what the gradient is multiplied by; none: safe steps",
         gt=0,
         matters_when={"solver": ("gradient-descent", "sgd")},
+        if_given=True,
     )
     tolerance: float = param(1e-10, "the tolerance: the gradient per row at which to stop", gt=0)
     max_iterations: int = param(10_000, "how many steps at most", ge=1)
