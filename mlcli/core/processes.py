@@ -34,15 +34,18 @@ def send_stdout_to_stderr() -> None:
 @contextmanager
 def stdout_as_stderr() -> Iterator[None]:
     """Do so in the body."""
-    sys.stdout.flush()
-    saved = os.dup(STDOUT)
-    try:
-        send_stdout_to_stderr()
-        with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr):
+        try:
+            saved = os.dup(STDOUT)
+        except OSError:  # it is closed
             yield
-    finally:
-        os.dup2(saved, STDOUT)
-        os.close(saved)
+            return
+        try:
+            send_stdout_to_stderr()
+            yield
+        finally:
+            os.dup2(saved, STDOUT)
+            os.close(saved)
 
 
 def on_linux() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,18 @@ def test_a_sidecar_is_kept_and_what_changed_is_named(folder: Path, monkeypatch: 
     assert f"the data of mine have changed since: {data}" in changed.stdout
     data.unlink()
     assert f"the data of mine are not there any more: {data}" in typed("rerun", "1", "--store", STORE).stdout
+
+
+def test_other_options_are_told_from_other_data(folder: Path) -> None:
+    assert typed("eval", "mine.csv", "--drop", "x", "-m", "zero-r", "--store", STORE).exit_code == 0
+    with sqlite3.connect(STORE) as connection:
+        (text,) = connection.execute("SELECT facts FROM datasets").fetchone()
+        facts = json.loads(text)
+        facts["recipe"]["drop"] = []
+        connection.execute("UPDATE datasets SET facts = ?", (json.dumps(facts),))
+    told = typed("rerun", "1", "--store", STORE)
+    assert told.exit_code == 8
+    assert "the data of mine are the same, but are read differently now" in told.stdout
 
 
 def test_an_experiment_and_a_saved_model_are_found_from_another_folder(
