@@ -90,7 +90,13 @@ def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
 def _run_cells(run: RunFacts) -> list[Content]:
     started = run.started.replace("T", " ").removesuffix("+00:00")
     title = strong(run.title) if run.finished else GridCell(f"{run.title} (not finished)", "bad")
-    return [str(run.id), started, title, str(run.cells), str(run.seed), run.source or ""]
+    return [str(run.id), started, title, str(run.cells), str(run.seed), _path_from_here(run.source or "")]
+
+
+def _path_from_here(path: str) -> str:
+    """An absolute path as it is typed in the working folder, if it leads below it."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if path and Path(path).is_relative_to(here) else path
 
 
 def removed_of(numbers: Sequence[int], place: Path) -> Document:
