@@ -26,7 +26,8 @@ def wide(tmp_path: Path) -> Path:
 
 
 def test_eval_train_and_predict_of_many_encoded_columns(wide: Path, tmp_path: Path) -> None:
-    store, model, nearest_row = str(tmp_path / "s.db"), str(tmp_path / "m.mlcli"), ("-m", "knn", "-p", "k=1")
+    store, model = str(tmp_path / "s.db"), str(tmp_path / "m.mlcli")
+    nearest_row = ("-m", "{use: knn, params: {k: 1}, steps: [one-hot]}")
     sidecar = wide.with_suffix(".yaml")
     sidecar.write_text("target: y\ncolumns:\n  city: {kind: nominal}\n", encoding="utf-8")
     judged = typed("eval", str(wide), *nearest_row, "--protocol", "holdout", "--store", store)

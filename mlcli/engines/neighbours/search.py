@@ -114,7 +114,8 @@ def _places(
 ) -> Iterator[Places]:
     """The pairs that may be near, by the route that is wanted, or else the fastest."""
     loops = loops_pay(len(queries) * len(stored))
-    few_columns = len(stored.numbers) <= log2(max(len(stored), 1) / (TREE_PAYS * max(count, 5)))
+    columns = min(len(stored.numbers), 64)  # no table has 2⁶⁴ rows
+    few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0**columns
     by_tree = {"auto": loops and few_columns, "brute": False, "k-d-tree": len(stored.numbers) > 0}
     if distance.has_tree and by_tree[search]:
         return tree_places(queries, stored, count, margin)
