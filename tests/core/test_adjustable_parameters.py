@@ -41,7 +41,7 @@ VALUES = valued(table_of(DIABETES.data), DIABETES.target.tolist())
         ("knn", {"k": 5}, 30),
         ("decision-tree", {"max_depth": 1}, 2),
         ("mlp", {"hidden": [7], "epochs": 2}, 4 * 7 + 7 + 7 * 3 + 3),
-        ("svm", {}, None),
+        ("random", {}, None),
     ],
 )
 def test_of_classes(use: str, params: dict[str, Any], expected: float | None) -> None:
@@ -64,4 +64,4 @@ def test_ridge_has_the_trace_of_its_hat_matrix() -> None:
 
 def test_train_says_how_many() -> None:
     assert "5 adjustable parameters" in typed("train", "iris", "-m", "decision-tree", "-p", "max_depth=3").stdout
-    assert document(typed("train", "iris", "-m", "svm", "--json"))["adjustable_parameters"] is None
+    assert document(typed("train", "iris", "-m", "random", "--json"))["adjustable_parameters"] is None

@@ -118,6 +118,10 @@ class OneR(Classifier):
         totals = np.where(empty[:, None], self.class_totals_, self.totals_)
         return np.asarray(totals / totals.sum(axis=1, keepdims=True))
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """An answer for each value that training rows had, and the cuts between intervals."""
+        return float((self.totals_.sum(axis=1) > 0).sum() + len(self.cuts_))
+
     def check_learned(self) -> None:
         """As many rows of totals as the column has values."""
         shape = (value_count(self.feature_, self.cuts_) + 1, len(self.classes_))

@@ -222,6 +222,10 @@ class Boosted(Classifier, Regressor):
         of = [self.target_] if self.classes_ is None else map(self.classes_.__getitem__, self.present_)
         return [f"F({name})" for name in list(of)[-len(self.start_) :]]
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The leaves of all trees, and the score of each output before any round."""
+        return float(self.trees_.leaves.sum() + len(self.start_))
+
     def importances(self) -> Array:
         """Per column the share of all gains."""
         return importances(self.trees_, len(self.columns_))

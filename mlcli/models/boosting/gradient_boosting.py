@@ -134,6 +134,14 @@ class GradientBoosting(Boosted, Classifier, Regressor):
             values = values_of(self.models_[place], table)
             scores[:, place % len(self.start_)] += self.multipliers_[place] * values
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """As for trees; of another base what each fit has, with its multiplier, where the base counts them."""
+        if self.base is None:
+            return super().adjustable_parameters(table)
+        counts = [model.final.adjustable_parameters(model.prepared(table)) for model in self.models_]
+        known = [count + 1 for count in counts if count is not None]
+        return sum(known) + len(self.start_) if len(known) == len(counts) else None
+
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained or how far each round went."""
         if self.base is None:

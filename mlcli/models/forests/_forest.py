@@ -190,6 +190,10 @@ class Forest(Classifier, Regressor):
         """What trees say of the row."""
         return votes_of_trees(self, self.trees_.value[self.trees_.reached(cells_of(table))[:, 0]])
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The leaves of all trees."""
+        return float(self.trees_.leaves.sum())
+
     def importances(self) -> Array:
         """Per column the share of all gains."""
         return self.gained_

@@ -212,6 +212,10 @@ class BayesNet(OverGraph, Classifier):
         """D-separation."""
         return d_separated(self.arrows_, one, other, given)
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The probabilities of all levels but one, for each combination of the parents' levels."""
+        return float(sum(chances.size - chances[..., 0].size for chances in self.chances_))
+
     def check_learned(self) -> None:
         """Arrows without cycles, and tables that fit them."""
         count = len(self.columns_) + 1

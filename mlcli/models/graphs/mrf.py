@@ -205,6 +205,13 @@ class MarkovRandomField(OverGraph, Classifier):
         """Separation by the given variables."""
         return separated(self.edges_, one, other, given)
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """What potentials amount to: one less than levels, and for an edge the product of these; 0 if given."""
+        if self.potentials is not None:
+            return 0.0
+        free = [count - 1 for count in self.level_counts()]
+        return float(sum(free) + sum(free[one] * free[other] for one, other in self._joined()))
+
     def check_learned(self) -> None:
         """Edges and potentials that fit the columns."""
         count, size = len(self.columns_) + 1, sum(self.level_counts())

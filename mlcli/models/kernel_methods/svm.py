@@ -290,6 +290,10 @@ class SupportVectorMachine(KernelModel, Classifier):
         of_each = tuple((name, tuple(line[:-1])) for name, line in sides)
         return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), of_each),)
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients of support vectors, and an offset for each machine."""
+        return float(np.count_nonzero(self.coefficients_) + len(self.offsets_))
+
     def check_learned(self) -> None:
         """Sides that are classes."""
         self.check_points(self.coefficients_)

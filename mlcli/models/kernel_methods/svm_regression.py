@@ -100,6 +100,10 @@ class SupportVectorRegression(KernelModel, Regressor):
         """What each support vector adds."""
         return (self.terms_of_points(table, (self.target_,), self.coefficients_, self.level_),)
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The coefficients of support vectors, and the level."""
+        return float(np.count_nonzero(self.coefficients_) + 1)
+
     def check_learned(self) -> None:
         """A number for each point."""
         self.check_points(self.coefficients_)

@@ -142,6 +142,13 @@ def count_ngrams(y: Codes, sequence: Codes, tags: int, order: int, stop: bool) -
     return counts
 
 
+def free_transitions(tags: int, order: int, stop: bool) -> int:
+    """How many probabilities of tags after histories are free: after each all but one, the stop being one more."""
+    within = sum(tags**length for length in range(1, order))
+    at_start, with_stop = tags - 1, tags - 1 + int(stop)
+    return int(at_start + within * with_stop)
+
+
 def histories(y: Codes, sequence: Codes, tags: int, length: int) -> list[Codes]:
     """The tags before each row, the one that stands ``length`` rows before it first."""
     starts, sizes = lengths(sequence)

@@ -160,6 +160,13 @@ class LogLinearTagger(Tagger):
         """Of one sequence, the score of the best tags up to each row for each last tag, and what it says."""
         return best_paths(*self.chain(table, sequence)), OF_SCORES
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """The weights over the tags that occur; with an L1 penalty those that are not 0."""
+        if self.l1:
+            return float(np.count_nonzero(self.weights_) + np.count_nonzero(self.follows_))
+        tags = int((self.class_totals_ > 0).sum())
+        return float((len(self.weights_) + tags) * tags)
+
     def check_learned(self) -> None:
         """Weights that fit the features, without gaps."""
         if len(self.weights_) != len(self._map(self.columns_).names):

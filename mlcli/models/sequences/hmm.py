@@ -61,6 +61,7 @@ from mlcli.models.sequences._ngrams import (
     NOTE,
     SMOOTHINGS,
     count_ngrams,
+    free_transitions,
     how_smoothed,
     observations,
     observed_columns,
@@ -234,6 +235,12 @@ class HiddenMarkovModel(Tagger):
         note = f"{NOTE} log p(x) = {likely[0]:.6g}." if len(likely) else NOTE
         seen = table.select(self.observed_)
         return (viterbi_table(seen, best, tags, self.classes_, self.target_, note),)
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Transitions, then emissions: of levels and the unknown one all but one, of numbers mean and variance."""
+        of_tag = len(self.levels_) if self.levels_ else 2 * len(self.observed_)
+        transitions = free_transitions(len(self.classes_), ORDERS[self.order], self.stop)
+        return float(transitions + len(self.classes_) * of_tag)
 
     def check_learned(self) -> None:
         """Tables whose shapes fit the tags, levels and columns, without gaps."""

@@ -34,7 +34,14 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
 from mlcli.engines.hidden_markov import drawn_tags, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._ngrams import SMOOTHINGS, count_ngrams, histories, how_smoothed, transition_table
+from mlcli.models.sequences._ngrams import (
+    SMOOTHINGS,
+    count_ngrams,
+    free_transitions,
+    histories,
+    how_smoothed,
+    transition_table,
+)
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
 MOST_HISTORIES = 5_000_000
@@ -128,6 +135,10 @@ class MarkovChain(Tagger):
                 break
             now = after
         return np.asarray(now.reshape(-1, len(self.classes_)).sum(axis=0))
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Transitions."""
+        return float(free_transitions(len(self.classes_), self.order + 1, stop=False))
 
     def check_learned(self) -> None:
         """A table that fits the symbols, without gaps."""

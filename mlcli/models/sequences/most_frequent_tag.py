@@ -67,6 +67,10 @@ class MostFrequentTag(Tagger):
         """The share of each tag at the row's level."""
         return np.asarray(self.shares_[self._codes(table)])
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """A tag for each level, and one for all others."""
+        return float(len(self.tags_))
+
     def check_learned(self) -> None:
         """One known tag for each level, and one for all others."""
         if len(self.tags_) != len(self.levels_) + 1 or not np.isin(self.tags_, range(len(self.classes_))).all():

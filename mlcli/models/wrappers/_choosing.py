@@ -133,6 +133,10 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         codes: Codes = final.decide_among(probabilities, class_totals)
         return codes
 
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Those of the chosen model."""
+        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+
     def check_learned(self) -> None:
         """A model that answers the classes of the whole."""
         if not isinstance(self.model_, Model) or not self.trials_:
