@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mlcli.core.nested import ModelParameter, noun_of
-from mlcli.core.params import GIVEN, TASK, AnyBut, Parameter, by_name, parameters
+from mlcli.core.params import GIVEN, TASK, AnyBut, Parameter, by_name, parameters, settings
 from mlcli.core.pipeline import Pipeline
 
 
@@ -60,11 +60,22 @@ def _effective_value(configured: Any, parameter: Parameter, task: str) -> Any:
     if not (parameter.changes_answers and has_effect(configured, parameter, task)):
         return parameter.converted(parameter.default, {})
     if isinstance(parameter, ModelParameter):
+        if _is_what_default_means(configured, parameter, task):
+            return parameter.converted(parameter.default, {})
         nested = tuple(effective(model, _task_inside(parameter, task)) for model in parameter.models(value))
         return nested if parameter.many else next(iter(nested), None)
     if parameter.default_means is not None and value == parameter.default_means(configured, task):
         return parameter.default
     return value
+
+
+def _is_what_default_means(configured: Any, parameter: ModelParameter, task: str) -> bool:
+    """Whether a nested model is the one that its default stands for, whatever steps are before it."""
+    value, use = parameter.value_in(configured), parameter.default_means
+    if value is None or use is None or (meaning := use(configured, task)) is None:
+        return False
+    other = parameter.converted(meaning, {})
+    return bool(value.final.id == other.final.id and settings(value.final) == settings(other.final))
 
 
 def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()) -> Iterator[str]:

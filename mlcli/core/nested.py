@@ -7,7 +7,7 @@ steps were named), of which it fits copies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,9 +20,18 @@ from mlcli.core.params import Parameter, Place, nowhere, parameters, yaml_from_t
 from mlcli.core.registry import MODELS
 
 
-def model_param(default: Any, help: str, *, of: Sequence[type[Model]]) -> Any:
+def model_param(
+    default: Any,
+    help: str,
+    *,
+    of: Sequence[type[Model]],
+    default_means: Callable[[Any, str], Any] | None = None,
+) -> Any:
     """Declare a parameter that is a model of one of some bases; without a default it may be left out."""
-    return _field(ModelParameter(help, name="", default=default, optional=default is None, of=tuple(of)))
+    declared = ModelParameter(
+        help, name="", default=default, optional=default is None, of=tuple(of), default_means=default_means
+    )
+    return _field(declared)
 
 
 def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:

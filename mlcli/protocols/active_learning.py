@@ -98,13 +98,12 @@ class ActiveLearning(Protocol):
         "what ranks the rows of the pool; none: all but committee for classes, random and committee for values",
         choices=STRATEGIES,
         if_given=True,
+        default_means=lambda protocol, task: FOR_VALUES if task == "regressor" else (RANDOM, *UNSURE),
     )
     start: int = param(10, "how many rows are labelled at first", ge=1)
     batch: int = param(10, "how many labels are asked for at a time", ge=1)
     budget: int = param(100, "how many labels there are in the end, the first ones included", ge=1)
-    members: int = param(
-        5, "how many models a committee has", ge=2, matters_when={"strategies": (None, "committee")}
-    )
+    members: int = param(5, "how many models a committee has", ge=2, matters_when={"strategies": "committee"})
     test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
     repeats: int = param(5, "how often rows are held out anew", ge=1, le=MOST_REPEATS)
 

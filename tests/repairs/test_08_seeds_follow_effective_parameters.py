@@ -45,6 +45,11 @@ def predictions(table: pd.DataFrame, target: str, model: dict[str, Any], **param
         ("value", FOREST, {"combine": "votes"}),
         ("label", {"use": "bagging", "params": {"base": "decision-tree", "bags": 3}}, {"base.criterion": "gini"}),
         ("label", {"use": "newton-boosting", "params": {"features": 0.5}}, {"loss": "huber", "delta": 2.0}),
+        ("label", {"use": "stacking", "params": {"models": ["knn", "lda"]}}, {"meta": "logistic-regression"}),
+        ("value", {"use": "stacking", "params": {"models": ["knn", "ridge"]}}, {"meta": "ridge"}),
+        ("label", {"use": "voting", "params": {"models": ["lda", MLP]}}, {"weights": [1, 1]}),
+        ("label", {"use": "tuned", "params": {"base": "knn", "ranges": {"k": [1, 9]}}}, {"metric": "accuracy"}),
+        ("label", {"use": "tuned", "params": {"base": "knn", "ranges": {"k": [1, 9]}}}, {"resource": "rows"}),
     ],
 )
 def test_what_has_no_effect_changes_no_answer(
@@ -56,3 +61,16 @@ def test_what_has_no_effect_changes_no_answer(
 def test_what_has_an_effect_changes_answers(table: pd.DataFrame) -> None:
     sgd = {"optimiser": "sgd"}
     assert predictions(table, "label", MLP, **sgd, momentum=0.5) != predictions(table, "label", MLP, **sgd)
+
+
+def test_members_of_no_committee_change_no_split(table: pd.DataFrame) -> None:
+    rows = table.drop(columns="value")
+
+    def scores(**params: Any) -> list[Any]:
+        protocol = {"use": "active-learning", "repeats": 2, "budget": 30, **params}
+        results = mlcli.eval(rows, "lda", target="label", protocol=protocol)
+        return results.table.filter(like="accuracy").to_numpy().tolist()
+
+    usual = str(scores())
+    assert str(scores(members=9)) == usual
+    assert str(scores(strategies=["random", "least-confidence", "margin", "entropy"])) == usual

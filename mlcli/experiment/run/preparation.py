@@ -13,6 +13,7 @@ import numpy as np
 
 from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, FitError, ModelFileError
+from mlcli.core.nested import noun_of
 from mlcli.core.params import settings
 from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
@@ -136,7 +137,12 @@ class Preparation:
 
     def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
         protocol: Protocol = cell.protocol.built()
-        seeded_by = (cell.dataset.content, protocol.id, settings(effective(protocol)), cell.seed)
+        seeded_by = (
+            cell.dataset.content,
+            protocol.id,
+            settings(effective(protocol, noun_of(rows.base))),
+            cell.seed,
+        )
         same = digest(cell.kind, *seeded_by)
         if same not in self._splits:
             with captured_warnings() as notes:

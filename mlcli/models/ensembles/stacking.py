@@ -32,7 +32,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
-from mlcli.core.nested import model_param, models_param
+from mlcli.core.nested import model_param, models_param, noun_of
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
@@ -60,6 +60,7 @@ class Stacking(Classifier, Regressor):
         None,
         "the model that learns from their answers; none: logistic-regression for classes, ridge for numbers",
         of=(Classifier, Regressor),
+        default_means=lambda model, task: {noun_of(base): use for base, use in OWN_META.items()}.get(task),
     )
     folds: int = param(5, "how many folds the training rows are split into", ge=2)
     use: str = param(

@@ -57,7 +57,10 @@ class Voting(Classifier, Regressor):
         "mean", "how answers about classes become one", choices=COMBINED, matters_when={TASK: "classifier"}
     )
     weights: tuple[float, ...] | None = param(
-        None, "how much each model counts, in their order; none: all the same", ge=0
+        None,
+        "how much each model counts, in their order; none: all the same",
+        ge=0,
+        default_means=lambda model, task: (1.0,) * len(model.models),
     )
     validation: float | None = param(
         None, "the share of training rows on which weights are learned; none: they are not", gt=0, lt=1
