@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -30,6 +31,8 @@ FEWEST_ROWS = 20
 """In fewer rows nothing can be told from chance."""
 FEWEST_EMPTY = 5
 """Fewer empty cells show no rule."""
+MOST_PAIRS = 10_000
+"""Columns with gaps × other columns at most for which rules are sought."""
 CHANCE = 0.001
 """The probability, by Fisher's exact test times the number of rules tried, below which a rule is believed."""
 
@@ -67,6 +70,10 @@ class Audited:
 
     def features(self) -> tuple[Column, ...]:
         """The columns that models would see."""
+        return self._features
+
+    @cached_property
+    def _features(self) -> tuple[Column, ...]:
         return self.schema.features()
 
     def numeric(self) -> Iterator[Column]:
@@ -115,8 +122,13 @@ class Audited:
 
     @cached_property
     def missing_rules(self) -> dict[str, ColumnCondition | None]:
-        """For each feature with gaps the rule that tells where they are; None where they are missing at random."""
-        return {column.name: self._missing_rule(column, empty) for column, empty in self.features_with_gaps()}
+        """For features with gaps the rule that tells where they are; None where they are missing at random.
+
+        Each pair of columns is looked at by itself, so that of very many columns only the first have a rule.
+        """
+        most = max(1, MOST_PAIRS // max(1, len(self.features())))
+        gaps = islice(self.features_with_gaps(), most)
+        return {column.name: self._missing_rule(column, empty) for column, empty in gaps}
 
     def _missing_rule(self, column: Column, empty: Flags) -> ColumnCondition | None:
         """The best condition on another column, if chance alone does not make one as good."""

@@ -163,8 +163,9 @@ def _typed_columns(
 ) -> tuple[list[TypedColumn], list[UnseenLevel]]:
     """Columns as the model knows them, absent ones included, and levels that it does not know."""
     typed, unseen, problems = list[TypedColumn](), list[UnseenLevel](), list[Problem]()
+    names = set(records.header)
     for column in columns:
-        if column.name not in records.header:
+        if column.name not in names:
             cells = absent_cells(column, len(records))
             typed.append(TypedColumn(column, cells, declared=False, why=""))
             continue
@@ -192,11 +193,13 @@ def _absent_optional(
 
 def _absent_features(needed: Sequence[str], records: Records, hint_where_none: str) -> Iterator[Problem]:
     """One problem for all columns that are not there, with those that may be meant; none where all are."""
-    absent = [name for name in needed if name not in records.header]
+    names = set(records.header)
+    absent = [name for name in needed if name not in names]
     if not absent:
         return
-    unknown = [name for name in records.header if name not in needed]
-    meant = [f"'{name}' by '{close}'" for name in absent if (close := nearest(name, unknown))]
+    wanted = set(needed)
+    unknown = [name for name in records.header if name not in wanted]
+    meant = [f"'{name}' by '{close}'" for name in absent[:MOST_LISTED] if (close := nearest(name, unknown))]
     hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(records.header)}"
     if hint_where_none and len(absent) == len(needed):
         hint = hint_where_none

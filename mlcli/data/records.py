@@ -112,7 +112,7 @@ class Records:
     def __len__(self) -> int:
         return len(self.lines)
 
-    @property
+    @cached_property
     def header(self) -> tuple[str, ...]:
         """The column names, in order."""
         return tuple(column.name for column in self.columns)

@@ -128,9 +128,11 @@ def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
 
 def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     """Whether a column is x or y (or z) of a place, in numbers, of which further columns say something."""
+    if name.lower() not in ("x", "y", "z"):
+        return False
     known = [other.lower() for other in columns]
     levels = {other.lower() for other, typed in columns.items() if typed.column.coded}
-    if name.lower() not in ("x", "y", "z") or levels & {name.lower(), "x", "y"}:
+    if levels & {name.lower(), "x", "y"}:
         return False
     if not any(pair == ("x", "y") for pair in pairwise(known)):
         return False

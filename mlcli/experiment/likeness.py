@@ -92,6 +92,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     a, b = _side(dataset.table, shared), _side(rows.table, shared)
     if not len(a) or not len(b):
         raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
+    known = set(dataset.schema.names())
     found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
     corrected = holm_corrected([one.p for one in found])
     answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
@@ -101,7 +102,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
         rows=(len(a), len(b)),
         columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
         only_a=rows.absent_features,
-        only_b=tuple(name for name in rows.records.header if name not in dataset.schema.names()),
+        only_b=tuple(name for name in rows.records.header if name not in known),
         auc=float("nan") if area.mean is None else area.mean,
         interval=Interval(area.low, area.high, area.interval),
         seen=len(answers),

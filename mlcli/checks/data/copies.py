@@ -75,6 +75,8 @@ def numbered_by_content(audited: Audited, *, with_target: bool, nearly: float = 
     order = np.argsort(along, kind="stable")
     duplicates = np.arange(1, len(order))
     for column in part.columns:
+        if not len(duplicates):
+            break
         cells = audited.cells(column)
         before, now = cells[order[duplicates - 1]], cells[order[duplicates]]
         alike = (before == now) | (np.isnan(before) & np.isnan(now))

@@ -22,6 +22,10 @@ SHRINKS = 0.1
 
 def missing_by_rule(audited: Audited) -> Iterator[Issue]:
     """Cells that are not missing at random, since other columns tell where."""
+    gaps, looked_at = len(list(audited.features_with_gaps())), len(audited.missing_rules)
+    if looked_at < gaps:
+        what = f"rules of missing cells were sought for the first {looked_at} of {gaps:,} columns with gaps only"
+        yield Issue("advice", what, "gaps of the others may not be at random either")
     rules = {name: rule for name, rule in audited.missing_rules.items() if rule is not None}
     if not rules:
         return

@@ -12,6 +12,7 @@ from mlcli.checks.repairs import declared, number_text, step_before, with_role
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.moments import quotient
+from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.data.sidecar import DISCRETE
@@ -33,6 +34,14 @@ OUTLYING = 0.005
 """The share of rows that may lie outside together."""
 SAME = 1 - 1e-6
 """Correlations from here on are those of one column with itself in another unit."""
+MOST_COLUMNS = 10_000
+"""Of more columns of numbers only the first are compared with one another."""
+MOST_PRODUCTS, ROWS_OF_MANY = 2e10, 200
+"""Rows × columns² at most, so that of many columns fewer rows are compared; and the fewest rows."""
+BLOCK_CELLS = 2_000_000
+"""Correlations that are held at once."""
+MANY_COPIES = 10
+"""More columns that say the same as one are named in one issue."""
 FOLLOWS = 1 - 1e-9
 SKEWED = 2.0
 BETTER = 0.5
@@ -130,16 +139,20 @@ def dependent_columns(audited: Audited) -> Iterator[Issue]:
     columns = [one for one in audited.numeric() if len(audited.present(one)) and np.ptp(audited.present(one)) > 0]
     if len(audited.dataset) < FEWEST_ROWS or len(columns) < 2:
         return
-    numbers = np.stack([audited.cells(column)[audited.sample] for column in columns], axis=1)
+    if len(columns) > MOST_COLUMNS:
+        what = f"only the first {MOST_COLUMNS:,} of {len(columns):,} columns of numbers were compared with others"
+        yield Issue("advice", what, "two of the others may say the same")
+        columns = columns[:MOST_COLUMNS]
+    rows = audited.sample[: max(ROWS_OF_MANY, int(MOST_PRODUCTS / len(columns) ** 2))]
+    numbers = np.stack([audited.cells(column)[rows] for column in columns], axis=1)
     known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
     numbers = numbers - np.nansum(numbers, axis=0) / known
     spread = np.sqrt(np.nansum(numbers**2, axis=0) / known)
     numbers = numbers / np.where(spread > 0, spread, np.nan)
-    alike = np.triu(np.abs(_correlations(numbers)), 1)
-    for first, second in np.argwhere(alike >= SAME).tolist():
-        yield _same_column_issue(audited, columns[first], columns[second])
+    same_as = _first_same_columns(numbers)
+    yield from _same_columns_issues(audited, columns, same_as)
     whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
-    follower = [] if (alike >= SAME).any() else _dependent_on_earlier(numbers[:, whole])
+    follower = [] if same_as else _dependent_on_earlier(numbers[:, whole])
     for place in follower:
         name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
@@ -147,15 +160,58 @@ def dependent_columns(audited: Audited) -> Iterator[Issue]:
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
 
 
-def _correlations(numbers: Array) -> Array:
+def _first_same_columns(numbers: Array) -> dict[int, int]:
+    """For each standardised column that says the same as an earlier one, the first of these.
+
+    The matrix of all correlations would take gigabytes for many columns, so it is made block by block.
+    """
+    count = numbers.shape[1]
+    same_as: dict[int, int] = {}
+    step = max(1, BLOCK_CELLS // count)
+    for start in range(0, count, step):
+        alike = np.abs(_correlations(numbers[:, start : start + step], numbers[:, start:])) >= SAME
+        for first, second in np.argwhere(np.triu(alike, 1)).tolist():
+            same_as.setdefault(start + second, start + first)
+    return same_as
+
+
+def _correlations(some: Array, others: Array) -> Array:
     """Correlations of standardised columns, each pair by the rows in which both are known; 0 of few."""
-    known = ~np.isnan(numbers) * 1.0
-    filled = np.nan_to_num(numbers)
-    rows = known.T @ known
-    means, squares = filled.T @ known / np.maximum(rows, 1), filled.T**2 @ known / np.maximum(rows, 1)
-    varies = np.sqrt(np.maximum(squares - means**2, 0.0))
-    covariance = filled.T @ filled / np.maximum(rows, 1) - means * means.T
-    return np.where(rows >= FEWEST_ROWS, quotient(covariance, varies * varies.T), 0.0)
+    if not np.isnan(others).any():
+        covariance = some.T @ others / len(others)
+        return covariance if len(others) >= FEWEST_ROWS else np.zeros_like(covariance)
+    known, others_known = ~np.isnan(some) * 1.0, ~np.isnan(others) * 1.0
+    filled, others_filled = np.nan_to_num(some), np.nan_to_num(others)
+    counts = known.T @ others_known
+    rows = np.maximum(counts, 1)
+    means, others_means = filled.T @ others_known / rows, known.T @ others_filled / rows
+    squares, others_squares = filled.T**2 @ others_known / rows, known.T @ others_filled**2 / rows
+    variances = np.maximum(squares - means**2, 0.0) * np.maximum(others_squares - others_means**2, 0.0)
+    covariance = filled.T @ others_filled / rows - means * others_means
+    return np.where(counts >= FEWEST_ROWS, quotient(covariance, np.sqrt(variances)), 0.0)
+
+
+def _same_columns_issues(audited: Audited, columns: list[Column], same_as: dict[int, int]) -> Iterator[Issue]:
+    """An issue for each column that says the same as another, or one for many that do."""
+    copies_of: dict[int, list[Column]] = {}
+    for place, first in same_as.items():
+        copies_of.setdefault(same_as.get(first, first), []).append(columns[place])
+    for first, copies in copies_of.items():
+        if len(copies) > MANY_COPIES:
+            yield _many_copies_issue(audited, columns[first], copies)
+        else:
+            yield from (_same_column_issue(audited, columns[first], copy) for copy in copies)
+
+
+def _many_copies_issue(audited: Audited, first: Column, copies: list[Column]) -> Issue:
+    names = [column.name for column in copies]
+    return Issue(
+        "warning",
+        f"column '{first.name}' and {len(names):,} others say the same: {listed(names)}",
+        "they share their importance, so that importances and coefficients of all mislead",
+        (with_role(audited, "ignore", *names),),
+        columns=(first.name, *names),
+    )
 
 
 def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue:
@@ -184,22 +240,28 @@ def _dependent_on_earlier(numbers: Array) -> list[int]:
 
 def same_levels(audited: Audited) -> Iterator[Issue]:
     """Two columns of levels of which each follows from the other."""
-    columns = [one for one in audited.coded() if len(np.unique(audited.present(one))) > 2]
-    for place, first in enumerate(columns):
-        for second in columns[place + 1 :]:
-            if len(first.levels) == len(second.levels) and _is_one_to_one(audited, first, second):
-                yield Issue(
-                    "warning",
-                    f"columns '{first.name}' and '{second.name}' say the same in other words",
-                    f"each of the {len(first.levels)} levels of one stands beside one level of the other",
-                    (with_role(audited, "ignore", second.name),),
-                    columns=(first.name, second.name),
-                )
+    alike: dict[tuple[int, bytes], list[Column]] = {}
+    for column in audited.coded():
+        if len(np.unique(audited.present(column))) > 2:
+            alike.setdefault((len(column.levels), _pattern(audited.cells(column))), []).append(column)
+    for first, *copies in alike.values():
+        if len(copies) > MANY_COPIES:
+            yield _many_copies_issue(audited, first, copies)
+            continue
+        for copy in copies:
+            yield Issue(
+                "warning",
+                f"columns '{first.name}' and '{copy.name}' say the same in other words",
+                f"each of the {len(first.levels)} levels of one stands beside one level of the other",
+                (with_role(audited, "ignore", copy.name),),
+                columns=(first.name, copy.name),
+            )
 
 
-def _is_one_to_one(audited: Audited, first: Column, second: Column) -> bool:
-    pairs = np.unique(np.stack([audited.cells(first), audited.cells(second)]), axis=1)
-    return bool(pairs.shape[1] == len(np.unique(pairs[0])) == len(np.unique(pairs[1])))
+def _pattern(cells: Array) -> bytes:
+    """Levels numbered in the order in which they come: the same for columns that are one-to-one."""
+    _, first, which = np.unique(cells, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int32)[which].tobytes()
 
 
 def far_from_gaussian(audited: Audited) -> Iterator[Issue]:

@@ -173,13 +173,15 @@ def groups_cut(audited: Audited) -> Iterator[Issue]:
     fields = [
         one.column for one in audited.schema if one.role in ("feature", "sensitive", "id", "ignore", "context")
     ]
+    features = {column.name for column in audited.features()}
     for column in fields:
+        if not (GROUP_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name)):
+            continue
+        if column.name in features and is_identifier(audited, column):
+            continue
         cells = audited.present(column)
         distinct = len(np.unique(cells))
-        named = GROUP_NAME.fullmatch(column.name) or ID_NAME.fullmatch(column.name)
-        if column in audited.features() and is_identifier(audited, column):
-            continue
-        if not named or not 2 < distinct <= len(cells) / ROWS_OF_A_GROUP or distinct < np.sqrt(len(cells)) / 2:
+        if not 2 < distinct <= len(cells) / ROWS_OF_A_GROUP or distinct < np.sqrt(len(cells)) / 2:
             continue
         both = _share_of_cut_groups(audited, column)
         if both:

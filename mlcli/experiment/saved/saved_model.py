@@ -136,8 +136,9 @@ class SavedModel:
     @property
     def optional(self) -> frozenset[str]:
         """The columns that new rows may lack."""
-        absent_means_no = kind_named(self.kind).absent_means_no
-        return frozenset(one.name for one in self.features if absent_means_no or one.name in self.hidden)
+        if kind_named(self.kind).absent_means_no:
+            return frozenset(one.name for one in self.features)
+        return self.hidden
 
     @property
     def hidden(self) -> frozenset[str]:
