@@ -82,6 +82,15 @@ def mean_of(
     return np.asarray(total / weights.sum())
 
 
+def error_of_majority(errors: Sequence[float]) -> float:
+    """How often most of some independent models are wrong about two classes, each as often as it is; ties half."""
+    wrong = np.ones(1)
+    for error in errors:
+        wrong = np.convolve(wrong, [1 - error, error])
+    half, odd = divmod(len(errors), 2)
+    return float(wrong[half + 1 :].sum() + (0.0 if odd else wrong[half] / 2))
+
+
 def means_after(
     members: Sequence[Model],
     at: Sequence[int],

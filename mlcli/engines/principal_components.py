@@ -23,6 +23,9 @@ SETTLED, MOST_STEPS = 1e-13, 20_000
 SCREE, LOADINGS = "Scree", "Loadings"
 MOST_WITHOUT_BEND = 3
 """Fewer points than these have no bend between them."""
+NEARLY, STEEP = 2 / 3, 0.03
+"""Another place may be the elbow if it lies so far below the line, as a part of the elbow's own distance, and if
+steps that fall by this part of the whole lead from one to the other."""
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
 MOST_BESIDE = 10
@@ -156,9 +159,30 @@ def elbow(variances: Array) -> int | None:
 
 
 def elbow_note(variances: Array) -> str:
-    """Where the bend is, in words."""
+    """Where the bend is and how certain, in words."""
     bend = elbow(variances)
-    return "; the plot has no elbow" if bend is None else f"; the elbow of the plot is at {bend}"
+    if bend is None:
+        return "; the plot has no elbow"
+    first, last = range_of_elbow(variances[variances > 0])
+    certain = "" if first == last else f", which is uncertain: {first} to {last} bend nearly as much"
+    return f"; the elbow of the plot is at {bend}{certain}"
+
+
+def range_of_elbow(curve: Array) -> tuple[int, int]:
+    """The first and last place, from 1, that may as well be the elbow of a falling curve.
+
+    They lie nearly as far below the line from the first point to the last, and no flat step parts them from it.
+    """
+    below = np.linspace(curve[0], curve[-1], len(curve)) - curve
+    bend = int(below.argmax())
+    steep = -np.diff(curve) >= STEEP * (curve[0] - curve[-1])
+    may_be = below >= NEARLY * below[bend]
+    first = last = bend
+    while may_be[first - 1] and steep[first - 1]:
+        first -= 1
+    while may_be[last + 1] and steep[last]:
+        last += 1
+    return first + 1, last + 1
 
 
 def component_names(count: int) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ SUFFIXES = {
     "clustering": "Clusterer",
     "anomaly": "Detector",
     "projection": "Projector",
+    "sequence-labelling": "Tagger",
 }
 """By kind of task, how the names of its estimators end."""
 STEP = "step"

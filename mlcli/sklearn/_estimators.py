@@ -28,7 +28,7 @@ from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, settle
 from mlcli.core.plugins import allow_imports, import_paths_in
 from mlcli.core.registry import Catalogue
-from mlcli.core.tables import Table
+from mlcli.core.tables import Array, Table
 from mlcli.sklearn._rows import (
     as_numbers,
     known_table,
@@ -46,6 +46,8 @@ POOR = ("zero-r", "random", "one-r")
 """What is there to be beaten, and what looks at one column only."""
 ANYTHING = Accepts(nominal=True, missing=True, weights=True, sensitive=True)
 """What stands behind a step that is asked alone."""
+SCALE = "scale"
+"""Whether numbers are standardised before a method that prefers it."""
 CALLED = {"score": "scoring"}
 """Parameters that would hide a method."""
 
@@ -81,10 +83,14 @@ class Estimator(BaseEstimator):
         known, given = by_name(self._catalogue.load(self._method)), self.get_params(deep=False)
         values = {name: _plain_value(given[keyword(name)]) for name in known}
         stated = {name: value for name, value in values.items() if value is not None or known[name].optional}
-        return {"use": self._method, "params": stated}
+        plain = {"use": self._method, "params": stated}
+        prefers_scaled = SCALE in given and self._configured_with(stated).accepts.prefers_scaled
+        return plain | {"steps": ["standardise"] if given[SCALE] else []} if prefers_scaled else plain
 
     def _configured(self) -> Any:
-        params = self.as_written()["params"]
+        return self._configured_with(self.as_written()["params"])
+
+    def _configured_with(self, params: Mapping[str, Any]) -> Any:
         allow_imports(import_paths_in(params))
         return build(self._catalogue.load(self._method), params)
 
@@ -99,7 +105,8 @@ class Estimator(BaseEstimator):
             configured = self._configured()
             for sentence in without_effect(configured, noun_of(rows.base)):
                 warnings.warn(f"{configured.id}: {sentence}", MlcliWarning, stacklevel=4)
-            self.pipeline_ = behind_steps(configured, rows.table.columns)
+            steps = None if self.get_params(deep=False)[SCALE] else ()
+            self.pipeline_ = behind_steps(configured, rows.table.columns, steps)
             learn(self.pipeline_, rows, self._rng())
 
     def _prepared(self, X: Any) -> Table:
@@ -265,6 +272,42 @@ class BaseStep(BaseColumnMaker):
                 table = step.apply(table)
         cells = [as_numbers(cells, coded=column.coded) for column, cells in table.parts()]
         return np.column_stack(cells) if cells else np.empty((len(table), 0))
+
+
+def coef(estimator: Any) -> Array:
+    """The coefficient of each column (of each class) that the method sees."""
+    check_is_fitted(estimator)
+    coefficients, _ = _linear_function(estimator)
+    return coefficients
+
+
+def intercept(estimator: Any) -> Any:
+    """The value, or the score of each class, where every column is 0."""
+    check_is_fitted(estimator)
+    _, at_origin = _linear_function(estimator)
+    return at_origin
+
+
+def _linear_function(estimator: Any) -> tuple[Array, Any]:
+    """Coefficients and intercepts; of two classes with a score each, those of the second against the first."""
+    method = estimator._final
+    level = method.level_ if hasattr(method, "level_") else method.levels_
+    coefficients, at_origin = method.coefficients_, level - method.coefficients_ @ method.centre_
+    if isinstance(estimator, ClassifierMixin) and len(estimator.classes_) == len(coefficients) == 2:
+        return np.diff(coefficients, axis=0), np.diff(at_origin)
+    return coefficients, at_origin
+
+
+def feature_importances(estimator: Any) -> Array:
+    """The share of all gains in training that each column brings."""
+    check_is_fitted(estimator)
+    return np.asarray(estimator._final.importances())
+
+
+def cluster_centers(estimator: Any) -> Array:
+    """The centre of each cluster."""
+    check_is_fitted(estimator)
+    return np.asarray(estimator._final.centres_ + estimator._final.origin_)
 
 
 def keyword(parameter: str) -> str:

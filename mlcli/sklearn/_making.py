@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mlcli.core.model import Model
 from mlcli.core.params import parameters
 from mlcli.sklearn._catalogue import STEP, DescribedMethod
 from mlcli.sklearn._estimators import (
+    SCALE,
     BaseClassifier,
     BaseClusterer,
     BaseDetector,
@@ -17,8 +20,13 @@ from mlcli.sklearn._estimators import (
     BaseStep,
     BaseTransductiveClusterer,
     Estimator,
+    cluster_centers,
+    coef,
+    feature_importances,
+    intercept,
     keyword,
 )
+from mlcli.sklearn._sequences import BaseTagger
 
 BASES: dict[str, type[Estimator]] = {
     "classification": BaseClassifier,
@@ -26,10 +34,15 @@ BASES: dict[str, type[Estimator]] = {
     "clustering": BaseClusterer,
     "anomaly": BaseDetector,
     "projection": BaseProjector,
+    "sequence-labelling": BaseTagger,
     STEP: BaseStep,
 }
 RANDOM_STATE = "random_state"
 SEEDED_BY = "what all random numbers follow from: a number, a RandomState, or None for others each time"
+SCALED_BY = (
+    "whether numbers are standardised before a method that prefers it, as the commands of mlcli do; coef_ and "
+    "cluster_centers_ are those of standardised columns then"
+)
 PLAIN = (str, int, float, bool, tuple, type(None))
 """What a default of scikit-learn may be; what is no such is None, which stands for the declared default."""
 
@@ -41,22 +54,35 @@ def class_for(described: DescribedMethod) -> type[Estimator]:
     if base is BaseClusterer and method.transductive:
         base = BaseTransductiveClusterer
     fields = {
-        "__doc__": _docstring(method),
+        "__doc__": _docstring(method, described.kind),
         "__module__": "mlcli.sklearn",
-        "__init__": _init_function(_default_values(method)),
+        "__init__": _init_function(_default_values(method, described.kind)),
         "_method": described.id,
         "_catalogue": described.catalogue,
         "_kind": described.kind,
     }
+    if described.kind != STEP:
+        fields |= {name: property(value) for name, value in _learned_attributes(method)}
     weighs = described.kind in ("classification", "regression") and bool(method().accepts.weights)
     fit = base.fit_with_weights if weighs else base.fit_without_weights
     return type(described.name, (base,), {**fields, "fit": fit})
 
 
-def _default_values(method: Any) -> dict[str, Any]:
+def _learned_attributes(method: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that scikit-learn has of such methods."""
+    learned = {field.name for field in dataclasses.fields(method)}
+    if {"coefficients_", "centre_"} <= learned:
+        yield from (("coef_", coef), ("intercept_", intercept))
+    if method.importances is not Model.importances:
+        yield "feature_importances_", feature_importances
+    if {"centres_", "origin_"} <= learned:
+        yield "cluster_centers_", cluster_centers
+
+
+def _default_values(method: Any, kind: str) -> dict[str, Any]:
     declared = {keyword(one.name): one.default for one in parameters(method)}
     plain = {name: value if isinstance(value, PLAIN) else None for name, value in declared.items()}
-    return {**plain, RANDOM_STATE: 1}
+    return {**plain, **({} if kind == STEP else {SCALE: False}), RANDOM_STATE: 1}
 
 
 def _init_function(defaults: Mapping[str, Any]) -> Any:
@@ -78,7 +104,7 @@ def _init_function(defaults: Mapping[str, Any]) -> Any:
     return __init__
 
 
-def _docstring(method: Any) -> str:
+def _docstring(method: Any, kind: str) -> str:
     """What the method is, and what its parameters mean."""
     module = inspect.getmodule(method)
     about = inspect.cleandoc((module.__doc__ if module else None) or method.__doc__ or "")
@@ -86,5 +112,7 @@ def _docstring(method: Any) -> str:
         f"{keyword(one.name)} : {one.words()}, default {one.default!r}\n    {one.help}"
         for one in parameters(method)
     ]
+    if kind != STEP:
+        lines.append(f"{SCALE} : true or false, default False\n    {SCALED_BY}")
     lines.append(f"{RANDOM_STATE} : a whole number, default 1\n    {SEEDED_BY}")
     return f"{about}\n\nParameters\n----------\n" + "\n".join(lines) + "\n"

@@ -109,7 +109,8 @@ def _checked_columns(estimator: Any, X: Any, y: Any, reset: bool, checks: dict[s
             raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
         if beside:
             y = _checked_target(y, checks)
-        return [X.iloc[:, place].to_numpy() for place in range(X.shape[1])], y
+        columns = [X.iloc[:, place] for place in range(X.shape[1])]
+        return [column if _categories(column) is not None else column.to_numpy() for column in columns], y
     found = validate_data(
         estimator, X, **beside, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", **checks
     )
@@ -128,7 +129,15 @@ def _has_levels(X: Any) -> bool:
     return hasattr(X, "iloc") and dtypes is not None and any(dtype.kind not in NUMBERS for dtype in dtypes)
 
 
+def _categories(cells: Any) -> Any:
+    """The categories of a column of pandas that has some."""
+    return getattr(cells.dtype, "categories", None)
+
+
 def _column(name: str, cells: Any) -> Column:
+    if (categories := _categories(cells)) is not None:
+        kind = "ordinal" if cells.dtype.ordered else "nominal"
+        return Column(name, kind, tuple(map(str, categories)), missing=bool(cells.isna().any()))
     if cells.dtype.kind in NUMBERS:
         return Column(name, missing=bool(np.isnan(_numbers(cells)).any()))
     texts = list(_texts(cells))

@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
+from mlcli.engines.ensemble import error_of_majority
 from mlcli.models.ensembles.voting import Voting
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers
@@ -65,8 +66,11 @@ def test_votes_of_a_majority() -> None:
 
 
 def test_independent_voters() -> None:
-    """S2, "When to work", as the docstring has it: 25 voters at 0.35."""
-    assert binom.sf(12, 25, 0.35) == pytest.approx(0.0604449136)
+    """S2, "When to work": 25 voters at 0.35; the same of other errors and numbers by SciPy."""
+    assert error_of_majority([0.35] * 25) == pytest.approx(0.0604449136)
+    for voters, error in ((25, 0.5), (25, 0.45), (3, 0.2), (1, 0.3)):
+        assert error_of_majority([error] * voters) == pytest.approx(binom.sf(voters // 2, voters, error))
+    assert error_of_majority([0.1, 0.3]) == pytest.approx(0.1 * 0.3 + (0.1 * 0.7 + 0.9 * 0.3) / 2)
 
 
 def test_weights_are_accuracies_on_rows_held_out() -> None:

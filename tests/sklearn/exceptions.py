@@ -5,6 +5,8 @@ from __future__ import annotations
 ORDER, SUBSET = "check_methods_sample_order_invariance", "check_methods_subset_invariance"
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 
+OF_SEQUENCES = "Tagger"
+"""Taggers learn from lists of sequences, or from rows with groups; the checks pass rows that stand alone."""
 FLAG_NONE = (
     *(
         "CollectiveDetector",
@@ -13,7 +15,7 @@ FLAG_NONE = (
         "GrubbsDetector",
     ),
     *("MahalanobisDetector", "PredictionErrorDetector", "RandomScoresDetector"),
-    *("ZScoreDetector",),
+    *("SupervisedDetectorDetector", "ZScoreDetector"),
 )
 
 TABLE: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (

@@ -69,7 +69,8 @@ def test_listing_imports_neither_scikit_learn_nor_numpy() -> None:
 
 def test_parameters_are_those_that_are_declared() -> None:
     estimator = made.KnnClassifier(k=3)
-    assert estimator.get_params().keys() == {one.name for one in parameters(MODELS.load("knn"))} | {"random_state"}
+    declared = {one.name for one in parameters(MODELS.load("knn"))}
+    assert estimator.get_params().keys() == declared | {"random_state", "scale"}
     assert "how many" in made.KnnClassifier.__doc__
     with pytest.raises(TypeError, match="unexpected keyword argument 'neighbours'"):
         made.KnnClassifier(neighbours=3)
@@ -82,7 +83,7 @@ def test_parameters_are_those_that_are_declared() -> None:
 def test_an_estimator_answers_what_the_method_answers() -> None:
     X, y = penguins()
     of_shell = mlcli.train(X.assign(species=y), {"use": "knn", "params": {"k": 3}}, target="species")
-    estimator = made.KnnClassifier(k=3).fit(X, y)
+    estimator = made.KnnClassifier(k=3, scale=True).fit(X, y)
     shares = of_shell.predict(X, probabilities=True).filter(like="p(").to_numpy()
     assert estimator.classes_.tolist() == sorted(set(y))
     np.testing.assert_allclose(estimator.predict_proba(X), shares, atol=1e-12)

@@ -9,7 +9,7 @@ Formula:
 Assumes:
     Models that are each better than chance and err on different rows. Of 25 independent voters that are wrong
     with probability 0.35, the majority is wrong with Σ_{i>12} C(25, i) 0.35^i 0.65^(25−i) = 0.06; real voters
-    agree more.
+    agree more. With ``validation`` this number is shown for the models at hand.
 
 Cost:
     A fit of each model, two where weights are learned.
@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import OutputsOf, fitted, mean_of, outputs, refuse_strangers, votes
+from mlcli.engines.ensemble import OutputsOf, error_of_majority, fitted, mean_of, outputs, refuse_strangers, votes
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import in_content_order
@@ -137,7 +137,17 @@ class Voting(Classifier, Regressor):
         shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
         learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
-        return (findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on),)
+        weights = findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on)
+        return (weights, *self._errors_if_independent()) if self.validation else (weights,)
+
+    def _errors_if_independent(self) -> Iterator[findings.Table]:
+        """How often a majority would be wrong about two classes, were the models independent."""
+        if len(self.classes_ or ()) == 2:
+            errors = 1 - self.weights_
+            row = (len(errors), float(errors.mean()), error_of_majority(errors.tolist()))
+            header = ("models", "mean error of one", "error of an independent majority")
+            note = "of the rows that weights were learned on; real models err on the same rows, and gain less"
+            yield findings.Table("If the models were independent", header, (row,), note=note)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What each model says of the row."""

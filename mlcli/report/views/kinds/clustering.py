@@ -12,6 +12,7 @@ from mlcli.core import findings
 from mlcli.core.findings import Bars
 from mlcli.core.names import counted
 from mlcli.core.tables import Array
+from mlcli.engines.principal_components import range_of_elbow
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
@@ -166,7 +167,9 @@ def _bend_sentence(curve: Mapping[int, float]) -> str:
     left = "at {} clusters, with {} % of the inertia left where 1/k would leave {} %.".format(bend, *percents)
     if curve[bend] > LIKE_HYPERBOLA / bend:
         return f"No elbow: the curve is like 1/k. It bends most {left}"
-    return f"The elbow is {left}"
+    first, last = range_of_elbow(np.array([curve[clusters] for clusters in sorted(curve)]))
+    certain = "" if first == last else f" It is uncertain: {first} to {last} clusters bend it nearly as much."
+    return f"The elbow is {left}{certain}"
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
