@@ -163,7 +163,7 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     from mlcli.report.scoring.scored import scored
 
     with Store.read(Path(store)) as opened:
-        numbers = [one.id for one in opened.runs.all() if one.finished] if run is None else [run]
+        numbers = opened.runs.finished() if run is None else [run]
         runs = [opened.runs.one(number) for number in numbers]
     tables = []
     for about, cells in runs:

@@ -132,7 +132,7 @@ def _store_facts(path: Path, is_required: bool, problems: list[str]) -> dict[str
 
     try:
         with Store.read(path) as opened:
-            runs = opened.runs.all()
+            runs = opened.runs.count()
             faults = opened.faults()
     except StoreError as error:
         problems.append(error.problems[0].what + f" ({path}): {error.problems[0].hint}")
@@ -140,6 +140,6 @@ def _store_facts(path: Path, is_required: bool, problems: list[str]) -> dict[str
     problems += [f"{path}: {fault}" for fault in faults]
     return {
         "file": f"{path}, {path.stat().st_size / MEGABYTE:.1f} MB",
-        "runs": str(len(runs)),
+        "runs": str(runs),
         "state": "damaged" if faults else "sound",
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 SUBJECTS = ("data", "reference", "subjects")
 """What verbs call the tables that they are given."""
+MOST_COMPLETED = 100
 DELIMITERS = ",;\t|"
 WORDS, PLACE, NAMED = "COMP_WORDS", "COMP_CWORD", "MLCLI_COMP_NAME"
 """Variables: the words that bash has, the place of the one to complete, and the name whose value that is."""
@@ -84,7 +85,7 @@ def run_numbers(ctx: Any) -> list[tuple[str, str]]:
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 
     with suppress(MlcliError), Store.read(Path(ctx.params.get("store") or DEFAULT_PLACE)) as opened:
-        return [(str(run.id), run.title) for run in opened.runs.all()]
+        return [(str(run.id), run.title) for run in opened.runs.all(newest=MOST_COMPLETED)]
     return []
 
 

@@ -15,7 +15,7 @@ from mlcli.cli._console import page_for, remark, results, results_to, show_as
 from mlcli.cli._declaring import flag, option, shared
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
-from mlcli.core.names import counted, did_you_mean
+from mlcli.core.names import counted, did_you_mean, free_name
 from mlcli.report.document import Document, grid
 from mlcli.report.formats.table import CSV
 
@@ -44,6 +44,9 @@ EARLIER = {
 }
 """How files begin that may be replaced by another of their kind."""
 BEGINNING = 2048
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How cells begin that spreadsheets run."""
 
 
 def refuse_to_replace(output: Path | None, force: bool) -> None:
@@ -87,8 +90,31 @@ def _are_same(output: Path, path: Path) -> bool:
     return not output.exists() and os.path.realpath(output) == os.path.realpath(path)
 
 
-def write_rows(columns: Columns, output: Path | None, format: str = CSV) -> None:
-    """Write rows; what was written to a file is said."""
+def without_controls(cell: str) -> str:
+    """A cell with its control characters escaped; tabs and line ends stay."""
+    return cell if cell.isprintable() else cell.translate(CONTROLS)
+
+
+def safe_cell(cell: str) -> str:
+    """The same, with an apostrophe before what a spreadsheet would run as a formula; numbers stay."""
+    cell = without_controls(cell)
+    if cell.startswith(FORMULAS):
+        try:
+            float(cell)
+        except ValueError:
+            return f"'{cell}"
+    return cell
+
+
+def write_rows(
+    columns: Columns, output: Path | None, format: str = CSV, cell_text: Callable[[str], str] = str
+) -> None:
+    """Write rows, in CSV with each name and cell as ``cell_text`` has it; what was written to a file is said."""
+    if format == CSV and cell_text is not str:
+        texts: dict[str, Sequence[str]] = {}
+        for name, cells in columns.items():
+            texts[free_name(cell_text(name), texts)] = list(map(cell_text, cells))
+        columns = texts
     if output is None:
         _print(columns, format)
         return

@@ -9,6 +9,7 @@ from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
+from mlcli.report.formats.table import CSV
 
 ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities, --log-density and --confidence, or --explain"
@@ -34,20 +35,26 @@ def predict_command(
     ),
     explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
     force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
+    safe_csv: bool = flag(
+        "--safe-csv", "Write an apostrophe before cells that a spreadsheet would run as a formula, such as =1+1."
+    ),
     format: RowFormat = "csv",
 ) -> None:
     """Ask a saved model about new rows; the answers are CSV.
 
     Each row is numbered; columns that the model does not use are copied, ids
-    among them. Values unlike those of training are reported on stderr.
+    among them; control characters are escaped. Values unlike those of training
+    are reported on stderr.
     """
-    from mlcli.cli._outputs import write_rows
+    from mlcli.cli._outputs import safe_cell, without_controls, write_rows
     from mlcli.cli.explain import show_explained, warn_of_unlike
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.columns.predictions import predictions_of
 
     if explain and (output is not None or probabilities or log_density or confidence):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
+    if safe_csv and (explain or format != CSV):
+        raise UsageError("--safe-csv is for CSV", hint="leave it out")
     if output is not None and not force:
         refuse_to_overwrite(output, data, file)
         refuse_unlike(output, "answers of mlcli predict")
@@ -72,4 +79,5 @@ def predict_command(
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
     copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
-    write_rows({ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}, output, format)
+    columns = {ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}
+    write_rows(columns, output, format, safe_cell if safe_csv else without_controls)

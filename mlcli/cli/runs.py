@@ -52,15 +52,15 @@ def show_command(
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.results import results_of
     from mlcli.report.views.results_as_json import results_as_json
-    from mlcli.report.views.runs import runs_as_json, runs_of
+    from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
     from mlcli.report.views.score_rows import scores_as_table
 
     place = store or DEFAULT_PLACE if run is None else store_of(run, store)
     details = views.details()
     with stored_run_shown(place), Store.read(place) as opened:
         if run is None:
-            known = opened.runs.all()
-            show_as(format, runs_of, runs_as_json, known)
+            runs = opened.runs
+            show_as(format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: runs_as_json(runs.all()))
             return
         about, results = opened.runs.one(number_of(run, opened))
         found = [scored(result, about.metrics) for result in results]

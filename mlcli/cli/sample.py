@@ -23,9 +23,9 @@ def sample_command(
 
     Columns, levels and decimals are those of the file that it learned from.
     """
-    from mlcli.cli._outputs import write_rows
+    from mlcli.cli._outputs import without_controls, write_rows
     from mlcli.experiment.saved.model_file import load_model
     from mlcli.report.columns.samples import sample_columns
 
     refuse_to_replace(output, force)
-    write_rows(sample_columns(load_model(file), rows, seed), output, format)
+    write_rows(sample_columns(load_model(file), rows, seed), output, format, without_controls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,30 @@ from glob import escape
 from pathlib import Path
 
 from mlcli.core.errors import StoreError
+from mlcli.core.processes import MARK, is_gone, mark_of
+
+TEMPORARY = re.compile(rf"(\..*\.|mlcli-)(?P<mark>{MARK})[.-]")
+"""How temporary files beside their places, and temporary folders, begin: with the mark of their process."""
+MOST_OF_A_NAME = 40
+
+
+def temporary_prefix() -> str:
+    """How the temporary folders of this process begin."""
+    return f"mlcli-{mark_of(os.getpid())}-"
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files and folders that killed processes have left in a folder."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            name = TEMPORARY.match(path.name)
+            if name is None or not is_gone(name["mark"]):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    path.unlink()
 
 
 @contextmanager
@@ -20,7 +45,9 @@ def replacing(path: Path) -> Iterator[Path]:
         yield path
         return
     place = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    sweep(place.parent)
+    unique = f"{mark_of(os.getpid())}.{secrets.token_hex(4)}"
+    beside = place.with_name(f".{place.name[:MOST_OF_A_NAME]}.{unique}")
     try:
         beside.touch(exist_ok=False)
         if place.exists():

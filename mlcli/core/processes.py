@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 STDOUT, STDERR = 1, 2
 PORTABLE = "MLCLI_PORTABLE"
 SAFE_PATH = "PYTHONSAFEPATH"
+MARK = r"[0-9a-f]{8}-[0-9]{1,9}-[0-9]*"
 PROC = Path("/proc")
 FORGET_THE_PEAK = "5"
 """Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
@@ -98,6 +100,27 @@ def is_at_work(name: str) -> bool:
     except (LookupError, ValueError, OSError):
         return False
     return name == name_of(number)
+
+
+def mark_of(process: int) -> str:
+    """A name of a process that may stand in that of a file: machine, number and start."""
+    machine, number, started = name_of(process).rsplit(" ", 2)
+    return f"{zlib.crc32(machine.encode()):08x}-{number}-{started}"
+
+
+def is_gone(mark: str) -> bool:
+    """Whether the process of a mark ran on this machine and has ended; False where that cannot be told."""
+    machine, number, started = mark.split("-")
+    if os.name != "posix" or machine != mark_of(os.getpid()).partition("-")[0]:
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    now = mark_of(int(number)).rpartition("-")[2]
+    return bool(started and now) and started != now
 
 
 def own_bytes(process: int) -> int | None:

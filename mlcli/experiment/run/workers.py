@@ -14,13 +14,14 @@ from io import BytesIO
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import ParallelBackendBase
 
+from mlcli.core.files import sweep, temporary_prefix
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run.judge import WorkerResult, worker_result
 from mlcli.experiment.run.piped import PipedExecutor, serve_calls, serve_calls_in_new_process
@@ -77,7 +78,8 @@ class ProcessWorkers(_ExecutorWorkers):
     """Some new processes: called early, since they need a while to come and to load what this one has loaded."""
 
     def __init__(self, jobs: int, shared: Sequence[object]) -> None:
-        self._folder = TemporaryDirectory(prefix="mlcli-")
+        sweep(Path(gettempdir()))
+        self._folder = TemporaryDirectory(prefix=temporary_prefix())
         _write(shared, Path(self._folder.name))
         arguments = (os.getpid(), main_classes(), _loaded_here(), self._folder.name)
         executor = PipedExecutor(new_process_context(), jobs, serve_calls_in_new_process, *arguments)

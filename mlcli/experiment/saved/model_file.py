@@ -50,7 +50,19 @@ def save_model(path: Path, saved: SavedModel) -> None:
     # Arrays in Fortran order are written as they read row by row; the structure remembers the order.
     plain = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
     content = save(plain, about | {"sha256": _digest(structure, arrays)})
-    write(path, content, hint="check the folder and the space left, or write elsewhere with -o FILE")
+    write(
+        path,
+        _with_sorted_head(content),
+        hint="check the folder and the space left, or write elsewhere with -o FILE",
+    )
+
+
+def _with_sorted_head(content: bytes) -> bytes:
+    """The same file with the keys of its head in order: safetensors writes some of them in any."""
+    end = LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES], "little")
+    head = json.dumps(json.loads(content[LENGTH_BYTES:end]), sort_keys=True, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % LENGTH_BYTES)
+    return len(head).to_bytes(LENGTH_BYTES, "little") + head + content[end:]
 
 
 def load_model(path: Path) -> SavedModel:

@@ -18,6 +18,8 @@ from mlcli.experiment.run.split_results import RoundResult, SplitResult, StagedA
 
 HEAD_LENGTH_BYTES = 8
 COMPRESSION = 1
+MOST_BYTES = 2**30
+"""The most that the answers of a block may take: more is no block, but written to fill the memory."""
 STORED_KINDS = "biuf"
 """What the elements of a stored array may be: truth values and numbers."""
 PLAIN_FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "route")
@@ -43,12 +45,23 @@ def encoded(splits: Sequence[SplitResult]) -> bytes:
 def decoded(blob: bytes, answers: type[Answers]) -> Sequence[SplitResult]:
     """The splits that ``encoded`` was given; anything else is a ValueError."""
     try:
-        plain = zlib.decompress(blob)
-        length = int.from_bytes(plain[:HEAD_LENGTH_BYTES], "little")
-        head = json.loads(plain[HEAD_LENGTH_BYTES : HEAD_LENGTH_BYTES + length])
-        return _SplitReader(head, plain[HEAD_LENGTH_BYTES + length :], answers).splits()
-    except (zlib.error, KeyError, TypeError, AttributeError, IndexError) as problem:
+        head, body = _head_and_body(blob)
+        return _SplitReader(head, body, answers).splits()
+    except (zlib.error, KeyError, TypeError, AttributeError, IndexError, RecursionError) as problem:
         raise ValueError(f"not the answers of splits: {problem}") from problem
+
+
+def _head_and_body(blob: bytes) -> tuple[Any, bytes]:
+    """What was compressed, the head first: no more is decompressed where it is none, or too much."""
+    reader = zlib.decompressobj()
+    length = int.from_bytes(reader.decompress(blob, HEAD_LENGTH_BYTES), "little")
+    if not 0 < length <= MOST_BYTES:
+        raise ValueError("it has no head")
+    head = json.loads(reader.decompress(reader.unconsumed_tail, length))
+    body = reader.decompress(reader.unconsumed_tail, MOST_BYTES)
+    if not reader.eof and reader.decompress(reader.unconsumed_tail, 1):
+        raise ValueError(f"it holds more than {MOST_BYTES:,} bytes")
+    return head, body
 
 
 def checksum(blob: bytes) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from mlcli.core.errors import StoreError
+from mlcli.core.files import sweep
+from mlcli.core.names import shortened
 from mlcli.experiment.store.tables import APPLICATION, FORMAT, MIGRATIONS, TABLES
 
 REMEDIES = {
@@ -52,7 +56,7 @@ def damage_as_store_error(path: Path) -> Iterator[None]:
     """Turn what reading damaged text leads to into a StoreError."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
         what, hint = REMEDIES["SQLITE_CORRUPT"]
         raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
 
@@ -114,6 +118,8 @@ def open_to_write(path: Path) -> Database:
     _refuse_folder(path)
     with sqlite_errors_as_store_errors(path):
         _make_folder(path)
+        sweep(path.parent)
+        sweep(Path(gettempdir()))
         connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None)
         with _closed_on_error(connection):
             database = Database(path, connection)
@@ -196,6 +202,7 @@ def _check_format(database: Database) -> None:
     if _pragma(database, "application_id") != APPLICATION:
         what, hint = REMEDIES["SQLITE_NOTADB"]
         raise StoreError(what, where=str(database.path), hint=hint)
+    _check_schema(database)
     written_as = _pragma(database, "user_version")
     if written_as != FORMAT and written_as not in MIGRATIONS:
         newer = written_as > FORMAT
@@ -203,6 +210,24 @@ def _check_format(database: Database) -> None:
         what = f"it was written by {whose} mlcli (format {written_as}, this one knows {FORMAT})"
         raise StoreError(what, where=str(database.path), hint=f"{remedy}, or use another with --store FILE")
     database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
+
+
+def _check_schema(database: Database) -> None:
+    """Refuse what no store of mlcli holds, such as views and triggers, which run when it is read or written."""
+    written = database.all("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+    current = _pragma(database, "user_version") == FORMAT
+    for kind, name, sql in written:
+        if kind not in ("table", "index") or (current and "".join(str(sql).split()) not in _statements()):
+            what = f"it is not a store of mlcli: the {kind} '{shortened(name)}' in it is not one of mlcli's"
+            raise StoreError(what, where=str(database.path), hint="name another file; this one was left alone")
+
+
+@lru_cache(maxsize=1)
+def _statements() -> frozenset[str]:
+    """The statements that make the tables and indexes of a store, without blanks."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(TABLES)
+        return frozenset("".join(sql.split()) for (sql,) in empty.execute("SELECT sql FROM sqlite_master") if sql)
 
 
 def _migrate(database: Database) -> None:
@@ -213,6 +238,7 @@ def _migrate(database: Database) -> None:
         while (written_as := _pragma(database, "user_version")) < FORMAT:  # another process may have been quicker
             _run(database, MIGRATIONS[written_as])
             database.write(f"PRAGMA user_version = {written_as + 1}")
+        _check_schema(database)
 
 
 def _make_tables(database: Database) -> None:

@@ -128,7 +128,7 @@ def _wrong_with(payload: bytes, expected: str, kind: str) -> str | None:
 
 def _of_runs(store: Store) -> Iterator[str]:
     try:
-        finished = [run.id for run in store.runs.all() if run.finished]
+        finished = store.runs.finished()
     except StoreError as problem:
         yield f"the list of runs cannot be read: {problem.in_a_line}"
         return

@@ -20,6 +20,7 @@ from mlcli.experiment.store.database import Database, damage_as_store_error, now
 SplitsOf = Callable[[int, str], Sequence[SplitResult]]
 """The answers that are stored for a cell (its id and kind)."""
 
+MOST_READ = 20_000
 LARGEST_NUMBER = 2**63 - 1
 """That SQLite holds."""
 MADE_BY = "process"
@@ -69,11 +70,23 @@ class RunLog:
                 self._write(run, position, result)
             self.database.write("UPDATE runs SET finished = ? WHERE id = ?", now(), run)
 
-    def all(self) -> list[RunFacts]:
-        """Every run, oldest first."""
-        found = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id")
+    def all(self, newest: int = -1) -> list[RunFacts]:
+        """Every run, or so many of the newest; oldest first."""
+        rows = self.database.all(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY id DESC LIMIT ?", newest)
         with damage_as_store_error(self.database.path):
-            return [_run_from(row) for row in found]
+            return [_run_from(row) for row in reversed(list(rows))]
+
+    def count(self) -> int:
+        """How many runs there are."""
+        return int(self.database.one("SELECT count(*) FROM runs")[0])
+
+    def finished(self) -> list[int]:
+        """The number of every finished run, oldest first; more than can be read in seconds are refused."""
+        numbers = self.database.all("SELECT id FROM runs WHERE finished IS NOT NULL ORDER BY id")
+        if len(list(numbers)) > MOST_READ:
+            what = f"it holds {self.count():,} runs, and at most {MOST_READ:,} are read one after another"
+            raise StoreError(what, where=str(self.database.path), hint="name some, or remove some: mlcli runs rm")
+        return [int(number) for (number,) in numbers]
 
     def newest_of(self, file: Path) -> int:
         """The newest finished run of an experiment file of this name."""

@@ -90,7 +90,7 @@ def carry(source: Store, target: Store, numbers: Sequence[int] = (), into: Carri
 
 
 def _carried_runs(source: Store, target: Store, numbers: Sequence[int], carried: Carried) -> Carried:
-    finished = [run.id for run in source.runs.all() if run.finished]
+    finished = () if numbers else source.runs.finished()
     for number in numbers:
         source.runs.one(number)  # says what is wrong with it
     here = _identities(target)
@@ -202,6 +202,7 @@ def _joined(records: Sequence[Record], shards: Sequence[Mapping[str, Any]]) -> R
 
 
 def _identities(store: Store) -> set[str]:
+    store.runs.finished()  # refuses too many
     return {Record.read(store.database, run.id).identity for run in store.runs.all()}
 
 

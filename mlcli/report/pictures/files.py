@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from mlcli.core import findings
 from mlcli.core.files import replacing
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
+from mlcli.report.page import Page
 from mlcli.report.pictures import figures, figures_of_trees
 from mlcli.report.pictures.figures import COLOURS, FAINT, INK
 
@@ -97,8 +99,19 @@ def _write(picture: Any, out: Any, suffix: str, name: str) -> None:
 
     dates: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix, {})
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = FIGURES[type(picture)](picture)
+        figure = FIGURES[type(picture)](_with_shown_text(picture))
         figure.savefig(out, format=suffix, transparent=suffix == "svg", dpi=DOTS, metadata=dates)
+
+
+def _with_shown_text(value: Any) -> Any:
+    """The same picture, or part of one, without control characters, which XML does not allow."""
+    if isinstance(value, str):
+        return value if value.isprintable() else "\n".join(map(Page().shown, value.split("\n")))
+    if isinstance(value, tuple):
+        return tuple(map(_with_shown_text, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _with_shown_text(getattr(value, one.name)) for one in fields(value)})
+    return value
 
 
 def _without_head(svg: str) -> str:

@@ -19,6 +19,7 @@ from mlcli.report.scoring.scored import Scored
 
 CELL = ("dataset", "model", "protocol", "status", "why", "seconds")
 STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
+MOST_LISTED = 1000
 KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs rm"
 
 
@@ -74,12 +75,13 @@ def shards_as_json(shards: Sequence[ShardCells]) -> dict[str, Any]:
     }
 
 
-def runs_of(runs: Sequence[RunFacts]) -> Document:
-    """Every run with what it was; newest last."""
+def runs_of(runs: Sequence[RunFacts], count: int) -> Document:
+    """The newest of so many runs with what each was; newest last."""
     if not runs:
         return (Sentence("No run yet."),)
     table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run_cells, runs), right=(0, 3, 4))
-    return table, notes("mlcli runs ID shows one again")
+    earlier = [f"{count - len(runs):,} earlier runs: --json lists all"] if count > len(runs) else []
+    return table, notes("mlcli runs ID shows one again", *earlier)
 
 
 def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
