@@ -57,6 +57,8 @@ def effective(configured: Any, task: str = "") -> Any:
 
 def _effective_value(configured: Any, parameter: Parameter, task: str) -> Any:
     value = parameter.value_in(configured)
+    if value is parameter.default:
+        return value
     if not (parameter.changes_answers and has_effect(configured, parameter, task)):
         return parameter.converted(parameter.default, {})
     if isinstance(parameter, ModelParameter):
