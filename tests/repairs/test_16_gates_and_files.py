@@ -131,3 +131,10 @@ def test_other_columns_without_a_name_are_refused_still(folder: Path) -> None:
     Path("odd.csv").write_text(",a,,y\n0,1,2,no\n1,2,3,yes\n")
     result = typed("data", "odd.csv")
     assert (result.exit_code, "column 3 has no name" in result.stderr) == (4, True)
+
+
+def test_a_yardstick_that_compare_leaves_out_is_not_called_unscored(folder: Path) -> None:
+    Path("two.yaml").write_text("data: [iris]\nmodels: [lda, knn]\nprotocol: {folds: 3}\n")
+    assert typed("run", "two.yaml").exit_code == 0
+    assert "no score to compare" not in typed("compare", "two.yaml").stdout
+    assert "one-r" in typed("compare", "two.yaml", "--against", "one-r").stdout

@@ -139,7 +139,8 @@ def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
 
 def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
     """The models of one dataset; nothing where there are no two to compare."""
-    done = [one for one in group if one.done and (one.cell.model.asked or group[one] == against)]
+    wanted = [one for one, name in group.items() if one.cell.model.asked or name == against]
+    done = [one for one in wanted if one.done]
     metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
     if metric is None or len(done) < 2:
         return None
@@ -151,7 +152,7 @@ def compared_models(group: Group, name: str = "", against: str = "", test: str =
     tests = holm([difference_between(*pair, metric, test) for pair in pairs])
     of_pairs = zip(pairs, tests, strict=True)
     compared = tuple(ComparedPair(group[one], group[other], test) for (one, other), test in of_pairs)
-    unscored = tuple(name for one, name in group.items() if one not in fair)
+    unscored = tuple(group[one] for one in wanted if one not in fair)
     return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
 
 
