@@ -48,7 +48,6 @@ def predictions(table: pd.DataFrame, target: str, model: dict[str, Any], **param
         ("label", {"use": "stacking", "params": {"models": ["knn", "lda"]}}, {"meta": "logistic-regression"}),
         ("value", {"use": "stacking", "params": {"models": ["knn", "ridge"]}}, {"meta": "ridge"}),
         ("label", {"use": "voting", "params": {"models": ["lda", MLP]}}, {"weights": [1, 1]}),
-        ("label", {"use": "tuned", "params": {"base": "knn", "ranges": {"k": [1, 9]}}}, {"metric": "accuracy"}),
         ("label", {"use": "tuned", "params": {"base": "knn", "ranges": {"k": [1, 9]}}}, {"resource": "rows"}),
     ],
 )

@@ -28,14 +28,9 @@ from mlcli.protocols.forward_chaining import ForwardChaining
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
-from mlcli.tasks.table import KINDS, kind_named
+from mlcli.tasks.table import kind_named
 
 SHOWN = 20
-
-
-def _usual_metric(model: Any, task: str) -> str | None:
-    """The metric that decides where none is named."""
-    return next((kind.metrics[0] for kind in KINDS if kind.base_name.lower() == task), None)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -45,9 +40,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
     inner: str | dict[str, Any] | None = param(
         None, "how training rows are split again: a protocol; none: 5 folds, or forward-chaining if time matters"
     )
-    metric: str | None = param(
-        None, "what decides; none: the first metric of the kind of task", default_means=_usual_metric
-    )
+    metric: str | None = param(None, "what decides; none: the first metric of the kind of task")
 
     model_: Model = learned()
     score_: float = learned()
