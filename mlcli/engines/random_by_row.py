@@ -16,7 +16,7 @@ from mlcli.engines.random_by_content import draws
 
 @dataclass(kw_only=True, eq=False)
 class RandomByRow(Model):
-    """A baseline that draws its answers: by row number, or by the cells of a table whose rows have no numbers."""
+    """A baseline that draws its answers by row number, or by cells where rows have no numbers."""
 
     seed_: int = learned()
     row_numbers: Rows | None = field(init=False, default=None, repr=False, compare=False)

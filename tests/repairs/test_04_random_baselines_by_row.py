@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
+from tests.cli.shell import document, typed
 
 ROWS, ODD = 2_000, 200
 SPREAD = (1 / 12 * (ROWS + 1) / (ODD * (ROWS - ODD))) ** 0.5
@@ -54,3 +56,14 @@ def test_equal_rows_fall_into_several_random_clusters() -> None:
     assert isinstance(of_some, ClusterAnswers)
     assert set(answers.cluster.tolist()) == {0, 1, 2}
     assert of_some.cluster.tolist() == answers.cluster[some].tolist()
+
+
+def test_predict_and_explain_draw_by_row_too(few_different_rows: pd.DataFrame, tmp_path: Path) -> None:
+    path, saved = tmp_path / "rows.csv", str(tmp_path / "model.mlcli")
+    few_different_rows[:60].to_csv(path, index=False)
+    words = ("train", str(path), "--target", "state", "--task", "anomaly", "-m", "random-scores", "-o", saved)
+    assert typed(*words).exit_code == 0
+    scores = [row["score"] for row in document(typed("predict", saved, str(path), "--json"))]
+    assert len(set(scores)) == 60
+    explained = document(typed("explain", saved, str(path), "--row", "7", "--json"))[0]["answer"]
+    assert float(explained.removeprefix("score = ")) == pytest.approx(float(scores[6]), rel=1e-3)

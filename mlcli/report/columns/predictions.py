@@ -72,7 +72,8 @@ def predictions_of(
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
     target = {} if saved.target is None else {"target": saved.target}
-    model, beside = saved.pipeline.final, rows.texts({**saved.by_role, **target})
+    model = saved.pipeline.final.for_rows(np.arange(len(rows)))
+    beside = rows.texts({**saved.by_role, **target})
     if evidence and saved.kind not in WITH_DENSITY:
         what = f"answers of {saved.kind} do not say how probable rows are"
         raise DataError(what, hint="leave out --log-density")

@@ -176,7 +176,7 @@ def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int])
 def _explained_answer(
     saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
 ) -> ExplainedAnswer:
-    model: Any = saved.pipeline.final
+    model: Any = saved.pipeline.final.for_rows(places)
     table = rows.table.take(places)
     try:
         prepared = saved.pipeline.prepared(table)
