@@ -92,7 +92,7 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_is_killed(
 
 def test_a_stopped_worker_meets_a_time_limit(fits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlcli.experiment.run.on_dask.MOST_SILENCE", 8.0)
-    with pytest.raises(ClusterError, match="no worker that has work was heard of for 8 s"):
+    with pytest.raises(ClusterError, match="not heard of for 8 s"):
         run([toy.troubled("stopped", "always")], jobs=1, backend="dask")
 
 

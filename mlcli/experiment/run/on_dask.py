@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
+from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -39,6 +41,8 @@ POLL_EVERY, LOOK_EVERY = 0.02, 5.0
 """Seconds after which it is asked whether a block is judged, and whether workers are heard of."""
 MOST_SILENCE = 120.0
 """Seconds without a heartbeat after which a worker is taken as stopped; they come every few seconds at least."""
+MOST_FOR_GOODBYE = 10.0
+"""Seconds that workers have to let go of what they were sent."""
 
 
 class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
@@ -49,6 +53,29 @@ class _SharedObjects(WorkerPlugin):  # type: ignore[misc]  # Dask has no types
 
     def setup(self, worker: Any) -> None:
         in_this_worker.put(self.name, self._content)
+
+
+class _Call(Thread):
+    """A call in a thread of its own, waited for only as long as one likes."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self._call, self._problem = call, list[Exception]()
+        self.start()
+
+    def run(self) -> None:
+        """Make the call, and keep what it ends in."""
+        try:
+            self._call()
+        except Exception as problem:
+            self._problem.append(problem)
+
+    def is_done(self, within: float) -> bool:
+        """Whether it is over within some seconds; what it has raised is raised."""
+        self.join(within)
+        for problem in self._problem:
+            raise problem
+        return not self.is_alive()
 
 
 def _judged(name: str, work: bytes, expected: Versions, seconds: float) -> Sequence[Message]:
@@ -77,7 +104,10 @@ class DaskCluster:
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
         self._shared = shared
-        self._client.register_plugin(_SharedObjects(self._name, content_to_share(shared)))
+        plugin = _SharedObjects(self._name, content_to_share(shared))
+        sending = _Call(partial(self._client.register_plugin, plugin))
+        while not sending.is_done(LOOK_EVERY):
+            self._refuse_silence(of_any=True)
 
     def results(self, works: Works, until: float) -> Results:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
@@ -103,8 +133,8 @@ class DaskCluster:
 
     def close(self) -> None:
         """Let go of the scheduler; a cluster of our own ends."""
-        with suppress(Exception):
-            self._client.unregister_worker_plugin(self._name)
+        with suppress(Exception):  # workers that are stopped would be waited for
+            _Call(partial(self._client.unregister_worker_plugin, self._name)).is_done(MOST_FOR_GOODBYE)
         self._client.close()
         if self._local is not None:
             self._local.close()
@@ -121,17 +151,18 @@ class DaskCluster:
             sleep(POLL_EVERY)
         return next(done)
 
-    def _refuse_silence(self) -> None:
+    def _refuse_silence(self, *, of_any: bool = False) -> None:
         """Stop waiting where every worker that has a block has been silent for long, as one that is stopped is.
 
-        While others work, Dask itself hands the blocks of a silent worker to them (``worker-ttl``).
+        While others work, Dask itself hands the blocks of a silent worker to them (``worker-ttl``). ``of_any``:
+        what is waited for needs all workers.
         """
         try:
             heartbeats: dict[str, float] = self._client.run_on_scheduler(
                 lambda dask_scheduler: {
                     worker.address: worker.last_seen
                     for worker in dask_scheduler.workers.values()
-                    if worker.processing
+                    if of_any or worker.processing
                 }
             )
         except Exception:  # a scheduler that is gone is told by the blocks
@@ -139,10 +170,9 @@ class DaskCluster:
         for address, heartbeat in heartbeats.items():
             if self._heard.get(address, (None, 0.0))[0] != heartbeat:
                 self._heard[address] = (heartbeat, monotonic())
-        since = [monotonic() - self._heard[address][1] for address in heartbeats]
-        if since and min(since) > MOST_SILENCE:
-            silent = ", ".join(heartbeats)
-            what = f"no worker that has work was heard of for {duration(MOST_SILENCE)}: {silent}"
+        silent = [address for address in heartbeats if monotonic() - self._heard[address][1] > MOST_SILENCE]
+        if silent and (of_any or len(silent) == len(heartbeats)):
+            what = f"workers that are needed were not heard of for {duration(MOST_SILENCE)}: {', '.join(silent)}"
             raise ClusterError(what, hint=f"let them go on (kill -CONT), or end them; {RESULTS}")
 
     def _workers(self) -> int:
