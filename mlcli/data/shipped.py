@@ -14,6 +14,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import read
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT = ".txt"
 FILE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
 NO_TABLES = {
     **dict.fromkeys((".yaml", ".yml"), "an experiment is run with: mlcli run {}"),
@@ -51,17 +52,22 @@ def find(reference: str, base: Path | None = None) -> Path:
 
 
 def table_files(reference: str, base: Path | None = None) -> list[str]:
-    """The tables of a folder, or of a pattern such as ``data/*.csv``; anything else stands for itself."""
+    """The tables of a folder, or of a pattern such as ``data/*.csv``; anything else stands for itself.
+
+    A text file of a folder is seldom a table; a pattern takes it.
+    """
     pattern = expanduser(reference)
     path = (base or Path()) / pattern
     if not reference.strip() or "\0" in reference:
         return [reference]
+    suffixes: tuple[str, ...] = FILE_SUFFIXES
     if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         pattern = join(escape(pattern), "*")
+        suffixes = tuple(one for one in FILE_SUFFIXES if not one.startswith(TEXT))
     elif exists(path) or not has_magic(pattern):
         return [reference]
     files = sorted(glob(pattern, root_dir=base, recursive=True))
-    return [file for file in files if file.lower().endswith(FILE_SUFFIXES)] or [reference]
+    return [file for file in files if file.lower().endswith(suffixes)] or [reference]
 
 
 def find_or_none(reference: str) -> Path | None:
