@@ -10,6 +10,7 @@ LONGEST = 100
 """A longer name is no slip of a valid one: none is suggested, which would take long, and messages shorten it."""
 SHORT = 3
 """In names of so few letters one may be wrong."""
+MOST_LISTED = 200
 MOST = 3
 """So many names are suggested where they are equally near."""
 
@@ -31,7 +32,8 @@ def likely_names(name: str, valid: Iterable[str]) -> list[str]:
     starting = [plain for plain in known if wanted and plain.startswith(wanted)]
     if others or len(starting) == 1:
         return [known[(others or starting)[0]]]
-    wrong = {plain: _wrong_letters(wanted, plain) for plain in known}
+    as_long = (plain for plain in known if abs(len(plain) - len(wanted)) <= _most_wrong(wanted, plain))
+    wrong = {plain: _wrong_letters(wanted, plain) for plain in as_long}
     close = [plain for plain, letters in wrong.items() if letters <= _most_wrong(wanted, plain)]
     best = sorted((wrong[plain], -_common_start(wanted, plain), plain) for plain in close)
     return [known[plain] for letters, _, plain in best[:MOST] if letters == best[0][0]]
@@ -45,7 +47,7 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
         setting = setting_for(name) if close == list(other_names(name)) else ""
         meant_by = " or ".join(f"'{one}'" for one in close)
         return f"did you mean {meant_by}{f' with {setting}' if setting else ''}?"
-    return f"{what}: {', '.join(names)}" if names else f"there are no {what}"
+    return f"{what}: {listed(names, MOST_LISTED)}" if names else f"there are no {what}"
 
 
 def shortened(name: object) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.core.names import likely_names
+from mlcli.core.names import did_you_mean, likely_names
 from mlcli.core.registry import MODELS
 from mlcli.report.pictures.characters import drawn
 from mlcli.report.views.distributions import histogram
@@ -80,6 +80,13 @@ def test_an_id_in_a_model_file_that_cannot_be_one_is_refused(
 
 def test_nothing_is_suggested_for_a_name_that_is_far_too_long() -> None:
     assert likely_names("a" * 1_000_000, MODELS.names()) == []
+
+
+def test_of_thousands_of_valid_names_some_are_listed() -> None:
+    columns = [f"column {number}" for number in range(20_000)]
+    advice = did_you_mean("x", columns, "columns")
+    assert advice.endswith("and 19800 more")
+    assert len(advice) < 5_000
 
 
 def facts(store: Path, change: Any) -> None:
