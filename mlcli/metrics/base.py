@@ -91,6 +91,8 @@ class Metric:
     """Whether the splits of a round are too small for it, so that it is taken over all of them at once."""
     by_rounds: bool = False
     """Whether its error and interval are of all rows of a round, as small splits bias them."""
+    when_infinite: str = ""
+    """What it means for a model that its score is infinite, and what to do."""
     marks: Callable[[Any], tuple[str, ...]] | None = None
     """What a reader must know of a value that is defined, such as a class whose precision 0/0 counts as 0."""
 

@@ -133,8 +133,8 @@ def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
 
 
 def rounds_of(coordinates: Sequence[Coordinate | None], splits: Sequence[Answers]) -> Rounds | None:
-    """One round for the splits that judge the same rows at different coordinates; None without coordinates."""
-    if not any(coordinates):
+    """One round for the splits that judge the same rows at different coordinates; None where none differ."""
+    if len(set(coordinates)) < 2:
         return None
     rounds: dict[tuple[bytes, int], int] = {}
     before: Counter[tuple[Coordinate | None, bytes]] = Counter()

@@ -4,7 +4,7 @@ Computed:
     Every fold is judged once for each of ``sizes``: shares (up to 1) or numbers (above 1) of the rows that can be
     learned from beside the largest fold. What is learned from for a smaller size is learned from for a larger one,
     too. Classes have their share in every size, each at least one row; groups are never cut, so that a size may be
-    exceeded. A fold counts once in intervals over splits and in tests, by its mean over the sizes.
+    exceeded. Scores, intervals and tests of difference are of the largest size; every size has its own below them.
 
 Cost:
     folds × repeats × sizes fits.

@@ -159,7 +159,7 @@ def test_silhouettes_of_some_of_the_rows_are_said_to_be_that() -> None:
 def test_an_interval_is_explained_where_one_stands_only() -> None:
     samples = cell("k-means", parts(4), parts(3), protocol="bootstrap-whole")
     assert "95 % interval" not in shown(samples, metrics=("stability",))
-    assert "± is the 95 % CI half-width, to its farther end" in shown(samples, metrics=("silhouette",))
+    assert "[low, high] is the 95 % CI where its sides differ" in shown(samples, metrics=("silhouette",))
 
 
 def test_a_large_score_has_no_more_than_six_digits_beside_small_ones() -> None:

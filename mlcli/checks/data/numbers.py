@@ -122,12 +122,16 @@ def _count_far_above(cells: Array) -> int:
 
 
 def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
-    written = ", ".join(f"{value:g}" for value in outside)
-    empty = {column.name: {"missing": [number_text(value) for value in np.unique(outside)]}}
+    values, counts = np.unique(outside, return_counts=True)
+    empty = {column.name: {"missing": [number_text(value) for value in values]}}
+    times = [
+        f"{one:g} ({rows} rows)" if rows > 1 else f"{one:g}" for one, rows in zip(values, counts, strict=True)
+    ]
+    lie = "lies" if len(values) == 1 else "lie"
     moved = step_before(audited, "winsorise", f"columns: {flow([column.name])}")
     return Issue(
         "warning",
-        f"column '{column.name}': {written} lies far outside all other numbers",
+        f"column '{column.name}': {listed(times)} {lie} far outside all other numbers",
         f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
         (declared(audited, empty), moved),
         columns=(column.name,),
@@ -281,7 +285,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
         names = tuple(name for name, *_ in found)
         yield Issue(
             "advice",
-            f"right-skewed, with a long tail of large numbers: {', '.join(names)}",
+            f"right-skewed, with a long tail of large numbers: {listed(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
             (step_before(audited, "log", f"columns: {flow(names)}"),),
             names,

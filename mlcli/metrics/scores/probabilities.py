@@ -50,6 +50,10 @@ def loss_of_a_mistake(answers: LabelAnswers) -> float:
     marks=_infinite_rows,
     scale="log",
     unseen=loss_of_a_mistake,
+    when_infinite=(
+        "the true class of some rows has probability 0; `--metric brier` judges such models, and smoothing, more "
+        "neighbours or larger leaves avoid it"
+    ),
     better="low",
     low=0.0,
 )

@@ -19,7 +19,8 @@ from mlcli.report.pictures.characters import drawn
 
 OUTER = SECTION, TEXT = "section", "text"
 """The columns of a document beside those of its tables."""
-REACH = " ±"
+INTERVAL = re.compile(r" (?:±(.+)|\[(.+), (.+)\])$")
+REACH, LOW, HIGH = " ±", " low", " high"
 OF_STARS = re.compile(r"^\* is the best of its \w+; ")
 
 Row = dict[str, str]
@@ -78,7 +79,8 @@ def _grid_rows(grid: Grid) -> Iterator[Row]:
 def _columns(title: str, fields: Sequence[GridCell]) -> Iterator[tuple[str, Sequence[str]]]:
     """The cells of a column under its title, and those of how far they reach where some do."""
     cells = [field.written.strip().removeprefix("*" * (field.style == "best")) for field in fields]
-    parts = [cell.partition(REACH) for cell in cells]
-    yield title, [number for number, _, _ in parts]
-    if any(reach for _, reach, _ in parts):
-        yield title + REACH, [width for _, _, width in parts]
+    intervals = [INTERVAL.search(cell) for cell in cells]
+    yield title, [INTERVAL.sub("", cell) for cell in cells]
+    for part, name in enumerate((REACH, LOW, HIGH), start=1):
+        if any(found and found[part] for found in intervals):
+            yield title + name, [(found[part] or "") if found else "" for found in intervals]

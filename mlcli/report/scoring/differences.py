@@ -62,10 +62,10 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     if one.cell.protocol.use != other.cell.protocol.use:
         first, second = _answers_row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
-    pooled, rounds = one.result.pooled, rounds_of(one.result)
+    pooled, rounds = one.result.pooled, rounds_of(one.compared)
     answers = compared_answers(one), compared_answers(other)
     unsteady = one.unsteady or other.unsteady
-    return compare(metric, *answers, training_sizes(one.result), pooled, rounds, test, unsteady)
+    return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unsteady)
 
 
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:

@@ -90,7 +90,7 @@ def fairness_by_groups(one: Scored) -> list[GroupFairness]:
 
 def similar_rows(one: Scored, similarity: float = SIMILARITY) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.cell.dataset, judged_answers(one.result)
+    dataset, answers = one.cell.dataset, judged_answers(one.compared)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))

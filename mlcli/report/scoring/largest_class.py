@@ -40,7 +40,7 @@ def share_of_largest(baseline: Scored) -> float:
 
 def compared_answers(one: Scored) -> Sequence[Any]:
     """The answers of a model by split; of such a baseline those of the largest class."""
-    splits, instead = judged_answers(one.result), _largest_class_answers(one)
+    splits, instead = judged_answers(one.compared), _largest_class_answers(one)
     if instead is None:
         return splits
     ends = accumulate(map(len, splits), initial=0)

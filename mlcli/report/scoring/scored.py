@@ -22,6 +22,7 @@ from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
+from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
@@ -32,6 +33,7 @@ rows may well be equal by chance."""
 
 
 _JUDGED: WeakKeyDictionary[CellResult, list[Any]] = WeakKeyDictionary()
+_COMPARED: WeakKeyDictionary[CellResult, CellResult] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,12 @@ class Scored:
     @property
     def answers(self) -> Any:
         """The judged answers of all splits together."""
-        return joined(judged_answers(self.result))
+        return joined(judged_answers(self.compared))
+
+    @property
+    def compared(self) -> CellResult:
+        """The splits that scores and tests are of: of a sweep over training sizes those of the largest."""
+        return at_largest_size(self.result)
 
     @property
     def first_split(self) -> str:
@@ -102,15 +109,16 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     metrics = metrics_for(result, names)
     if result.status != DONE:
         return Scored(result, metrics)
-    answers = judged_answers(result)
-    train_rows, sweep = training_sizes(result), rounds_of(result)
+    result_of_scores = at_largest_size(result)
+    answers = judged_answers(result_of_scores)
+    train_rows, sweep = training_sizes(result_of_scores), rounds_of(result_of_scores)
     unsteady = _is_unsteady(result.cell)
     summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
-        learned = [split.answers[TRAINING] for split in result.splits]
+        learned = [split.answers[TRAINING] for split in result_of_scores.splits]
         for one in metrics:
             summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
-    of_training = training_answers(result)
+    of_training = training_answers(result_of_scores)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}
     known = Scored(result, metrics, summaries, training=training)
@@ -118,6 +126,20 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
         return known
     together = joined(answers)
     return replace(known, confusion=confusion(together), classes=one_against_rest(together))
+
+
+def at_largest_size(result: CellResult) -> CellResult:
+    """A result whose protocol sweeps over training sizes, at the largest of them; any other as it is.
+
+    A mean over sizes says what no model scores: one that leads at every size may not lead in it.
+    """
+    if result.status != DONE or coordinate_name(result) != TRAINING_ROWS:
+        return result
+    if result not in _COMPARED:
+        sizes = [at.value for at in each(result.splits, "coordinate")]
+        splits = [split for split, size in zip(result.splits, sizes, strict=True) if size == max(sizes)]
+        _COMPARED[result] = replace(result, splits=tuple(splits))
+    return _COMPARED[result]
 
 
 def _is_unsteady(cell: Cell) -> bool:

@@ -33,7 +33,7 @@ from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_ro
 from mlcli.report.views.score_table import BEST, score_cell
 from mlcli.tasks.table import kind_named, named
 
-READING = "±: 95 % interval; spread: the standard deviation over splits"
+READING = "± or [low, high]: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 SERIES = {"learning": "series", "stages": "stages"}
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
+
+import numpy as np
 
 from mlcli.core.registry import STEPS
 from mlcli.experiment.run.learner import with_nested_steps
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult, StepSpec
 from mlcli.experiment.spec.labels import nested_models, settings_of
+from mlcli.metrics.base import Summary
+from mlcli.metrics.interval_rules import TRUST
+from mlcli.metrics.pooling import distinct
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.report.scoring.largest_class import is_largest_class_standard, share_of_largest
-from mlcli.report.scoring.scored import Group, coordinate_name, judged_answers
+from mlcli.report.scoring.scored import Group, coordinate_name, judged_answers, metrics_in
 
 ARROW = " → "
 MOST_ALIKE = 3
@@ -67,6 +73,7 @@ def _score_marks(group: Group) -> Iterator[str]:
         ((summary.metric, text), name)
         for one, name in group.items()
         for summary in one.summaries.values()
+        if not _is_infinite(summary)
         for text in ((summary.why,) if summary.mean is None else summary.marks)
     )
     together: dict[tuple[str, str], list[str]] = {}
@@ -79,6 +86,20 @@ def _score_marks(group: Group) -> Iterator[str]:
         yield from _first_of_many(whose, texts)
 
 
+def _is_infinite(summary: Summary) -> bool:
+    return summary.mean is not None and math.isinf(summary.mean)
+
+
+def _infinite_scores(group: Group) -> Iterator[str]:
+    """The models whose score by a metric is infinite, once for all of them, with what to do."""
+    for metric in metrics_in(group):
+        done = {one: one.summaries[metric.name] for one in group if metric.name in one.summaries}
+        infinite = [one for one, summary in done.items() if _is_infinite(summary)]
+        if infinite:
+            names = "all models" if len(infinite) == len(group) > 1 else ", ".join(group[one] for one in infinite)
+            yield f"{names}: {metric.name} is infinite: {metric.when_infinite or done[infinite[0]].why}"
+
+
 def _first_of_many(whose: str, texts: Sequence[str]) -> Iterator[str]:
     """The first of remarks that are alike, and how many more there are."""
     yield from (f"{whose}: {text}" for text in texts[:MOST_ALIKE])
@@ -88,18 +109,34 @@ def _first_of_many(whose: str, texts: Sequence[str]) -> Iterator[str]:
 
 def _unstable_folds(group: Group) -> Iterator[str]:
     """Where the accuracies of folds do not agree, with what makes one say so."""
-    from mlcli.metrics.stability import fold_stability
+    yield from (remark for remark, _ in _verdicts_on_folds(group))
+
+
+def _folds_that_disagree(group: Group) -> Iterator[str]:
+    """The same only where folds vary by more than their rows explain, which nobody should have to ask for."""
+    yield from (remark for remark, beyond in _verdicts_on_folds(group) if beyond)
+
+
+def _verdicts_on_folds(group: Group) -> Iterator[tuple[str, bool]]:
+    """The verdicts that are not "consistent", and whether chance would rarely make folds vary so much."""
+    from mlcli.metrics.stability import beyond_rows, fold_stability
 
     for one, name in group.items():
         if one.result.pooled or coordinate_name(one.result) or "accuracy" not in one.summaries:
             continue
         values = [value for value in one.summaries["accuracy"].splits if value is not None]
-        rows = [len(split) for split in judged_answers(one.result)]
+        splits = judged_answers(one.result)
+        rows = [len(split) for split in splits]
         if len(values) < max(FEWEST_FOLDS, len(rows)):
             continue
         stability = fold_stability(values, rows)
         if stability.verdict != "consistent":
-            yield f"{name}: accuracy over the splits is not consistent: {stability.why}"
+            judged = len(distinct(one.answers))
+            share = np.mean(values)
+            beyond = beyond_rows(
+                np.array(values), splits, float(share * (1 - share)) / (TRUST * judged), judged - 1
+            )
+            yield f"{name}: accuracy over the splits is not consistent: {stability.why}", beyond
 
 
 def _baselines_below_chance(group: Group) -> Iterator[str]:
@@ -138,11 +175,28 @@ def _by_remark(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[
     return ((text, "all models" if len(of) == everyone else ", ".join(of)) for text, of in who.items())
 
 
-EVERY = (_steps_and_notes, _closed_forms, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
-IN_SHORT = (_steps_and_notes, _score_marks, _unstable_folds, _baselines_below_chance, _warning_remarks)
+EVERY = (
+    _steps_and_notes,
+    _closed_forms,
+    _score_marks,
+    _infinite_scores,
+    _unstable_folds,
+    _baselines_below_chance,
+    _warning_remarks,
+)
+
+
+IN_SHORT = (
+    _steps_and_notes,
+    _score_marks,
+    _infinite_scores,
+    _folds_that_disagree,
+    _baselines_below_chance,
+    _warning_remarks,
+)
 """What the scores are of, what they lack, and what was warned of."""
 
 
 def remarks_on(group: Group, every: bool = True) -> Notes:
     """What is worth a note below the table of one dataset."""
-    return notes(*(remark for said in (EVERY if every else IN_SHORT) for remark in said(group)))
+    return notes(*(remark for remarks in (EVERY if every else IN_SHORT) for remark in remarks(group)))

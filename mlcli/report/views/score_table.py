@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -31,6 +32,10 @@ BEST = "*"
 LEGEND_OF_BEST = f"{BEST} is the best of its column"
 INTERVAL = "±"
 LEGEND_OF_INTERVAL = f"{INTERVAL} is the 95 % CI half-width, to its farther end"
+ENDS = " ["
+LEGEND_OF_ENDS = "[low, high] is the 95 % CI where its sides differ by more than a fifth"
+UNEVEN = 0.2
+""" ± is shown where the shorter side of an interval is shorter by at most this share; else its ends are."""
 TO_BEST = "to best (p)"
 LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
 LEGEND_OF_TRAINING = "training: of the rows that were learned from"
@@ -72,10 +77,16 @@ def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Scor
         columns[f"{TRAINING}-{first.name}"] = _training_cells(first, done)
     if beside:
         columns[TO_BEST] = [beside.get(one, GridCell("")) for one in done]
-    columns |= {metric.name: _score_cells(metric, done) for metric in others}
+    columns |= {metric.name: _score_cells(metric, done) for metric in others if _tells_models_apart(metric, done)}
     columns[SECONDS] = [GridCell(seconds_of(one), "weak") for one in done]
     rows = zip(*keys.values(), *columns.values(), strict=True)
     return grid_of_numbers([*keys, *columns], rows, len(keys))
+
+
+def _tells_models_apart(metric: Metric, done: Iterable[Scored]) -> bool:
+    """Whether a column is worth its place: not where all models but baselines are infinite, which a note says."""
+    means = [one.summaries[metric.name].mean for one in done if not one.is_baseline]
+    return not means or any(mean is None or math.isfinite(mean) for mean in means)
 
 
 def _rows_that_judge(one: Scored) -> GridCell:
@@ -119,9 +130,20 @@ def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: s
     """A mean with the reach of its interval, marked if it is the best, else behind a sign."""
     if summary.mean is None:
         return GridCell("undefined", "weak")
-    mean, reach = fixed(summary.mean, decimals), reach_of(summary)
-    text = mean + ("" if reach is None else f" {INTERVAL}{_reach_text(reach, decimals)}")
+    mean = fixed(summary.mean, decimals)
+    text = mean + _interval_text(summary, decimals)
     return GridCell(BEST + text, "best") if mean == best else GridCell(sign + text)
+
+
+def _interval_text(summary: Summary, decimals: int | None) -> str:
+    """The half-width of an interval behind its sign, or its ends where its two sides are too uneven for one."""
+    reach = reach_of(summary)
+    if reach is None or summary.mean is None or summary.low is None or summary.high is None:
+        return ""
+    sides = (summary.mean - summary.low, summary.high - summary.mean)
+    if min(sides) >= (1 - UNEVEN) * max(sides) or len({fixed(side, decimals) for side in sides}) == 1:
+        return f" {INTERVAL}{_reach_text(reach, decimals)}"
+    return f"{ENDS}{fixed(summary.low, decimals)}, {fixed(summary.high, decimals)}]"
 
 
 def _reach_text(reach: float, decimals: int | None) -> str:
@@ -135,6 +157,7 @@ def _legend_text(table: Grid, done: Group) -> str:
     signs = {
         LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
         LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
+        LEGEND_OF_ENDS: any(ENDS in text for text in texts),
         LEGEND_OF_TO_BEST: TO_BEST in table.header,
         LEGEND_OF_SECONDS: True,
         LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),

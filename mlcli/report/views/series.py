@@ -16,6 +16,7 @@ from mlcli.report.views.score_table import BEST, score_cell
 
 ALIKE = "~"
 READING = {
+    "training rows": "the scores and tests further up are those of the largest size",
     "series": "the means further up are over all of these",
     "stages": "the scores further up are of the whole fits",
     "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
@@ -60,7 +61,7 @@ def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) 
     yield Curve("", first.over, tuple(values), _named_lines(several, means), bands=_named_lines(several, bands))
     alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, GridCell))
     signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING['lines' if first.line else first.kind]}")
+    yield notes(f"{signs}; {READING.get(first.over) or READING['lines' if first.line else first.kind]}")
 
 
 def _named_lines(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
