@@ -76,7 +76,7 @@ def methods_by_file() -> dict[str, str]:
 def method_in(value: Any) -> str | None:
     """The method that a parameter of a test names: a subject of the contract, an id, or the title of a canary."""
     word = str(getattr(value, "model", value)).removeprefix("model ").partition("[")[0]
-    return word if word in MODELS else None
+    return word if word in MODELS.names() else None
 
 
 @cache
