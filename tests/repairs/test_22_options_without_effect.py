@@ -11,11 +11,15 @@ import pandas as pd
 import pytest
 
 import mlcli
-from mlcli.core.effective import without_effect
+from mlcli.core.effective import has_effect, without_effect
 from mlcli.core.errors import MlcliWarning, UsageError
-from mlcli.core.params import build
+from mlcli.core.nested import noun_of
+from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.registry import MODELS, STEPS
+from mlcli.tasks.table import kinds_of
 from tests.cli.shell import typed
+from tests.contract.subjects import Subject, buildable, parts, said_by
+from tests.contract.toys import REAL
 
 
 def shell(*words: str) -> str:
@@ -120,3 +124,38 @@ def test_tuning_what_has_no_effect_is_refused() -> None:
 def test_a_threshold_of_one_among_several_classes_is_named() -> None:
     output = shell("eval", "iris", "-m", "naive-bayes", "--decide", "f1")
     assert "by f1 one class has a threshold, here virginica, the last of 3" in output
+
+
+def other_values(parameter: Parameter) -> list[Any]:
+    """Legal values beside the default, where the declaration lists or bounds them."""
+    value = parameter.default
+    if parameter.choices is not None and not parameter.many:
+        options = [*parameter.choices]
+    elif isinstance(value, bool):
+        options = [not value]
+    else:
+        options = [value * 2, value / 2] if isinstance(value, int | float) else [0.5, 2]
+    return [one for one in options if one != value and parameter.problem_with(one) is None][:2]
+
+
+def declared_without_effect() -> list[tuple[str, str, str]]:
+    """Each method by kind with the parameters that, as declared, have no effect at its defaults."""
+    return [
+        (use, kind.name, parameter.name)
+        for use in MODELS.names()
+        for kind in kinds_of(MODELS.load(use))
+        if kind.name in REAL and use != "tuned"
+        for parameter in parameters(MODELS.load(use))
+        if not has_effect(MODELS.load(use)(), parameter, noun_of(kind.base))
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("use", "kind", "name"), declared_without_effect())
+def test_what_is_declared_to_have_no_effect_has_none(use: str, kind: str, name: str) -> None:
+    usual = Subject(use, kind, piped=True)
+    train, test = parts(usual, n=60)
+    values = other_values(by_name(MODELS.load(use))[name])
+    for value in (one for one in values if buildable(MODELS.load(use), {name: one})):
+        other = Subject(use, kind, ((name, value),), piped=True)
+        assert np.array_equal(said_by(other.answers(train, test)), said_by(usual.answers(train, test)))
