@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from mlcli.core.errors import MlcliError, Problem, placed
-from mlcli.core.insertion import after, missing_steps
+from mlcli.core.insertion import after, leaves_scaling, missing_steps
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import (
@@ -206,26 +206,46 @@ def parts_of(model: Model) -> Iterator[tuple[str, type]]:
             yield from parts_of(inside)
 
 
-def ready_for(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
+def ready_for(
+    model: Model,
+    columns: tuple[Column, ...],
+    own_steps: Sequence[Step] | None = None,
+    *,
+    keep_scaling: bool = True,
+) -> Model:
     """The same configuration, each model inside it behind the steps that it needs before these columns.
 
-    ``own_steps`` are those that are named before the model; None: nothing was said of steps, so that numbers are
-    scaled inside where a nested model prefers it, unless the wrapper has them scaled for it. Columns of context
+    ``own_steps`` are those that are named before the model (None: nothing was said of steps). Where they leave
+    scaling to mlcli, numbers are scaled inside where a nested model prefers it, unless the wrapper has them scaled
+    for it. ``keep_scaling`` is false for models inside which the missing steps stand already. Columns of context
     stay with the wrapper that looks at them.
     """
     columns = tuple(column for column in columns if not (column.context and model.accepts.context))
-    steps = None if own_steps is None and not model.accepts.prefers_scaled else ()
+    scaled = own_steps is None or (keep_scaling and leaves_scaling(own_steps))
+    steps = None if scaled and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
         nested = declared.models(declared.value_in(model))
-        ready = tuple(behind_steps(one, columns, steps) for one in nested)
+        ready = tuple(behind_steps(one, columns, steps, keep_scaling=keep_scaling) for one in nested)
         changes |= {declared.name: ready if declared.many else ready[0]} if ready else {}
     return replace(model, **changes) if changes else model
 
 
-def behind_steps(model: Model, columns: tuple[Column, ...], own_steps: Sequence[Step] | None = None) -> Model:
-    """A configured model behind its own steps and those that it still needs before these columns."""
-    own = model.steps if isinstance(model, Pipeline) else own_steps
-    steps = tuple(missing_steps(model.final.accepts, columns, own, own_level=model.final.supervised))
-    final = ready_for(model.final, after(steps, columns), own)
+def behind_steps(
+    model: Model,
+    columns: tuple[Column, ...],
+    own_steps: Sequence[Step] | None = None,
+    *,
+    keep_scaling: bool = False,
+) -> Model:
+    """A configured model behind its own steps and those that it still needs before these columns.
+
+    While an experiment is planned, ``keep_scaling`` adds a scaler to steps that a user named without one; the
+    steps of a model that is being fitted are complete.
+    """
+    final = model.final
+    own = [step.serving(final) for step in model.steps] if isinstance(model, Pipeline) else own_steps
+    level = {"own_level": final.supervised, "keep_scaling": keep_scaling}
+    steps = tuple(missing_steps(final.accepts, columns, own, **level))
+    final = ready_for(final, after(steps, columns), own, keep_scaling=keep_scaling)
     return final if own is None and not steps else Pipeline(steps=steps, model=final)

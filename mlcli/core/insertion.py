@@ -14,28 +14,52 @@ MOST_LEVELS = 50
 
 
 def missing_steps(
-    accepts: Accepts, features: Sequence[Column], given: Sequence[Step] | None, *, own_level: bool = True
+    accepts: Accepts,
+    features: Sequence[Column],
+    given: Sequence[Step] | None,
+    *,
+    own_level: bool = True,
+    keep_scaling: bool = True,
 ) -> list[Step]:
     """All steps in order: the user's own, with those that they and the model still need around them.
 
     Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
     needs numbers, so that 0/1 columns are not scaled; rare levels of a column with very many are merged before
-    that. ``given`` None means that the user said nothing of steps:
-    then numbers are scaled, too, for a model that prefers it. Without ``own_level`` being empty
-    never becomes a level. Sensitive and context columns are hidden first of all.
+    that. Numbers are scaled for a model that prefers it where the user named no steps (``given`` None), and with
+    ``keep_scaling`` also where the user named some, but no scaler. Without ``own_level`` being empty never becomes
+    a level. Sensitive and context columns are hidden first of all.
     """
+    scaler: Step | None = None
+    own = list(given or ())
+    if accepts.prefers_scaled and (given is None or (keep_scaling and leaves_scaling(given))):
+        (scaler,) = _made("standardise", True)
+        own.insert(_place_of_scaler(own), scaler)
     hiding = _hiding(accepts, features, given or ())
     features = columns = after(hiding, tuple(features))
     gaps, steps = list[str](), list[Step]()
-    for step in given or ():
+    for step in own:
+        if step is scaler and all(column.coded for column in columns):
+            continue
         seen = step.seen_of(columns)
         gaps += _gaps(step.accepts, seen)
         steps += [*_encoding(step.accepts, seen, only=step.columns is not None), step]
         columns = after(steps, features)
     gaps += _gaps(accepts, columns)
-    scaled = given is None and accepts.prefers_scaled and not all(column.coded for column in columns)
     filling = _filling(gaps, features, given or (), own_level=own_level)
-    return [*hiding, *filling, *_made("standardise", scaled), *steps, *_encoding(accepts, columns)]
+    return [*hiding, *filling, *steps, *_encoding(accepts, columns)]
+
+
+def leaves_scaling(given: Sequence[Step] | None) -> bool:
+    """Whether steps that a user named leave the scaling of numbers to mlcli: some steps, none of them a scaler."""
+    return given is None or (len(given) > 0 and not any(step.scales for step in given))
+
+
+def _place_of_scaler(given: Sequence[Step]) -> int:
+    """Where numbers are scaled among named steps: at the end, but before the last ones that follow scaling."""
+    place = len(given)
+    while place and (given[place - 1].follows_scaling or not given[place - 1].accepts.nominal):
+        place -= 1
+    return place
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:

@@ -36,6 +36,10 @@ class Step:
     """Whether it changes which rows are learned from, or how much they count."""
     gives_weights: ClassVar[bool] = False
     """Whether rows count more or less than one after it, so that what follows has to take weights."""
+    scales: ClassVar[bool] = False
+    """Whether it puts numbers on one scale, so that no scaler is inserted beside it."""
+    follows_scaling: ClassVar[bool] = False
+    """Whether an inserted scaler stands before it, as before one-hot and each step that takes numbers only."""
     shows_sensitive: ClassVar[bool] = False
     """Whether what follows is to see sensitive columns."""
     kinds: ClassVar[tuple[str, ...]] = ()
@@ -62,6 +66,10 @@ class Step:
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []
+
+    def serving(self, model: Any) -> Self:
+        """The step as it stands before a model: one that chooses columns for a model chooses them for this one."""
+        return self
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Learn from training rows."""
@@ -160,6 +168,7 @@ class RowStep(Step):
     for_columns: ClassVar[bool] = False
     """Whether it changes some columns of the rows, which can then be chosen."""
     changes_rows: ClassVar[bool] = True
+    follows_scaling: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
     def conflicts(self) -> list[str]:

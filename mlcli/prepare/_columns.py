@@ -76,6 +76,8 @@ class Combining(Step):
 class Rescaling(Step):
     """(x − origin) / unit in each numeric column, 0 where the unit is 0; empty cells stay empty."""
 
+    scales: ClassVar[bool] = True
+
     def scale(self) -> tuple[Array, Array]:
         """The origin and the unit of each numeric column."""
         raise TypeError(f"{type(self).__name__} does not say what it measures by")

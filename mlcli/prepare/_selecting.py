@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Selection(Step):
     """Keeps some of the columns that it sees; which, it learns from the training rows."""
 
     kinds: ClassVar[tuple[str, ...]] = SUPERVISED
+    follows_scaling: ClassVar[bool] = True
 
     kept_: Flags = learned("columns")
 
@@ -105,7 +106,8 @@ class ByModel(Selection):
 
     base: Model | None = model_param(
         None,
-        "the model that columns are to serve; none: naive-bayes for classes, linear-regression for numbers",
+        "the model that columns are to serve; none: the model behind the step (naive-bayes or linear-regression "
+        "where there is none)",
         of=(Classifier, Regressor),
     )
 
@@ -113,6 +115,15 @@ class ByModel(Selection):
     def accepts(self) -> Accepts:
         """Anything: the model stands behind the steps that it needs."""
         return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+
+    def serving(self, model: Model) -> Self:
+        """Columns are chosen for the model behind the step, unless a base is named."""
+        asks = (
+            self.base is None
+            and isinstance(model, Classifier | Regressor)
+            and not replace(self, base=model).conflicts()
+        )
+        return replace(self, base=model) if asks else self
 
     def base_for(self, data: SupervisedRows) -> Model:
         """The model that was asked for, or that of the kind of task."""

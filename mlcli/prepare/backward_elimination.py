@@ -14,8 +14,8 @@ Cost:
 
 Choices:
     Everything happens within the training rows: the rows that are judged take no part. Of equal subsets the
-    smaller is kept, of equal columns the first is taken away. A wrapper fits the learner that it is to serve:
-    choose as `base` what stands at the end.
+    smaller is kept, of equal columns the first is taken away. The base is the model that stands behind the step,
+    unless another is named.
 """
 
 from __future__ import annotations

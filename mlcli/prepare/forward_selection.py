@@ -15,8 +15,8 @@ Cost:
 Choices:
     Everything happens within the training rows: the rows that are judged take no part. Of equal subsets the
     smaller is kept, of equal columns the first. At least one column is kept.
-    With no column the base is the baseline. A wrapper fits the
-    learner that it is to serve: choose as `base` what stands at the end.
+    With no column the base is the baseline. The base is the model that stands behind the step, unless another is
+    named.
 """
 
 from __future__ import annotations

@@ -44,6 +44,8 @@ MOST_SHOWN = 10
 class MultidimensionalScaling(Projection):
     """Places instead of columns."""
 
+    scales = True
+
     noun: ClassVar[str] = "dimension"
 
     components: int = param(2, "how many columns there are then", ge=1, tune=(1, 10))

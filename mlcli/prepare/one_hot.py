@@ -47,6 +47,8 @@ FIRST_KEPT: dict[str, Callable[[int], int]] = {
 class OneHot(ByColumn):
     """Levels as 0/1 columns."""
 
+    follows_scaling = True
+
     drop: str = param("two-level", "where the first level gets no column", choices=FIRST_KEPT)
 
     def after(self, column: Column) -> Iterator[tuple[Column, Make]]:

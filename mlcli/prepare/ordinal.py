@@ -37,6 +37,8 @@ EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot wo
 class Ordinal(ByColumn):
     """Levels as ranks."""
 
+    follows_scaling = True
+
     def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
         """Of levels that change, a column of their numbers; the last of these is for the code -1."""
         if not self._changes(column):

@@ -47,6 +47,8 @@ from mlcli.prepare._columns import Projection
 class PrincipalComponents(Projection):
     """Components instead of columns."""
 
+    scales = True
+
     components: int | None = param(
         2,
         "how many are kept; none: as many as there are columns",

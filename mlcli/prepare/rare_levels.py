@@ -37,6 +37,8 @@ SHOWN_LEVELS = 10
 class RareLevels(Step):
     """The rare levels of a nominal column as one level."""
 
+    follows_scaling = True
+
     most: int = param(50, "how many levels of a column are kept", ge=1)
 
     kept_: tuple[Codes, ...] = learned()

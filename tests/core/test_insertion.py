@@ -56,7 +56,7 @@ def test_what_is_missing_is_inserted(accepts: Accepts, columns: list[Column], ex
     assert ids(accepts, columns) == expected
 
 
-def test_numbers_are_not_scaled_when_the_user_listed_steps() -> None:
+def test_numbers_are_not_scaled_when_the_user_wants_no_steps() -> None:
     assert ids(SCALED, [NUMBER], []) == []
     assert ids(SCALED, [NUMBER_WITH_GAPS, COLOUR], []) == ["impute", "one-hot"]
 

@@ -141,7 +141,8 @@ def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, 
         return model
     before = _built(steps)
     columns = after(before, kind_named(kind).rows.columns_of(schema))
-    return replace(model, params=settings(ready_for(configured, columns, None if model.steps is None else before)))
+    own = None if model.steps is None else _built(model.steps)
+    return replace(model, params=settings(ready_for(configured, columns, own)))
 
 
 @contextmanager

@@ -356,8 +356,8 @@ def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[Mode
 
 def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
     """The steps before a model on a dataset: its own, and those that it needs."""
-    given = None if model.steps is None else [step.built() for step in model.steps]
     configured = model.built()
+    given = None if model.steps is None else [step.built().serving(configured) for step in model.steps]
     columns = planned.kind.rows.columns_of(planned.dataset.schema)
     steps = missing_steps(configured.accepts, columns, given, own_level=configured.supervised)
     # Columns that steps of nested models name must be there, too.
