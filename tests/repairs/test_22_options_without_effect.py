@@ -159,3 +159,12 @@ def test_what_is_declared_to_have_no_effect_has_none(use: str, kind: str, name: 
     for value in (one for one in values if buildable(MODELS.load(use), {name: one})):
         other = Subject(use, kind, ((name, value),), piped=True)
         assert np.array_equal(said_by(other.answers(train, test)), said_by(usual.answers(train, test)))
+
+
+def test_ties_go_to_the_nearest_in_the_closed_form_too() -> None:
+    def scores(*words: str) -> Any:
+        ties = ("-p", "k=2", "-p", "tied_vote=nearest", "--protocol", "leave-one-out", "--metric", "accuracy")
+        cells = json.loads(shell("eval", "iris", "-m", "knn", *ties, "--json", *words))["cells"]
+        return next(cell["metrics"]["accuracy"]["mean"] for cell in cells if cell["model"] == "knn")
+
+    assert scores() == scores("--no-shortcut")

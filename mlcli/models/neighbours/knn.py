@@ -220,7 +220,7 @@ class NearestNeighbours(Classifier, Regressor):
 
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
-        edge = nearest_bonus(voters) if self.tied_vote == "nearest" and self.classes_ is not None else 1.0
+        edge = nearest_bonus(voters) if self.tied_vote == "nearest" and outputs.shape[1] > 1 else 1.0
         return voters, seats * VOTES[self.weights].counts(voters, self.gamma) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
