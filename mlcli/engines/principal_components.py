@@ -147,15 +147,22 @@ def count_for_share(variances: Array, share: float) -> int:
 
 
 def elbow(variances: Array) -> int | None:
+    """The elbow of a scree plot, of the variances that are not zero."""
+    return elbow_of_curve(variances[variances > 0])
+
+
+def elbow_of_curve(curve: Array) -> int | None:
     """The place, from 1, that is farthest below the straight line from the first to the last; none where all
     lie on it, or above.
     """
-    real = variances[variances > 0]
-    if len(real) < MOST_WITHOUT_BEND:
+    if len(curve) < MOST_WITHOUT_BEND:
         return None
-    line = np.linspace(real[0], real[-1], len(real))
-    below = line - real
-    return int(below.argmax()) + 1 if below.max() > ALIKE * real[0] else None
+    below = _below_line(curve)
+    return int(below.argmax()) + 1 if below.max() > ALIKE * curve[0] else None
+
+
+def _below_line(curve: Array) -> Array:
+    return np.linspace(curve[0], curve[-1], len(curve)) - curve
 
 
 def elbow_note(variances: Array) -> str:
@@ -164,16 +171,16 @@ def elbow_note(variances: Array) -> str:
     if bend is None:
         return "; the plot has no elbow"
     first, last = range_of_elbow(variances[variances > 0])
-    certain = "" if first == last else f", which is uncertain: {first} to {last} bend nearly as much"
+    certain = "" if first == last else f", which is uncertain: {first} to {last} lie nearly as far below the line"
     return f"; the elbow of the plot is at {bend}{certain}"
 
 
 def range_of_elbow(curve: Array) -> tuple[int, int]:
-    """The first and last place, from 1, that may as well be the elbow of a falling curve.
+    """The first and last place, from 1, that may as well be the elbow of a falling curve that has one.
 
     They lie nearly as far below the line from the first point to the last, and no flat step parts them from it.
     """
-    below = np.linspace(curve[0], curve[-1], len(curve)) - curve
+    below = _below_line(curve)
     bend = int(below.argmax())
     steep = -np.diff(curve) >= STEEP * (curve[0] - curve[-1])
     may_be = below >= NEARLY * below[bend]

@@ -31,7 +31,7 @@ def test_as_many_factors_as_the_elbow_says() -> None:
     model = fitted(FactorAnalysis(), unlabelled(X, "projection"))
     assert model.project(unlabelled(X, "projection").table).shape == (400, 3)  # the third begins the flat part
     assert model.scree_ == pytest.approx(np.linalg.eigvalsh(np.corrcoef(X.T))[::-1])
-    certain = "which is uncertain: 2 to 4 bend nearly as much"
+    certain = "which is uncertain: 2 to 4 lie nearly as far below the line"
     assert model.explain()[0].note == f"3 factors are taken; the elbow of the plot is at 3, {certain}"
 
 

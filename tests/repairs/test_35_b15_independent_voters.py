@@ -63,3 +63,16 @@ def test_training_shows_what_independent_voters_would_do(voters: Path, tmp_path:
     assert count == VOTERS
     assert one == pytest.approx(ERROR, abs=0.02)
     assert majority == pytest.approx(TOGETHER, abs=0.02)
+
+
+@pytest.mark.parametrize("sidecar", ["", "roles: {group: x}\n"], ids=["all err on the held-out row", "one group"])
+def test_no_error_is_shown_that_was_not_measured(sidecar: str, tmp_path: Path) -> None:
+    """A held-out row of a class that no other row has is always wrong; a single group has no row to hold out."""
+    path = tmp_path / "pair.csv"
+    path.write_text("x,z,y\n1,1,a\n1,2,b\n", encoding="utf-8")
+    (tmp_path / "pair.yaml").write_text(f"target: y\n{sidecar}", encoding="utf-8")
+    model = json.dumps({"use": "voting", "params": {"models": ["naive-bayes", "one-r"], "validation": 0.5}})
+    result = typed("train", str(path), "-m", model, "-o", str(tmp_path / "voting.mlcli"))
+    assert result.exit_code == 0, result.output
+    assert "Weights of the models" in result.stdout
+    assert "If the models were independent" not in result.stdout

@@ -24,7 +24,7 @@ def test_the_elbow_of_the_haematology_table_is_uncertain(
     assert elbow(variances) == bend
     assert range_of_elbow(variances) == places
     first, last = places
-    certain = f"which is uncertain: {first} to {last} bend nearly as much"
+    certain = f"which is uncertain: {first} to {last} lie nearly as far below the line"
     assert elbow_note(variances) == f"; the elbow of the plot is at {bend}, {certain}"
 
 
@@ -43,3 +43,14 @@ def test_the_shell_says_how_certain(tmp_path: Path) -> None:
         result = typed("train", str(path), "-m", model, "-o", str(tmp_path / "m.mlcli"), "--force")
         assert result.exit_code == 0, result.output
         assert said in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("points", [np.ones((5, 5), int), np.eye(5, dtype=int)], ids=["equal", "equally far"])
+def test_a_straight_line_has_no_elbow(points: np.ndarray, tmp_path: Path) -> None:
+    """By hand: equal rows have no inertia; k clusters leave (5 - k) / 4 of that of 5 points equally far apart."""
+    path = tmp_path / "line.csv"
+    np.savetxt(path, np.tile(points, (6, 1)), fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
+    words = ("--task", "clustering", "-m", "k-means", "-p", "clusters=2..5")
+    result = typed("curve", "validation", str(path), *words)
+    assert result.exit_code == 0, result.output
+    assert "No elbow: no number of clusters lies below the straight line" in " ".join(result.stdout.split())

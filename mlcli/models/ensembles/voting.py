@@ -141,9 +141,12 @@ class Voting(Classifier, Regressor):
         return (weights, *self._errors_if_independent()) if self.validation else (weights,)
 
     def _errors_if_independent(self) -> Iterator[findings.Table]:
-        """How often a majority would be wrong about two classes, were the models independent."""
-        if len(self.classes_ or ()) == 2:
-            errors = 1 - self.weights_
+        """How often a majority would be wrong about two classes, were the models independent.
+
+        Nothing where all weights are 1: no row was held out, or all models erred on all of these, or none did.
+        """
+        errors = 1 - self.weights_
+        if len(self.classes_ or ()) == 2 and errors.any():
             row = (len(errors), float(errors.mean()), error_of_majority(errors.tolist()))
             header = ("models", "mean error of one", "error of an independent majority")
             note = "of the rows that weights were learned on; real models err on the same rows, and gain less"

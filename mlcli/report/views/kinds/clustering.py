@@ -12,7 +12,7 @@ from mlcli.core import findings
 from mlcli.core.findings import Bars
 from mlcli.core.names import counted
 from mlcli.core.tables import Array
-from mlcli.engines.principal_components import range_of_elbow
+from mlcli.engines.principal_components import elbow_of_curve, range_of_elbow
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.clusters import contingency
@@ -157,19 +157,22 @@ def _sums_of_squares(one: Scored) -> tuple[float, float]:
 
 
 def _bend_sentence(curve: Mapping[int, float]) -> str:
-    """The number farthest below the straight line from 1 to the last; none where the curve is like 1/k."""
+    """The number farthest below the straight line from 1 to the last; none where none is, or all is like 1/k."""
     last = max(curve)
     if len(curve) < last:
         return "An elbow is looked for where every number of clusters from 2 on is there."
-    line = {clusters: 1.0 - (1.0 - curve[last]) * (clusters - 1) / (last - 1) for clusters in curve}
-    bend = max(sorted(curve), key=lambda clusters: line[clusters] - curve[clusters])
+    shares = np.array([curve[clusters] for clusters in sorted(curve)])
+    bend = elbow_of_curve(shares)
+    if bend is None:
+        return "No elbow: no number of clusters lies below the straight line from one cluster to the last."
     percents = fixed(100 * curve[bend], 1), fixed(100 / bend, 1)
     left = "at {} clusters, with {} % of the inertia left where 1/k would leave {} %.".format(bend, *percents)
     if curve[bend] > LIKE_HYPERBOLA / bend:
         return f"No elbow: the curve is like 1/k. It bends most {left}"
-    first, last = range_of_elbow(np.array([curve[clusters] for clusters in sorted(curve)]))
-    certain = "" if first == last else f" It is uncertain: {first} to {last} clusters bend it nearly as much."
-    return f"The elbow is {left}{certain}"
+    first, last = range_of_elbow(shares)
+    if first == last:
+        return f"The elbow is {left}"
+    return f"The elbow is {left} It is uncertain: {first} to {last} clusters lie nearly as far below the line."
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
