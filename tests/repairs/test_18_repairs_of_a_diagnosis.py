@@ -47,3 +47,11 @@ def test_every_option_of_a_diagnosis_can_be_typed(name: str, model: str) -> None
                 again = diagnosed(name, "-m", model, *words)["issues"]
                 same = [one for one in again if one["code"] == issue["code"]]
                 assert not any(set(one["columns"]) & set(issue["columns"]) for one in same)
+
+
+@pytest.mark.parametrize(("name", "model"), [("travelmode", "naive-bayes"), ("arrests", "one-r")])
+def test_a_method_that_can_be_tuned_is_tuned_by_the_option(name: str, model: str) -> None:
+    """A ranking whose rows can be classified as well; a yardstick that is left out beside its tuned form."""
+    result = typed("eval", name, "-m", model, "--tune", "--json")
+    assert result.exit_code == 0, result.output
+    assert f"{model} (tuned)" in {cell["label"] for cell in document(result)["cells"] if cell["status"] == "done"}

@@ -79,7 +79,7 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
             raise UsageError(f"the seed {experiment.seed} is too large", hint=f"seeds go up to {MAX_SEED}")
     models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
-    classes = [model.cls for model in models or ()]
+    classes = [MODELS.load(_method_of(model)) if model.use == TUNED else model.cls for model in models or ()]
     saved = _saved_models(models or ())
     only_saved = models is not None and len(saved) == len(models)
     datasets = planned_datasets(experiment.data, folder, faults, classes, saved)

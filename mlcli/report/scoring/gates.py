@@ -229,6 +229,6 @@ def _skipped_cells(experiment: Experiment, cells: Sequence[Scored]) -> list[Scor
         one
         for one in cells
         if one.result.status == SKIPPED
-        and (one.cell.model.saved or one.cell.model.use in asked)
+        and (one.cell.model.saved or (one.cell.model.asked and one.cell.model.use in asked))
         and not any(use == one.cell.model.use and kind != one.cell.kind for use, kind in done)
     ]
