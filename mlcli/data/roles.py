@@ -62,6 +62,7 @@ def assigned_roles(
     _refuse_absent((asked.target,) if asked.target is not None else (), typed, records, "the target")
     wanted = asked.target if asked.target is not None else sidecar.target
     roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
+    roles |= _further_parts(roles)
     free = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
     for names, role, word in ((asked.sensitive, "sensitive", "sensitive"), (asked.drop, "ignore", "dropped")):
         _refuse_absent(names, typed, records, word)
@@ -78,6 +79,16 @@ def assigned_roles(
         _refuse_target(unwanted, {guess.name: AssignedRole("target")}, records, "dropped or sensitive")
         roles[guess.name] = AssignedRole("target", guess.why, guess.note, guess.others)
     return roles
+
+
+def _further_parts(roles: Mapping[str, AssignedRole]) -> dict[str, AssignedRole]:
+    """Guessed columns of parts beside the one that is used: they are left out, since a row is in one part."""
+    parts = sorted(
+        (name for name in roles if roles[name].role == "part"), key=lambda name: bool(roles[name].guessed)
+    )
+    why = f"it says which part each row is in, as '{parts[0]}' does" if parts else ""
+    note = "column '{}' is left out: {}; to use it, give it the role part in the sidecar"
+    return {name: AssignedRole("ignore", why, note.format(name, why)) for name in parts[1:] if roles[name].guessed}
 
 
 def _refuse_absent(names: Iterable[str], typed: Mapping[str, TypedColumn], records: Records, word: str) -> None:
@@ -116,7 +127,7 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
     if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
         return AssignedRole("ignore", "so it is left out", f"column '{name}' is left out: every cell is empty")
     if not column.declared and looks_like_parts(column.column, column.cells):
-        why = "by its name and its values"
+        why = "by its values, such as train and test" if column.column.coded else "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
         return AssignedRole("part", why, note)
     if not column.declared and _is_free_text(column):

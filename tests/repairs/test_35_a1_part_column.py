@@ -50,4 +50,38 @@ def test_a_declared_feature_of_parts_is_warned_of(tmp_path: Path) -> None:
     path = file_with(tmp_path, "part", ["train", "test"] * 100)
     path.with_suffix(".yaml").write_text("target: y\ncolumns: {part: {role: feature}}\n")
     (issue,) = (issue for issue in issues_of_data(load(str(path))) if issue.code == "given-parts")
+    assert issue.sentence == "column 'part' says which part each row is in, and is a feature"
     assert issue.repairs[0].text.startswith("columns:\n  part: {role: part}")
+
+
+@pytest.mark.parametrize("name", ["train_test", "dataset", "origin"])
+def test_a_column_of_nothing_but_parts_needs_no_name(tmp_path: Path, name: str) -> None:
+    dataset = load(str(file_with(tmp_path, name, ["train", "test"] * 100)), target="y")
+    assert name not in {column.name for column in dataset.schema.features()}
+    assert any(f"column '{name}' is taken as the part that each row is in" in note for note in dataset.notes)
+
+
+def test_levels_that_are_more_than_parts_are_a_feature(tmp_path: Path) -> None:
+    dataset = load(str(file_with(tmp_path, "event", ["train", "test", "race", "rest"] * 50)), target="y")
+    assert "event" in {column.name for column in dataset.schema.features()}
+
+
+def test_of_two_columns_of_parts_one_is_used(tmp_path: Path) -> None:
+    columns, _ = sound()
+    columns |= {"fold": [str(row % 5) for row in range(200)], "set": ["train", "test"] * 100}
+    path = tmp_path / "my.csv"
+    path.write_text(csv_of(columns), encoding="utf-8")
+    dataset = load(str(path), target="y")
+    assert [column.name for column in dataset.schema.features()] == ["a", "b", "colour"]
+    assert "column 'set' is left out: it says which part each row is in, as 'fold' does" in " ".join(dataset.notes)
+    assert typed("data", str(path), "--target", "y", "--write-sidecar").exit_code == 0
+    assert typed("eval", str(path), "-m", "zero-r", "--protocol", "given").exit_code == 0
+
+
+def test_a_declared_part_goes_before_a_guessed_one(tmp_path: Path) -> None:
+    columns, _ = sound()
+    columns |= {"fold": [str(row % 5) for row in range(200)], "set": ["train", "test"] * 100}
+    (tmp_path / "my.csv").write_text(csv_of(columns), encoding="utf-8")
+    (tmp_path / "my.yaml").write_text("target: y\ncolumns: {set: {role: part}}\n")
+    schema = load(str(tmp_path / "my.csv")).schema
+    assert [field.column.name for field in schema.with_role("part")] == ["set"]

@@ -139,7 +139,7 @@ def given_parts(audited: Audited) -> Iterator[Issue]:
     for column in wrong:
         yield Issue(
             "warning",
-            f"column '{column.name}' is says which part each row is in, and is a feature",
+            f"column '{column.name}' says which part each row is in, and is a feature",
             f"{len(np.unique(audited.present(column)))} distinct values",
             (
                 with_role(audited, "part", column.name, then="--protocol given"),

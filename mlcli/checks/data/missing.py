@@ -53,9 +53,10 @@ def missing_at_random(audited: Audited) -> Iterator[Issue]:
     if columns:
         yield Issue(
             "advice",
-            f"missing at random, as far as other columns tell: {listed(columns)}",
-            "no level or threshold of another column tells where cells are empty better than chance would; "
-            "a reason that is in no column cannot be seen",
+            "missing at random, as far as other columns tell "
+            f"(tested with {len(audited.sample):,} rows): {listed(columns)}",
+            "no level or threshold of another column tells where cells are empty better than chance would; a "
+            "reason that is in no column cannot be seen, nor a weak rule where few cells are empty",
             (step_before(audited, "impute", f"columns: {flow(columns)}"),),
             tuple(columns),
         )
@@ -63,7 +64,7 @@ def missing_at_random(audited: Audited) -> Iterator[Issue]:
 
 def imputing(audited: Audited) -> Iterator[Issue]:
     """What filling gaps does to the mean and the spread of a column."""
-    rows, shrunk = [], []
+    rows, lowered = [], {}
     for column, _ in audited.features_with_gaps():
         cells = audited.present(column)
         if column.coded or len(cells) < 2:
@@ -74,15 +75,19 @@ def imputing(audited: Audited) -> Iterator[Issue]:
             value = OF_NUMBERS[filling](cells, np.ones(len(cells)))
             variance = share * spread**2 + share * (1 - share) * (value - mean) ** 2
             rows.append((column.name, filling, 0.0, share * mean + (1 - share) * value, math.sqrt(variance)))
-        if math.sqrt(share) < 1 - SHRINKS:
-            shrunk.append(column.name)
-    if shrunk:
-        header = ("column", "filled with", "missing", "mean", "standard deviation")
-        yield Issue(
-            "advice",
-            f"filling the gaps of {listed(shrunk)} lowers their standard deviation",
-            "imputing the mean leaves the mean as it is, and adds nothing to the variance",
-            (step_before(audited, "impute", f"columns: {flow(shrunk)}, numbers: own-value"),),
-            tuple(shrunk),
-            (Table("Effect of imputation on mean and standard deviation", header, tuple(rows)),),
-        )
+        if spread > 0:
+            lowered[column.name] = 1 - math.sqrt(share)
+    if not lowered:
+        return
+    much = [name for name, lost in lowered.items() if lost > SHRINKS]
+    columns = tuple(much or lowered)
+    header = ("column", "filled with", "missing", "mean", "standard deviation")
+    yield Issue(
+        "advice",
+        f"filling gaps with the mean lowers the standard deviation of {listed(columns)} by "
+        f"{'up to ' if len(columns) > 1 else ''}{max(lowered.values()):.1%}",
+        "imputing the mean keeps the mean, and adds nothing to the variance; another number may raise it",
+        (step_before(audited, "impute", f"columns: {flow(columns)}, numbers: own-value"),) if much else (),
+        columns,
+        (Table("Effect of imputation on mean and standard deviation", header, tuple(rows)),),
+    )
