@@ -63,7 +63,7 @@ class Progress:
         self._memory = memory_remarks(cells)
         self._unfinished = {(cell.dataset.name, cell.label): None for cell in cells if not cell.skipped}
         self._models = len(self._unfinished)
-        self._told, self._told_at = 0, 0.0
+        self._line_models, self._line_seconds = 0, 0.0
         self._started = perf_counter()
         self._compiled_before = compiling.seconds
         self._shown = is_terminal(sys.stderr)
@@ -113,7 +113,7 @@ class Progress:
 
     def _draw(self, **now: int) -> None:
         if not self._shown:
-            self._tell()
+            self._print_line()
             return
         if perf_counter() - self._started < PATIENCE:
             return
@@ -126,12 +126,14 @@ class Progress:
             self._bar.refresh()
             self._drawn = perf_counter()
 
-    def _tell(self) -> None:
+    def _print_line(self) -> None:
         """Print how far the work is, unless that was done just now."""
         seconds, done = perf_counter() - self._started, self._models - len(self._unfinished)
-        if seconds - self._told_at < BETWEEN_LINES or (done == self._told and seconds < 2 * self._told_at):
+        if seconds - self._line_seconds < BETWEEN_LINES or (
+            done == self._line_models and seconds < 2 * self._line_seconds
+        ):
             return
-        self._told, self._told_at = done, seconds
+        self._line_models, self._line_seconds = done, seconds
         models = f"{done} of {counted(self._models, 'model')} done"
         with suppress(RuntimeError):  # the timer may come while a remark is being printed
             remark(f"{models} after {duration(round(seconds))}; running: {self._running()}")
