@@ -178,15 +178,19 @@ def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:
 
 
 def looks_like_parts(column: Column, cells: NDArray[Any]) -> bool:
-    """Whether a column says which part each row is in: by its values alone, or by its name and its values."""
-    is_named = column.name.lower() in NAMES_OF_PARTS
-    if column.missing or not len(cells):
+    """Whether a column says which part each row is in: by its name and its values."""
+    if column.name.lower() not in NAMES_OF_PARTS or column.missing or not len(cells):
         return False
     if column.coded:
-        words = {PART_WORDS.get(level.lower(), "") for level in column.levels}
-        return {"train", "test"} <= words and (is_named or "" not in words)
+        return {"train", "test"} <= {PART_WORDS.get(level.lower(), "") for level in column.levels}
     whole = bool((cells == np.floor(cells)).all()) and -1 <= cells.min() <= 1 and cells.max() < MOST_FOLDS
     return column.name.lower() == "fold" and whole
+
+
+def has_levels_of_parts(column: Column) -> bool:
+    """Whether a column of any name has no other levels than train, test and perhaps validation."""
+    words = {PART_WORDS.get(level.lower(), "") for level in column.levels}
+    return {"train", "test"} <= words and "" not in words and not column.missing
 
 
 def part_column(schema: Schema) -> Column | None:

@@ -127,7 +127,7 @@ def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None)
     if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
         return AssignedRole("ignore", "so it is left out", f"column '{name}' is left out: every cell is empty")
     if not column.declared and looks_like_parts(column.column, column.cells):
-        why = "by its values, such as train and test" if column.column.coded else "by its name and its values"
+        why = "by its name and its values"
         note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
         return AssignedRole("part", why, note)
     if not column.declared and _is_free_text(column):

@@ -50,20 +50,30 @@ def test_a_declared_feature_of_parts_is_warned_of(tmp_path: Path) -> None:
     path = file_with(tmp_path, "part", ["train", "test"] * 100)
     path.with_suffix(".yaml").write_text("target: y\ncolumns: {part: {role: feature}}\n")
     (issue,) = (issue for issue in issues_of_data(load(str(path))) if issue.code == "given-parts")
-    assert issue.sentence == "column 'part' says which part each row is in, and is a feature"
+    assert issue.sentence == "column 'part' seems to say which part each row is in, and is a feature"
     assert issue.repairs[0].text.startswith("columns:\n  part: {role: part}")
 
 
 @pytest.mark.parametrize("name", ["train_test", "dataset", "origin"])
-def test_a_column_of_nothing_but_parts_needs_no_name(tmp_path: Path, name: str) -> None:
-    dataset = load(str(file_with(tmp_path, name, ["train", "test"] * 100)), target="y")
-    assert name not in {column.name for column in dataset.schema.features()}
-    assert any(f"column '{name}' is taken as the part that each row is in" in note for note in dataset.notes)
+def test_a_column_of_any_name_with_nothing_but_parts_is_warned_of(tmp_path: Path, name: str) -> None:
+    path = file_with(tmp_path, name, ["train", "test"] * 100)
+    (issue,) = (issue for issue in issues_of_data(load(str(path), target="y")) if issue.code == "given-parts")
+    assert issue.columns == (name,)
+    assert [repair.text.splitlines()[1] for repair in issue.repairs] == [
+        f"  {name}: {{role: part}}  # and then --protocol given",
+        f"  {name}: {{role: ignore}}",
+    ]
+    for command in (("data",), ("audit",), ("eval", "-m", "zero-r")):
+        page = " ".join(typed(*command, str(path), "--target", "y").stdout.split())
+        assert f"column '{name}' seems to say which part each row is in, and is a feature" in page
+    path.with_suffix(".yaml").write_text(f"target: y\ncolumns: {{{name}: {{role: part}}}}\n")
+    assert typed("eval", str(path), "-m", "zero-r", "--protocol", "given").exit_code == 0
 
 
-def test_levels_that_are_more_than_parts_are_a_feature(tmp_path: Path) -> None:
-    dataset = load(str(file_with(tmp_path, "event", ["train", "test", "race", "rest"] * 50)), target="y")
-    assert "event" in {column.name for column in dataset.schema.features()}
+@pytest.mark.parametrize("values", [["train", "test", "race", "rest"], ["bus", "train"], ["test", "trial"]])
+def test_levels_that_are_more_than_parts_are_not(tmp_path: Path, values: list[str]) -> None:
+    path = file_with(tmp_path, "event", values * (200 // len(values)))
+    assert "given-parts" not in {issue.code for issue in issues_of_data(load(str(path), target="y"))}
 
 
 def test_of_two_columns_of_parts_one_is_used(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
 from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Gravity, Issue, Repair
 from mlcli.core.names import listed
-from mlcli.core.rows import looks_like_parts
+from mlcli.core.rows import has_levels_of_parts, looks_like_parts
 from mlcli.core.schema import Column
 from mlcli.data.dataset import (
     MUCH_MISSING,
@@ -135,12 +135,13 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
 def given_parts(audited: Audited) -> Iterator[Issue]:
     """A column that says which part or fold a row is in, and is used as a feature, or not at all."""
     cells = audited.dataset.table.cells
-    wrong = [column for column in audited.features() if looks_like_parts(column, cells(column.name))]
-    for column in wrong:
+    for column in audited.features():
+        if not (has_levels_of_parts(column) or looks_like_parts(column, cells(column.name))):
+            continue
         yield Issue(
             "warning",
-            f"column '{column.name}' says which part each row is in, and is a feature",
-            f"{len(np.unique(audited.present(column)))} distinct values",
+            f"column '{column.name}' seems to say which part each row is in, and is a feature",
+            f"its values are {listed(column.levels)}" if column.coded else "it numbers folds",
             (
                 with_role(audited, "part", column.name, then="--protocol given"),
                 with_role(audited, "ignore", column.name),
