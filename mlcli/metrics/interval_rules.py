@@ -73,19 +73,35 @@ def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | N
     known = [value for value in values if value is not None]
     several = len(judged.parts) > 1 and 1 < len(known) == len(values)
     if units is None:
-        return _at_least_of_rows(judged, value, known) if several else _bootstrap(judged)
+        if not several:
+            return _bootstrap(judged)
+        return _saying_whether_splits_differ(judged, _at_least_of_rows(judged, value, known))
     if units.noun == "groups" and units.count < FEWEST_GROUPS and several:
         made = _over_splits(judged, value, known)
         if made.low is not None:
-            return made
-    of_splits = judged.first_order_values if len(judged.splits) > 1 else None
-    if of_splits is not None and beyond_rows(
-        of_splits, judged.splits, units.spread / trust_in(judged), units.freedom
-    ):
+            return _saying_whether_splits_differ(judged, made)
+    of_splits = _splits_that_differ(judged, units)
+    if of_splits is not None:
         made = _over_splits(judged, value, known if judged.parts is judged.splits else of_splits)
         return replace(made, how=f"{made.how}, {BECAUSE_SPLITS_DIFFER}", remark=SPLITS_DIFFER)
     made = RULES[judged.metric.scale](judged, units).holding(value)
     return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
+
+
+def _splits_that_differ(judged: MetricOfSplits, units: OverUnits) -> Array | None:
+    """The values of the splits, if they vary by more than the units explain."""
+    of_splits = judged.first_order_values if len(judged.splits) > 1 else None
+    if of_splits is None:
+        return None
+    variance = units.spread / trust_in(judged)
+    return of_splits if beyond_rows(of_splits, judged.splits, variance, units.freedom) else None
+
+
+def _saying_whether_splits_differ(judged: MetricOfSplits, made: Interval) -> Interval:
+    """An interval over splits, with a remark where these vary by more than their rows explain."""
+    rows = over_units(judged.metric, judged.parts, grouped=False) if judged.rounds is None else None
+    differ = rows is not None and _splits_that_differ(judged, rows) is not None
+    return replace(made, remark=SPLITS_DIFFER) if differ else made
 
 
 def _over_splits(judged: MetricOfSplits, value: float, values: Sequence[float] | Array) -> Interval:

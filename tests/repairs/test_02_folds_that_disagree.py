@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -91,3 +92,21 @@ def test_the_table_says_so_unasked(tmp_path: Path) -> None:
     accuracy = cell["metrics"]["accuracy"]
     assert accuracy["splits"] == pytest.approx([share / 100 for share in SHARES])
     assert accuracy["high"] - accuracy["low"] > 0.5
+
+
+@pytest.mark.parametrize("protocol", ["leave-groups-out", "forward-chaining"])
+@pytest.mark.parametrize(("noise", "told"), [((0.2, 3.0, 0.5, 6.0, 1.0, 4.0), True), ((1.0,) * 6, False)])
+def test_the_table_says_so_where_the_interval_is_over_splits_anyway(
+    tmp_path: Path, protocol: str, noise: tuple[float, ...], told: bool
+) -> None:
+    """Errors of regression at six sites, one after the other, differ 30 times, or not at all."""
+    rng = np.random.default_rng(4)
+    site = np.repeat(range(6), 200)
+    x, errors = rng.normal(size=(2, 1200))
+    data = tmp_path / "sites.csv"
+    pd.DataFrame({"site": site, "x": x, "y": 2 * x + np.array(noise)[site] * errors}).to_csv(data, index=False)
+    (tmp_path / "sites.yaml").write_text("target: y\ncolumns: {site: {role: group}}\n")
+    drop = ["--drop", "site", "--folds", "5"] if protocol == "forward-chaining" else []
+    words = ("eval", str(data), "-m", "linear-regression", "--protocol", protocol, "--metric", "rmse", "-j", "1")
+    shown = " ".join(typed(*words, *drop).stdout.split())
+    assert ("rmse: the splits differ by more than their rows explain" in shown) is told
