@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration
 from mlcli.data.write_sidecar import flow, key, scalar
+from mlcli.tasks.kind import SINGLE_ROLES
 
 COLUMNS = "columns:"
 
@@ -25,7 +27,12 @@ def declared(audited: Audited, columns: Mapping[str, Mapping[str, str | Sequence
 def with_role(audited: Audited, role: str, *columns: str, then: str = "") -> Repair:
     """Columns in another role; ``then`` is the option that makes use of the role."""
     repair = declared(audited, {name: {"role": role} for name in columns})
-    return Repair(repair.place, f"{repair.text}  # and then {then}") if then else repair
+    return replace(repair, text=f"{repair.text}  # and then {then}" if then else repair.text, role=role)
+
+
+def is_free(audited: Audited, role: str) -> bool:
+    """Whether a column can be given a role: some roles only one column can have."""
+    return role not in SINGLE_ROLES or audited.schema.the(role) is None
 
 
 def without(columns: Iterable[str]) -> Repair:
@@ -50,17 +57,25 @@ def step_before(audited: Audited, use: str, params: str) -> Repair:
     return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{step}]}}")
 
 
-def joined_sidecar(issues: Iterable[Issue]) -> str:
-    """One sidecar with the first repair of each issue; of a column that stands twice, what is said first."""
+def joined_sidecar(issues: Sequence[Issue]) -> str:
+    """One sidecar with the first repair of each issue that the others allow.
+
+    Of a column that stands twice, what is said first; a role that only one column can have goes to an issue
+    that has no other repair.
+    """
     lines: dict[str, dict[str, None]] = {}
     named: set[str] = set()
+    needed = {issue.repairs[0].role for issue in issues if len(issue.repairs) == 1}
+    given: set[str] = set()
     for issue in issues:
-        for repair in issue.repairs[:1]:
+        closed = {*given, *(needed if len(issue.repairs) > 1 else ())}.intersection(SINGLE_ROLES)
+        for repair in [repair for repair in issue.repairs if repair.role not in closed][:1]:
             if repair.place == "sidecar":
                 head, *below = repair.text.splitlines()
                 new = [line for line in below if line.partition(":")[0] not in named]
                 named.update(line.partition(":")[0] for line in new)
                 if new or not below:
+                    given.add(repair.role)
                     lines.setdefault(head, {}).update(dict.fromkeys(new))
     return "\n".join(line for head, below in lines.items() for line in (head, *below))
 

@@ -32,6 +32,8 @@ class Repair:
 
     place: Place
     text: str
+    role: str = ""
+    """The role that it gives to columns, if it gives one."""
 
 
 @dataclass(frozen=True)

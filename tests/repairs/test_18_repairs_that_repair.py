@@ -294,3 +294,34 @@ def test_a_repair_keeps_what_the_sidecar_says(tmp_path: Path) -> None:
         "columns:\n  colour: {kind: nominal, levels: [blue, green, red], missing: [unknown]}"
     ]
     apply_all(tmp_path / "my.csv", declared, "stand-in-words")
+
+
+def table_with_two_groups(path: Path) -> None:
+    """Rows of three to a household, some of them copies, so that ``id`` is mostly distinct."""
+    rng = np.random.default_rng(5)
+    rows = np.arange(300) - np.isin(np.arange(300), np.arange(1, 60, 3))
+    frame = pd.DataFrame({"id": rows + 1000, "household": rows // 3, "x": rng.normal(size=300)[rows]})
+    frame["y"] = np.where(frame.x + rng.normal(size=300)[rows] > 0, "a", "b")
+    frame.to_csv(path, index=False)
+
+
+def test_a_role_that_one_column_has_is_not_offered_to_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    table_with_two_groups(path)
+    write_sidecar(path, {"target": "y", "columns": {"household": {"role": "group"}}})
+    dataset = load(str(path))
+    texts = [repair.text for issue in issues_of_data(dataset) for repair in issue.repairs]
+    assert "columns:\n  id: {role: id}" in texts
+    assert not any("id: {role: group}" in text for text in texts)
+
+
+def test_the_joined_sidecar_gives_a_role_to_the_column_that_needs_it(tmp_path: Path) -> None:
+    path = tmp_path / "my.csv"
+    table_with_two_groups(path)
+    write_sidecar(path, {"target": "y"})
+    issues = issues_of_data(load(str(path)))
+    joined = joined_sidecar([issue for issue in issues if is_serious(issue)])
+    assert joined == "columns:\n  id: {role: id}\n  household: {role: group}"
+    assert not {"identifiers", "groups-cut"} & {
+        issue.code for issue in issues_of_data(with_repair(path, {"target": "y"}, Repair("sidecar", joined)))
+    }

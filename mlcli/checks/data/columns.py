@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
-from mlcli.checks.repairs import by_hand, step_before, with_role
+from mlcli.checks.repairs import by_hand, is_free, step_before, with_role
 from mlcli.core.issues import Gravity, Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import has_levels_of_parts, looks_like_parts
@@ -103,7 +103,7 @@ def many_levels(audited: Audited) -> Iterator[Issue]:
     if found:
         texts = [f"{column.name} ({len(column.levels)})" for column in found]
         names = tuple(column.name for column in found)
-        roles = ("ignore", "group") if len(names) == 1 else ("ignore",)
+        roles = ("ignore", "group") if len(names) == 1 and is_free(audited, "group") else ("ignore",)
         yield Issue(
             "advice",
             f"very many levels for {rows} rows: {listed(texts)}",
@@ -121,7 +121,8 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
             continue
         distinct = len(np.unique(audited.present(column)))
         again = distinct < rows
-        repairs = [with_role(audited, role, column.name) for role in (["group"] if again else []) + ["id"]]
+        roles = ["group", "id"] if again and is_free(audited, "group") else ["id"]
+        repairs = [with_role(audited, role, column.name) for role in roles]
         why = "; a value that stands in several rows may name one patient, customer or device" if again else ""
         yield Issue(
             "grave",
@@ -143,7 +144,11 @@ def given_parts(audited: Audited) -> Iterator[Issue]:
             f"column '{column.name}' seems to say which part each row is in, and is a feature",
             f"its values are {listed(column.levels)}" if column.coded else "it numbers folds",
             (
-                with_role(audited, "part", column.name, then="--protocol given"),
+                *(
+                    [with_role(audited, "part", column.name, then="--protocol given")]
+                    if is_free(audited, "part")
+                    else []
+                ),
                 with_role(audited, "ignore", column.name),
             ),
             columns=(column.name,),
