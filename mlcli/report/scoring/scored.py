@@ -23,6 +23,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import summarise
 from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
+from mlcli.tasks.anomaly import GOOD, ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
@@ -190,7 +191,15 @@ def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
     classes = target.levels if target else ()
     fitting = [metric for name in names if (metric := _fitting_metric(name, kind.answers, classes))]
     usual = kind.metrics + (kind.metrics_with_labels if classes else ())
+    if _all_rows_are_good(result):
+        usual = ("specificity",)
     return tuple(fitting or [metric_named(name, kind.answers, classes) for name in usual])
+
+
+def _all_rows_are_good(result: CellResult) -> bool:
+    """Whether anomalies were looked for among rows whose labels say that none is one."""
+    answers = judged_answers(result) if kind_named(result.cell.kind).answers is ScoreAnswers else []
+    return bool(answers) and all(bool((one.truth == GOOD).all()) for one in answers)
 
 
 def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
@@ -230,8 +239,9 @@ def first_cell(group: Group) -> Cell:
 
 
 def metrics_in(group: Group) -> list[Metric]:
-    """All metrics of the cells; the first decides."""
-    return list({metric.name: metric for one in group for metric in one.metrics}.values())
+    """All metrics of the cells that ran, if one did; the first decides."""
+    cells = [one for one in group if one.result.status == DONE] or group
+    return list({metric.name: metric for one in cells for metric in one.metrics}.values())
 
 
 def subgroup(group: Group, cells: Collection[Scored]) -> Group:
