@@ -64,7 +64,32 @@ def test_forest_is_level_with_scikit_learn_behind_one_hot(ours: Any, theirs: Any
 
 
 def test_columns_drawn_count_levels() -> None:
-    """Half of 6 numbers and 20 levels is 13; at most four fifths of the 9 columns are drawn."""
+    """Half of 6 numbers and 20 levels is 13; at most four fifths of the 9 columns, rounded up, are drawn."""
     numbers, codes, price = diamonds()
     model = fitted(RandomForest(trees=1), rows_of(numbers[:50], codes[:50], price[:50]))
-    assert "each node draws 7 columns" in str(model.explain()[0])
+    assert "each node draws 8 columns" in str(model.explain()[0])
+
+
+@pytest.mark.parametrize("other_columns", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(ExtraTrees, ExtraTreesRegressor), (RandomForest, RandomForestRegressor)]
+)
+def test_so_it_is_where_few_columns_stand_beside_one_of_many_levels(
+    ours: Any, theirs: Any, other_columns: int
+) -> None:
+    """One of 40 levels says by how much a number counts; errors were up to 50 % larger where nodes lacked it."""
+    rng = np.random.default_rng(2)
+    level, effect = rng.integers(0, 40, 2_000), rng.normal(size=40)
+    numbers = rng.normal(size=(2_000, other_columns + 1))
+    y = 4 * effect[level] * numbers[:, 0] + 3 * effect[level] + rng.normal(size=2_000)
+    one_hot = np.hstack([numbers, np.eye(40)[level]])
+    oracle = theirs(TREES, max_features=0.5, random_state=1).fit(one_hot[:LEARNED], y[:LEARNED])
+    expected = root_mean_square(oracle.predict(one_hot[LEARNED:]) - y[LEARNED:])
+    parts: list[tuple[Column, Any]] = [
+        (Column(f"x{j}", "numeric"), numbers[:, j]) for j in range(other_columns + 1)
+    ]
+    parts.append((Column("c", "nominal", tuple(f"c{k}" for k in range(40))), level.astype(np.int32)))
+    table = Table.of(parts, len(y))
+    model = fitted(ours(trees=TREES), valued(table.take(np.arange(LEARNED)), y[:LEARNED].tolist()))
+    errors = model.predict_values(table.take(np.arange(LEARNED, len(y)))) - y[LEARNED:]
+    assert root_mean_square(errors) < 1.1 * expected

@@ -43,7 +43,8 @@ HALF = 0.5
 """Of the columns, a nominal one counted by its levels, are drawn for values: on seven tables a third, as Breiman
 has it, erred 8 to 14 % more."""
 MOST = 0.8
-"""Of the columns are drawn for values by default where many are nominal: more take time and gain nothing."""
+"""Of the columns, rounded up, are drawn for values by default where many are nominal: more take time and gain
+nothing, but with few columns, one fewer is often the one of many levels that others depend on."""
 SAMPLE = 512
 """Rows, in an order that looks random, that say where bins end in which cuts are drawn."""
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
@@ -161,7 +162,8 @@ class Forest(Classifier, Regressor):
         if wanted is None and self.classes_ is not None:
             return drawn_by_levels(self.columns_)
         if wanted is None:
-            return max(min(int(HALF * indicators(self.columns_)), int(MOST * columns)), int(HALF * columns), 1)
+            by_levels = min(int(HALF * indicators(self.columns_)), math.ceil(MOST * columns))
+            return max(by_levels, int(HALF * columns), 1)
         count = SHARES[wanted](columns) if isinstance(wanted, str) else int(wanted * columns + 1e-9)
         return min(max(count, 1), columns)
 

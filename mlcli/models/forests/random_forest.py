@@ -21,10 +21,10 @@ Choices:
     share the rows evenly; thresholds lie midway between two values that a node holds. log2 draws ⌊log2 F + 1⌋
     columns, a share is rounded down to at least one, and while no drawn column gains anything the next is
     drawn. By default a column of levels counts as many as it has, since a split asks for one of them only: for
-    classes √ F columns are drawn, up to half of all columns, and for values F / 2, up to four fifths of all, where
-    Breiman draws a third. With ``reuse: false`` they are drawn among the columns that no node above asks for, as
-    in the notes, so that no tree is deeper than its columns are many. Nominal columns are split one level against
-    the rest, and a missing level is a
+    classes √ F columns are drawn, up to half of all columns, and for values F / 2, up to four fifths of all,
+    rounded up, where Breiman draws a third. With ``reuse: false`` they are drawn among the columns that no node
+    above asks for, as in the notes, so that no tree is deeper than its columns are many. Nominal columns are split
+    one level against the rest, and a missing level is a
     level of its own; missing numbers go to the side that gains more, or where a node had none, with most of its
     rows. A tree's answer is its leaf's shares, or with ``combine: votes`` a whole vote for the largest, of equals
     the class with most training rows. Columns are also valued by the share of training rows that a tree asks for
@@ -44,7 +44,7 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
 
-@register("random-forest", reference="Breiman 2001", revision=4)
+@register("random-forest", reference="Breiman 2001", revision=5)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 
