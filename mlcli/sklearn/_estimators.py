@@ -291,11 +291,23 @@ def intercept(estimator: Any) -> Any:
 def _linear_function(estimator: Any) -> tuple[Array, Any]:
     """Coefficients and intercepts; of two classes with a score each, those of the second against the first."""
     method = estimator._final
+    if hasattr(method, "points_"):
+        return _linear_function_of_points(method)
     level = method.level_ if hasattr(method, "level_") else method.levels_
     coefficients, at_origin = method.coefficients_, level - method.coefficients_ @ method.centre_
     if isinstance(estimator, ClassifierMixin) and len(estimator.classes_) == len(coefficients) == 2:
         return np.diff(coefficients, axis=0), np.diff(at_origin)
     return coefficients, at_origin
+
+
+def _linear_function_of_points(method: Any) -> tuple[Array, Array]:
+    """The sums over support vectors, of a pair of several classes towards the first, as scikit-learn has them."""
+    if method.kernel != "linear":
+        raise AttributeError("coef_ and intercept_ are there where the kernel is linear")
+    coefficients = np.atleast_2d(method.coefficients_.T @ method.points_)
+    at_origin = np.atleast_1d(method.offsets_ if hasattr(method, "offsets_") else method.level_)
+    of_pairs = len(coefficients) > 1 and bool((method.sides_ >= 0).all())
+    return (-coefficients, -at_origin) if of_pairs else (coefficients, at_origin)
 
 
 def feature_importances(estimator: Any) -> Array:

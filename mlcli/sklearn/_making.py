@@ -62,16 +62,17 @@ def class_for(described: DescribedMethod) -> type[Estimator]:
         "_kind": described.kind,
     }
     if described.kind != STEP:
-        fields |= {name: property(value) for name, value in _learned_attributes(method)}
+        fields |= {name: property(value) for name, value in _learned_attributes(method, described.kind)}
     weighs = described.kind in ("classification", "regression") and bool(method().accepts.weights)
     fit = base.fit_with_weights if weighs else base.fit_without_weights
     return type(described.name, (base,), {**fields, "fit": fit})
 
 
-def _learned_attributes(method: Any) -> Iterator[tuple[str, Any]]:
+def _learned_attributes(method: Any, kind: str) -> Iterator[tuple[str, Any]]:
     """The attributes that scikit-learn has of such methods."""
     learned = {field.name for field in dataclasses.fields(method)}
-    if {"coefficients_", "centre_"} <= learned:
+    is_machine = {"coefficients_", "points_"} <= learned and kind != "anomaly"
+    if {"coefficients_", "centre_"} <= learned or (is_machine and learned & {"offsets_", "level_"}):
         yield from (("coef_", coef), ("intercept_", intercept))
     if method.importances is not Model.importances:
         yield "feature_importances_", feature_importances

@@ -17,6 +17,7 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRe
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import mlcli.sklearn
@@ -65,6 +66,27 @@ def test_coefficients_of_a_linear_classifier_reproduce_its_answers() -> None:
         mine = getattr(made, name)().fit(X, y)
         scores = X @ mine.coef_[0] + mine.intercept_[0]
         np.testing.assert_array_equal(mine.predict(X), (scores > 0).astype(int))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_coefficients_of_a_linear_kernel_are_those_of_scikit_learn(classes: int) -> None:
+    X, y = (part[IRIS[1] < classes] for part in IRIS)
+    mine = made.SvmClassifier(kernel="linear", tolerance=1e-6).fit(X, y)
+    theirs = SVC(kernel="linear", tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-3)
+    np.testing.assert_allclose(mine.intercept_, theirs.intercept_, atol=1e-3)
+    rest = made.SvmClassifier(kernel="linear", multiclass="one-against-rest").fit(X, y)
+    scores = X @ rest.coef_.T + rest.intercept_
+    answers = scores[:, 0] > 0 if classes == 2 else scores.argmax(axis=1)
+    assert (rest.predict(X) == answers).mean() > 0.95
+    assert not hasattr(made.SvmClassifier().fit(X, y), "coef_")
+
+
+def test_coefficients_of_a_support_vector_regression_reproduce_its_answers() -> None:
+    X, y = DIABETES
+    mine = made.SvmRegressionRegressor(kernel="linear").fit(X, y)
+    assert mine.coef_.shape == (1, X.shape[1])
+    np.testing.assert_allclose(X @ mine.coef_[0] + mine.intercept_, mine.predict(X))
 
 
 def test_importances_and_centres_are_those_of_scikit_learn() -> None:
