@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.registry import STEPS
@@ -36,17 +36,18 @@ def missing_steps(
         own.insert(_place_of_scaler(own), scaler)
     hiding = _hiding(accepts, features, given or ())
     features = columns = after(hiding, tuple(features))
-    gaps, steps = list[str](), list[Step]()
+    gaps, steps, merged = list[str](), list[Step](), set[str]()
     for step in own:
         if step is scaler and all(column.coded for column in columns):
             continue
         seen = step.seen_of(columns)
         gaps += _gaps(step.accepts, seen)
-        steps += [*_encoding(step.accepts, seen, only=step.columns is not None), step]
+        steps += [*_encoding(step.accepts, seen, merged, only=step.columns is not None), step]
+        merged |= {column.name for column in seen if step.merges_levels}
         columns = after(steps, features)
     gaps += _gaps(accepts, columns)
     filling = _filling(gaps, features, given or (), own_level=own_level)
-    return [*hiding, *filling, *steps, *_encoding(accepts, columns)]
+    return [*hiding, *filling, *steps, *_encoding(accepts, columns, merged)]
 
 
 def leaves_scaling(given: Sequence[Step] | None) -> bool:
@@ -90,14 +91,20 @@ def _filling(
     return _made("impute", bool(gaps), columns=left if for_some else None, **settings)
 
 
-def _encoding(accepts: Accepts, columns: Sequence[Column], *, only: bool = False) -> list[Step]:
-    """What makes numbers of levels, or levels of numbers; with ``only``, of these columns and no others."""
+def _encoding(
+    accepts: Accepts, columns: Sequence[Column], merged: Collection[str], *, only: bool = False
+) -> list[Step]:
+    """What makes numbers of levels, or levels of numbers; with ``only``, of these columns and no others.
+
+    Rare levels of ``merged`` columns are merged already.
+    """
     if accepts.levels_only:
         return _made("discretise", not all(column.coded for column in columns))
     if accepts.nominal:
         return []
-    many = [column.name for column in columns if has_too_many_levels(column)]
-    steps = _made("rare-levels", bool(many), columns=tuple(many) if only else None, most=MOST_LEVELS)
+    many = [column.name for column in columns if has_too_many_levels(column) and column.name not in merged]
+    some = tuple(many) if only or merged else None
+    steps = _made("rare-levels", bool(many), columns=some, most=MOST_LEVELS)
     for name, ordinal in (("ordinal", True), ("one-hot", False)):
         coded = [column.name for column in columns if column.coded and (column.kind == "ordinal") == ordinal]
         steps += _made(name, bool(coded), columns=tuple(coded) if only else None)

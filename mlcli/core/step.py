@@ -38,6 +38,8 @@ class Step:
     """Whether rows count more or less than one after it, so that what follows has to take weights."""
     scales: ClassVar[bool] = False
     """Whether it puts numbers on one scale, so that no scaler is inserted beside it."""
+    merges_levels: ClassVar[bool] = False
+    """Whether it settles how many levels the columns that it sees keep."""
     follows_scaling: ClassVar[bool] = False
     """Whether an inserted scaler stands before it, as before one-hot and each step that takes numbers only."""
     shows_sensitive: ClassVar[bool] = False

@@ -38,6 +38,7 @@ class RareLevels(Step):
     """The rare levels of a nominal column as one level."""
 
     follows_scaling = True
+    merges_levels = True
 
     most: int = param(50, "how many levels of a column are kept", ge=1)
 

@@ -120,6 +120,19 @@ def test_only_columns_of_many_levels_get_the_step_and_a_named_one_hot_keeps_all(
     assert len(after(steps, (few, many))) == 101
 
 
+def test_levels_that_a_named_step_keeps_are_not_merged_again() -> None:
+    columns = [Column(name, "nominal", tuple(map(str, range(200)))) for name in ("many", "others")]
+    accepts = MODELS.load("logistic-regression")().accepts
+    for named, expected in (
+        (RareLevels(most=100), ["rare-levels", "one-hot"]),
+        (RareLevels(most=100, columns=("many",)), ["rare-levels", "rare-levels", "one-hot"]),
+    ):
+        steps = missing_steps(accepts, columns, [named], keep_scaling=False)
+        assert [step.id for step in steps] == expected
+        assert steps[0] is named
+        assert len(expected) == 2 or steps[1].columns == ("others",)
+
+
 @pytest.mark.parametrize("use", ["svm", "logistic-regression", "random-forest"])
 def test_thousands_of_classes_are_estimated_to_take_long(use: str) -> None:
     seconds = MODELS.load(use)().fit_seconds
