@@ -81,7 +81,7 @@ def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | N
         if made.low is not None:
             return _saying_whether_splits_differ(judged, made)
     of_splits = _splits_that_differ(judged, units)
-    if of_splits is not None:
+    if of_splits is not None and not class_with_few_rows(judged):
         made = _over_splits(judged, value, known if judged.parts is judged.splits else of_splits)
         return replace(made, how=f"{made.how}, {BECAUSE_SPLITS_DIFFER}", remark=SPLITS_DIFFER)
     made = RULES[judged.metric.scale](judged, units).holding(value)

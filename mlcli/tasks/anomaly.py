@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model, one_number, refuse_impossible
 from mlcli.core.params import learned
@@ -37,6 +39,9 @@ LEVELS = 2
 EXPLAINED_ROWS = 1000
 """Of the rows asked, how many of the oddest are told which columns made them so."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
+FLAGS_ALL = (
+    "the threshold with the highest F1 flags every validation row: scores do not tell anomalies from good rows"
+)
 OWN_P = 0.01
 """Where a method knows how scores of good rows are distributed, those are odd that they exceed so rarely."""
 
@@ -171,7 +176,9 @@ class Detector(Unsupervised):
         """The threshold of a split; none where the model was kept with one and no validation row gives another."""
         validation = asked.get("validation")
         best = None if validation is None or model.decide else highest_f1(validation)
-        if best is not None:
+        if validation is not None and best is not None:
+            if best <= validation.score.min():
+                warnings.warn(FLAGS_ALL, MlcliWarning, stacklevel=2)
             return Limit(best, BY_VALIDATION)
         if model.threshold_ is not None:
             return None

@@ -79,3 +79,17 @@ def test_two_rows_of_a_class_give_an_area_no_interval_and_no_test(rows: int, tol
     area = metric_named("auc", LabelAnswers)
     assert (summarise(area, models[0], [80]).low is not None) == told
     assert (compare(area, models[0], models[1], [80]).p is not None) == told
+
+
+def test_nor_has_an_area_over_all_rows_at_once_of_folds_that_differ() -> None:
+    """Every other fold ranks a and b the wrong way round: its splits differ, and of c there are two rows."""
+    rng, folds = np.random.default_rng(3), []
+    for fold in range(6):
+        labels = "ab" * 30 + "c" * (fold < 2)
+        second = 0.4 * rng.random(len(labels)) + 0.4 * (np.array(list(labels)) == "ab"[fold % 2])
+        shares = np.column_stack([0.9 - second, second, np.full(len(labels), 0.1)])
+        folds.append(label_answers(labels, labels, "abc", probabilities=shares.tolist(), first_row=100 * fold))
+    learned = [362 - len(fold) for fold in folds]
+    found = summarise(metric_named("auc", LabelAnswers), folds, learned, pooled=True)
+    assert found.mean is not None
+    assert (found.low, found.high) == (None, None)

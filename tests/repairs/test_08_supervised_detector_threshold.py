@@ -70,3 +70,12 @@ def test_scores_without_any_difference_flag_no_row() -> None:
     with pytest.warns(MlcliWarning):
         detector.learn_limit(np.zeros(6), np.array([0, 0, 0, 0, 1, 1], np.int32))
     assert detector.limit_ > 0
+
+
+def test_a_threshold_of_validation_rows_that_flags_them_all_is_warned_of(tmp_path: Path) -> None:
+    """All rows are alike, so that each has the same score, and to flag all of them has the highest F1."""
+    path = tmp_path / "alike.csv"
+    pd.DataFrame({"a": ["x"] * 80, "b": [1, 2] * 40, "fault": ["yes"] * 8 + ["no"] * 72}).to_csv(path, index=False)
+    words = ("eval", str(path), "--task", "anomaly", "--target", "fault", "-m", "supervised-detector")
+    output = " ".join(typed(*words, "-p", "base=zero-r", "-j", "1").output.split())
+    assert "flags every validation row" in output
