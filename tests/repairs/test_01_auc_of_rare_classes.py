@@ -93,3 +93,13 @@ def test_nor_has_an_area_over_all_rows_at_once_of_folds_that_differ() -> None:
     found = summarise(metric_named("auc", LabelAnswers), folds, learned, pooled=True)
     assert found.mean is not None
     assert (found.low, found.high) == (None, None)
+
+
+def test_rows_left_out_one_by_one_say_that_the_area_of_a_constant_is_wrong(tmp_path: Path) -> None:
+    """Without a row of a class its share is smaller, so that every pair of rows is ranked the wrong way round."""
+    two_clouds().to_csv(tmp_path / "two.csv", index=False)
+    words = ("eval", str(tmp_path / "two.csv"), "-m", "zero-r", "-m", "lda", "--metric", "auc")
+    shown = document(typed(*words, "--protocol", "leave-one-out", "--json", "-j", "1"))
+    (area,) = (cell["metrics"]["auc"] for cell in shown["cells"] if cell["model"] == "zero-r")
+    assert area["mean"] == 0
+    assert "down to 0 for a baseline such as zero-r, whose area is 0.5" in str(area)
