@@ -43,8 +43,8 @@ HALF = 0.5
 """Of the columns, a nominal one counted by its levels, are drawn for values: on seven tables a third, as Breiman
 has it, erred 8 to 14 % more."""
 MOST = 0.8
-"""Of the columns, rounded up, are drawn for values by default where many are nominal: more take time and gain
-nothing, but with few columns, one fewer is often the one of many levels that others depend on."""
+"""Of the columns, rounded up, are drawn by default where many are nominal: more take time and gain nothing, but
+with few columns, one fewer is often the one of many levels that others depend on."""
 SAMPLE = 512
 """Rows, in an order that looks random, that say where bins end in which cuts are drawn."""
 MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
@@ -247,9 +247,9 @@ class Forest(Classifier, Regressor):
 
 
 def drawn_by_levels(columns: Sequence[Column]) -> int:
-    """√ of the 0/1 columns that these would make, up to half of the columns; at least √ of their number."""
+    """√ of the 0/1 columns that these would make, up to four fifths of the columns; at least √ of their number."""
     by_levels = math.isqrt(indicators(columns))
-    return max(1, math.isqrt(len(columns)), min(by_levels, len(columns) // 2))
+    return max(1, math.isqrt(len(columns)), min(by_levels, math.ceil(MOST * len(columns))))
 
 
 def indicators(columns: Sequence[Column]) -> int:

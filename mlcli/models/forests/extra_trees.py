@@ -34,7 +34,7 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
 
-@register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006", revision=7)
+@register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006", revision=8)
 class ExtraTrees(Forest, Classifier, Regressor):
     """A cut drawn for each column drawn, on all rows."""
 

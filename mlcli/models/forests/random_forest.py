@@ -20,9 +20,9 @@ Choices:
     A column with at most ``bins`` distinct values is cut as exactly as by decision-tree, others between bins that
     share the rows evenly; thresholds lie midway between two values that a node holds. log2 draws ⌊log2 F + 1⌋
     columns, a share is rounded down to at least one, and while no drawn column gains anything the next is
-    drawn. By default a column of levels counts as many as it has, since a split asks for one of them only: for
-    classes √ F columns are drawn, up to half of all columns, and for values F / 2, up to four fifths of all,
-    rounded up, where Breiman draws a third. With ``reuse: false`` they are drawn among the columns that no node
+    drawn. By default a column of levels counts as many as it has, since a split asks for one of them only: √ F
+    columns are drawn for classes and F / 2 for values, where Breiman draws a third, up to four fifths of all,
+    rounded up. With ``reuse: false`` they are drawn among the columns that no node
     above asks for, as in the notes, so that no tree is deeper than its columns are many. Nominal columns are split
     one level against the rest, and a missing level is a
     level of its own; missing numbers go to the side that gains more, or where a node had none, with most of its
@@ -44,7 +44,7 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 
 
-@register("random-forest", reference="Breiman 2001", revision=5)
+@register("random-forest", reference="Breiman 2001", revision=6)
 class RandomForest(Forest, Classifier, Regressor):
     """The best cut of each column drawn, on rows drawn with replacement."""
 
