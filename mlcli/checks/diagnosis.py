@@ -37,6 +37,7 @@ OF_MODELS: tuple[Check[Diagnosed], ...] = (
     columns.misleading_importances,
     columns.correlated_columns,
     columns.useless_columns,
+    tuning.no_effect,
     tuning.nothing_tuned,
 )
 """What is looked for in a model that was judged, in the order in which issues of one gravity are listed."""

@@ -168,3 +168,8 @@ def test_ties_go_to_the_nearest_in_the_closed_form_too() -> None:
         return next(cell["metrics"]["accuracy"]["mean"] for cell in cells if cell["model"] == "knn")
 
     assert scores() == scores("--no-shortcut")
+
+
+def test_a_diagnosis_names_parameters_without_effect() -> None:
+    shown = typed("diagnose", "iris", "-m", "knn", "-p", "gamma=2").stdout
+    assert "gamma has no effect: it matters where weights is gaussian or laplacian" in " ".join(shown.split())

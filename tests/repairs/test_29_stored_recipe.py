@@ -6,8 +6,10 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import mlcli
 from mlcli.core.plugins import VARIABLE
 from tests.cli.shell import in_shell, typed
 
@@ -107,3 +109,14 @@ def test_a_run_of_a_plugin_names_it_and_imports_it_on_request_only(folder: Path)
     assert without.returncode == 0, without.stderr
     assert "left out, since" in without.stdout
     assert "left out, since" not in in_shell(*page, "--plugin", str(plugin), folder=elsewhere).stdout
+
+
+def test_rows_from_memory_cannot_be_run_again(folder: Path) -> None:
+    frame = pd.read_csv("mine.csv")
+    mlcli.eval(frame, ["zero-r"], target="buys", store=STORE)
+    again = typed("rerun", "1", "--store", STORE)
+    assert again.exit_code == 8
+    text = " ".join(again.stdout.split())
+    assert "not run" in text
+    assert "1 of 1 cell could not be run again, and 0 differ" in text
+    assert "came from memory, and no run keeps rows" in text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import stated_params
-from mlcli.core.effective import has_effect
+from mlcli.core.effective import has_effect, without_effect
 from mlcli.core.findings import CHOSEN, Entry, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
@@ -64,6 +64,14 @@ def _wider_search(diagnosed: Diagnosed, path: str, value: Entry, *, upwards: boo
             keys = {**base, "params": params, "tune": tune}
             return (Repair("option", f"-m '{as_typed({key: one for key, one in keys.items() if one})}'"),)
     return ()
+
+
+def no_effect(diagnosed: Diagnosed) -> Iterator[Issue]:
+    """Parameters that were set and have no effect beside the others."""
+    model = diagnosed.cell.model
+    if model.saved is None:
+        for sentence in without_effect(model.built()):
+            yield Issue("warning", f"{diagnosed.cell.label}: {sentence}", "the scores are those without it")
 
 
 def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:

@@ -28,6 +28,7 @@ SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
 ENDS = ("mean", "low", "high")
 ROUNDING = 1e-12
+NOT_RUN = GridCell("not run", "bad")
 RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
 CLOSE = GridCell("close", "best")
 TOLERANCE = (
@@ -132,13 +133,17 @@ def rerun_of(
         shown = again[:SHOWN] if again else "-"
         splits = str(len(before.splits))
         result = CLOSE if agrees(one, was, now) and not one.same else RESULTS[one.same]
+        result = NOT_RUN if one.after is None else result
         rows.append([before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, result])
-    differing, every = sum(not agrees(one, was, now) for one in cells), counted(len(cells), "cell")
+    not_run, every = sum(one.after is None for one in cells), counted(len(cells), "cell")
+    differing = sum(not agrees(one, was, now) for one in cells) - not_run
     equal = sum(one.same for one in cells)
     same = "the same answers to the bit as in"
     if equal < len(cells):
         same = f"{counted(equal, 'cell')} with the same answers to the bit, the others close to"
     said = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
+    if not_run:
+        said = f"{not_run} of {every} could not be run again, and {differing} differ from"
     remarks = [*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)]
     remarks += [TOLERANCE] if is_other_hardware(was, now) else []
     return (
