@@ -50,7 +50,7 @@ GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
 """The method that grows the trees, and its parameters for so many columns."""
 
 
-@register("tree-embedding", reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014 (clicks on ads)", revision=4)
+@register("tree-embedding", reference="Geurts, Ernst & Wehenkel 2006; He et al. 2014 (clicks on ads)", revision=5)
 class TreeEmbedding(Step):
     """Leaves instead of columns."""
 
