@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.metrics.base import Metric
+from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
@@ -82,11 +83,37 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
     return splits
 
 
+CONSTANT = Undefined("each split judges one row, and all that its score depends on is the class that was left out")
+
+
+def _area_of_rows_left_out(metric: Metric) -> Metric:
+    """The metric, undefined for constants: without a row of a class, this class gets a smaller share.
+
+    Such scores rank every pair of rows the wrong way round, an area of 0 where a constant has 0.5.
+    """
+
+    def compute(answers: Answers) -> Score:
+        assert metric.rankings is not None
+        rankings = metric.rankings(answers)
+        is_constant = all(
+            one.positive.any()
+            and not one.positive.all()
+            and np.ptp(one.ranks[one.positive]) == np.ptp(one.ranks[~one.positive]) == 0
+            and one.ranks[one.positive][0] < one.ranks[~one.positive][0]
+            for one in rankings
+        )
+        return CONSTANT if rankings and is_constant else metric.compute(answers)
+
+    return replace(metric, compute=compute)
+
+
 def within_splits(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Metric:
     """The metric without the classes that have fewer rows than there are splits to judge them.
 
     Pooling such splits would compare scores of different fits. Of two classes none can be left out.
     """
+    if pooled and metric.rankings is not None and all(len(answers) == 1 for answers in splits):
+        return _area_of_rows_left_out(metric)
     if metric.without is None or pooled or len(joined(splits).classes) == 2:
         return metric
     rare = rare_classes(metric, splits)
