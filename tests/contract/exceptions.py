@@ -48,6 +48,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "adaboost[",
         "label_names",
     ): "of equally probable classes a round answers the first, which later rounds mind",
+    (
+        "extra-trees[reuse=False,combine=votes]",
+        "label_names",
+    ): "a leaf without a column left to ask for may have two classes alike, and votes for the first",
     ("stacking[", "label_names"): "rows are dealt into folds in the order of their classes",
     ("stacking[", "weights_count_as_repeats"): "rows are dealt into folds, whatever they weigh",
     ("tuned[", "weights_count_as_repeats"): "rows are dealt into inner folds, whatever they weigh",
