@@ -22,7 +22,7 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels test-sklearn test-clusters test-wheel audit
+.PHONY: help run test test-kernels test-sklearn test-repairs test-clusters test-wheel audit
 .PHONY: check lint types layers docs-check docs site bench soak format clean
 
 help: ## show this list
@@ -39,6 +39,9 @@ test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling the
 
 test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of mlcli.sklearn
 	$(BIN)/python -m pytest $(SPREAD) tests/sklearn/every_estimator.py
+
+test-repairs: $(VENV)/.dev ## every option that diagnose prints, on every shipped dataset
+	$(BIN)/python -m pytest $(SPREAD) tests/checks/every_diagnosis.py
 
 test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
 	$(BIN)/python -m pytest tests/clusters

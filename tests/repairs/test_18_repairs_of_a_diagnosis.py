@@ -41,7 +41,8 @@ def test_every_option_of_a_diagnosis_can_be_typed(name: str, model: str) -> None
             assert result.exit_code == 0, f"{issue['code']}: {text}\n{result.output}"
             if promised:
                 metric, _, score = promised.partition(" ")
-                means = [cell["metrics"][metric]["mean"] for cell in document(result)["cells"]]
+                cells = [cell for cell in document(result)["cells"] if cell["status"] == "done"]
+                means = [cell["metrics"][metric]["mean"] for cell in cells]
                 assert any(mean == pytest.approx(float(score), rel=1e-3) for mean in means)
             if issue["code"] in RESOLVED_BY_DROPPING:
                 again = diagnosed(name, "-m", model, *words)["issues"]
