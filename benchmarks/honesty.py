@@ -16,6 +16,7 @@ from functools import partial
 from multiprocessing import Pool
 from multiprocessing.pool import Pool as PoolOfProcesses
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 
@@ -45,7 +46,7 @@ from benchmarks.known_truth import (
 )
 from benchmarks.verdicts import CONTESTS, claimed
 from mlcli.metrics.base import Metric
-from mlcli.metrics.distributions import normal_quantile, student_t_quantile
+from mlcli.metrics.distributions import student_t_quantile
 from mlcli.metrics.intervals import scored_share
 from mlcli.metrics.over_units import over_units
 from mlcli.metrics.pooling import distinct, joined, parts_of
@@ -130,7 +131,7 @@ def width_by_rows(metric: Metric, mean: float, error: float, rows: int) -> float
     """How wide an interval of 95 % is where rows are all that varies: Wilson's of a rate, else Student's t."""
     student = student_t_quantile(0.975, rows - 1)
     if metric.scale == "rate":
-        quantile = normal_quantile(0.975) if metric.aggregation == "share of rows" else student
+        quantile = NormalDist().inv_cdf(0.975) if metric.aggregation == "share of rows" else student
         wilson = scored_share(mean, mean * (1 - mean) / error**2, quantile, "")
         return float(wilson.high or 0.0) - float(wilson.low or 0.0)
     reach = student * error

@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from mlcli.core.aliases import other_names, setting_for, without_ending
 
 LONGEST = 100
-"""A longer name is no slip of a valid one: none is suggested, which would take long, and messages shorten it."""
-SHORT = 3
-"""In names of so few letters one may be wrong."""
+"""Longer names get no suggestion, since comparing them takes long; messages shorten them."""
 MOST_LISTED = 200
 MOST = 3
-"""So many names are suggested where they are equally near."""
+"""At most so many equally similar names are suggested."""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
@@ -21,22 +19,24 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
 
 
 def likely_names(name: str, valid: Iterable[str]) -> list[str]:
-    """The valid names that may be meant: what another program calls so, or those with the fewest other letters."""
+    """The valid names that may be meant: an alias, the only one that starts so, or the most similar ones."""
     if len(name) > LONGEST:
         return []
-    known = {_plain(candidate): candidate for candidate in valid}
+    valid_names = {_plain(candidate): candidate for candidate in valid}
     wanted = _plain(name)
-    others = [
-        other for other in map(_plain, (wanted, *other_names(name), without_ending(wanted))) if other in known
+    aliases = [
+        alias
+        for alias in map(_plain, (wanted, *other_names(name), without_ending(wanted)))
+        if alias in valid_names
     ]
-    starting = [plain for plain in known if wanted and plain.startswith(wanted)]
-    if others or len(starting) == 1:
-        return [known[(others or starting)[0]]]
-    as_long = (plain for plain in known if abs(len(plain) - len(wanted)) <= _most_wrong(wanted, plain))
-    wrong = {plain: _wrong_letters(wanted, plain) for plain in as_long}
-    close = [plain for plain, letters in wrong.items() if letters <= _most_wrong(wanted, plain)]
-    best = sorted((wrong[plain], -_common_start(wanted, plain), plain) for plain in close)
-    return [known[plain] for letters, _, plain in best[:MOST] if letters == best[0][0]]
+    longer = [plain for plain in valid_names if wanted and plain.startswith(wanted)]
+    if aliases or len(longer) == 1:
+        return [valid_names[(aliases or longer)[0]]]
+    from difflib import SequenceMatcher, get_close_matches
+
+    close = get_close_matches(wanted, valid_names, n=MOST)
+    similarity = {plain: SequenceMatcher(None, plain, wanted).ratio() for plain in close}
+    return sorted(valid_names[plain] for plain in close if similarity[plain] == similarity[close[0]])
 
 
 def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> str:
@@ -58,31 +58,6 @@ def shortened(name: object) -> str:
 
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in "-_ ")
-
-
-def _most_wrong(wanted: str, plain: str) -> int:
-    """How many letters may be wrong: two, in long names about a third of all, in short ones one."""
-    length = max(len(wanted), len(plain))
-    return min(1, length - 1) if length <= SHORT else max(2, (length + 2) // 3)
-
-
-def _wrong_letters(first: str, second: str) -> int:
-    """How many letters must be left out, added, changed, or swapped with the next (Damerau 1964)."""
-    lines = [list(range(len(second) + 1))]
-    for i, letter in enumerate(first, start=1):
-        line, last = [i], lines[-1]
-        for j, other in enumerate(second, start=1):
-            cost = min(last[j] + 1, line[-1] + 1, last[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
-                cost = min(cost, lines[-2][j - 2] + 1)
-            line.append(cost)
-        lines.append(line)
-    return lines[-1][-1]
-
-
-def _common_start(first: str, second: str) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

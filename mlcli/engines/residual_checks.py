@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.tables import Array
-from mlcli.metrics.distributions import incomplete_beta
+from mlcli.metrics.distributions import f_tail
 
 DOUBTFUL = 0.05
 CHECKS = {
@@ -109,7 +109,7 @@ def _f_test(explained: float, left: float, first: float, second: float) -> tuple
     if left <= 0:
         return math.inf, 0.0
     ratio = explained / left
-    return ratio, incomplete_beta(second / 2, first / 2, second / (second + first * ratio))
+    return ratio, f_tail(ratio, first, second)
 
 
 def table_of_checks(checks: Array) -> findings.Table:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TypeGuard, TypeVar
 
 import numpy as np
@@ -24,7 +25,6 @@ from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
-from mlcli.metrics.distributions import fair_coin_two_sided, normal_quantile
 from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS
 from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
@@ -278,6 +278,13 @@ def _but_for_rounding(one: Array, other: Array, scale: float | Array) -> Array:
     return np.where(np.abs(differences) <= SAME * scale, 0.0, differences)
 
 
+def fair_coin_two_sided(heads: int, tails: int) -> float:
+    """The exact two-sided p of a split at least as uneven as this, where both sides are equally likely."""
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(heads, tails), heads + tails, 0.5)))
+
+
 def mcnemar(pair: PairedModels, mean: float) -> Difference:
     """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
     metric, (a, b) = pair.first.metric, pair.each(lambda one: one.one_round)
@@ -294,7 +301,7 @@ def mcnemar(pair: PairedModels, mean: float) -> Difference:
 def wald_plus_two(more: int, less: int, rows: int) -> Interval:
     """Interval of a difference of paired shares (Agresti & Min 2005): half a row more in each cell, then Wald."""
     centre = (more - less) / (rows + 2)
-    reach = normal_quantile(UPPER) * math.sqrt(more + less + 1 - (more - less) ** 2 / (rows + 2)) / (rows + 2)
+    reach = NormalDist().inv_cdf(UPPER) * math.sqrt(more + less + 1 - (more - less) ** 2 / (rows + 2)) / (rows + 2)
     return Interval(centre - reach, centre + reach, "Wald + 2").within(-1.0, 1.0)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Scale, Undefined
 from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
-from mlcli.metrics.distributions import normal_quantile, student_t_quantile
+from mlcli.metrics.distributions import student_t_quantile
 from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LITTLE_SPREAD,
@@ -255,7 +256,7 @@ def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
         return Interval(None, None, f"none: one {units.noun[:-1]} has no spread")
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
     rows *= trust_in(judged) * _rows_of_a_share(judged, width)
-    quantile = normal_quantile(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
+    quantile = NormalDist().inv_cdf(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
     how = f"Wilson over {_counted(units)}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)
     assert made.low is not None

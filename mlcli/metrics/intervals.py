@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.metrics.distributions import normal_quantile, student_t_quantile, student_t_tail
+from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 
 LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2
@@ -119,7 +120,7 @@ def wald(share: float, rows: float) -> Interval:
 
 def wilson(share: float, rows: float) -> Interval:
     """The interval of the shares that a normal test would not refuse."""
-    return scored_share(share, rows, normal_quantile(UPPER), f"Wilson over {counted(rows)}")
+    return scored_share(share, rows, NormalDist().inv_cdf(UPPER), f"Wilson over {counted(rows)}")
 
 
 def scored_share(share: float, rows: float, quantile: float, how: str) -> Interval:

@@ -28,7 +28,6 @@ import numpy as np
 
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array
-from mlcli.metrics.distributions import chi_square_tail, f_tail, range_quantile
 
 SAME_SCORE = 1e-12
 """Scores that differ by less than this share of the largest are equal: the rest is rounding."""
@@ -61,6 +60,8 @@ def ranked(scores: Array) -> Array:
 
 def friedman(scores: Array) -> RankTest | None:
     """The test of equal mean ranks; None where all scores of every dataset are equal."""
+    from scipy.special import chdtrc, fdtrc
+
     datasets, models = scores.shape
     ranks = ranked(scores)
     spread = float(((ranks - (models + 1) / 2) ** 2).sum())
@@ -71,12 +72,16 @@ def friedman(scores: Array) -> RankTest | None:
     left = datasets * (models - 1) - chi_square
     freedom = models - 1, (models - 1) * (datasets - 1)
     f = (datasets - 1) * chi_square / left if left > SAME_SCORE * chi_square else math.inf
-    return RankTest(chi_square, chi_square_tail(chi_square, models - 1), f, freedom, f_tail(f, *freedom))
+    p = 0.0 if math.isinf(f) else float(fdtrc(*freedom, f))
+    return RankTest(chi_square, float(chdtrc(models - 1, chi_square)), f, freedom, p)
 
 
 def critical_difference(models: int, datasets: int) -> float:
     """How far two mean ranks must lie apart to differ at 5 % (Nemenyi)."""
-    return range_quantile(1 - LEVEL, models) * math.sqrt(models * (models + 1) / (12 * datasets))
+    from scipy.stats import studentized_range
+
+    q = float(studentized_range.ppf(1 - LEVEL, models, math.inf))
+    return q * math.sqrt(models * (models + 1) / (12 * datasets))
 
 
 def groups_alike(ranks: Array, difference: float) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Summary
-from mlcli.metrics.distributions import normal_quantile
 from mlcli.metrics.intervals import wilson
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
@@ -104,4 +104,4 @@ def fold(right: int, first: int) -> LabelAnswers:
 @pytest.mark.parametrize(("deviations", "share"), [(1.96, 0.950004), (3.0, 0.997300)])
 def test_the_normal_range(deviations: float, share: float) -> None:
     """Section 4: 1.96 and 3 standard deviations (S0 equation 23, S2)."""
-    assert normal_quantile((1 + share) / 2) == pytest.approx(deviations, abs=1e-4)
+    assert NormalDist().inv_cdf((1 + share) / 2) == pytest.approx(deviations, abs=1e-4)

@@ -11,7 +11,6 @@ from mlcli.core.answers import Header
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import confusion
-from mlcli.metrics.distributions import normal_quantile
 from mlcli.metrics.intervals import wald, wilson
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
@@ -156,10 +155,6 @@ def test_intervals_of_an_error_rate(
     for made, (low, high) in ((wald, by_wald), (wilson, by_wilson)):
         found = made(errors / rows, rows)
         assert (found.low, found.high) == pytest.approx((low, high), abs=5e-7)
-
-
-def test_the_normal_range_of_1_96() -> None:
-    assert normal_quantile((1 + 0.950004) / 2) == pytest.approx(1.96, abs=5e-6)
 
 
 FOLDS = {

@@ -6,20 +6,15 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from mlcli.metrics.difference import fair_coin_two_sided
 from mlcli.metrics.distributions import (
-    fair_coin_two_sided,
+    f_tail,
     incomplete_beta,
-    normal_quantile,
     student_t_quantile,
     student_t_tail,
 )
 
 FREEDOMS = [1, 1.5, 2, 3, 4, 9, 14.3, 19, 20, 29, 99, 1_000, 12_345.6, 1e5, 1e6]
-
-
-@pytest.mark.parametrize("p", [1e-12, 1e-6, 0.01, 0.025, 0.3, 0.5, 0.6, 0.95, 0.975, 0.999, 1 - 1e-9])
-def test_normal_quantiles_are_scipys(p: float) -> None:
-    assert normal_quantile(p) == pytest.approx(stats.norm.ppf(p), rel=1e-10, abs=1e-15)
 
 
 @pytest.mark.parametrize("df", FREEDOMS)
@@ -39,8 +34,13 @@ def test_the_incomplete_beta_function_is_scipys_over_six_decades() -> None:
     for _ in range(500):
         a, b = 10 ** rng.uniform(-1, 5, 2)
         x = rng.beta(a, b)
-        assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), abs=1e-10)
-    assert (incomplete_beta(2, 3, 0), incomplete_beta(2, 3, 1)) == (0, 1)
+        assert incomplete_beta(a, b, x, 1 - x) == pytest.approx(special.betainc(a, b, x), abs=1e-10)
+    assert (incomplete_beta(2, 3, 0, 1), incomplete_beta(2, 3, 1, 0)) == (0, 1)
+
+
+@pytest.mark.parametrize(("x", "df"), [(0.0, 1), (0.3, 1), (2.0, 2), (7.7, 3), (11.0, 6), (40.0, 9)])
+def test_tails_of_f_are_scipys(x: float, df: int) -> None:
+    assert f_tail(x, df, 11) == pytest.approx(stats.f.sf(x, df, 11), rel=1e-12)
 
 
 @pytest.mark.parametrize(
