@@ -64,10 +64,10 @@ types: $(VENV)/.dev ## mypy, strict
 layers: $(VENV)/.dev ## which room may import which
 	$(BIN)/lint-imports --no-cache
 
-docs-check: $(VENV)/.dev ## generated pages are current, every link and command in the docs exists
+docs-check: $(VENV)/.dev ## generated pages can be made, every link and command in the docs exists
 	$(BIN)/python docs/build.py --check
 
-docs: $(VENV)/.dev ## write the generated pages again
+docs: $(VENV)/.dev ## generate the pages of methods, steps, protocols and commands
 	$(BIN)/python docs/build.py
 
 site: $(VENV)/.site ## the documentation as a site in build/site, the example of every page run

@@ -1,10 +1,16 @@
-"""Write the generated pages (methods, steps, protocols, commands); --check says what is stale."""
+"""Generate the pages of methods, steps, protocols and commands into docs/; --check tests every page.
+
+Only docs/methods/index.md is committed. It links to the source files, whose docstrings the pages are made of, so
+that it also works where the pages have not been generated. Nothing outside docs/ links to a generated page.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import cleandoc
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +26,7 @@ from mlcli.tasks.table import implied_by, kinds_of
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+INDEX = DOCS / "methods" / "index.md"
 EXAMPLE_DATA = {
     "classification": "penguins",
     "regression": "concrete",
@@ -45,24 +52,40 @@ FAMILIES: dict[str, Catalogue] = {"methods": MODELS, "steps": STEPS, "protocols"
 
 
 def main() -> None:
-    """Write the pages, or say what is wrong with them."""
+    """Write the pages, or print what is wrong with them."""
     if "--check" in sys.argv:
-        problems = [*stale_pages(), *broken_links(), *unknown_commands(), *missing_golden_cases()]
-        print("\n".join(problems) or "docs: pages current, links and commands exist")
+        generated = dict(pages())
+        texts = {path: path.read_text(encoding="utf-8") for path in hand_written()} | generated
+        problems = [*stale_index(), *broken_links(texts), *unknown_commands(texts), *missing_golden_cases()]
+        print("\n".join(problems) or "docs: the method index is current, links and commands exist")
         sys.exit(bool(problems))
+    write_pages(DOCS)
+    INDEX.write_text(index_of_sources(), encoding="utf-8")
+
+
+def write_pages(folder: Path) -> None:
+    """Write the generated pages below a folder that mirrors docs/."""
     for path, text in pages():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        target = folder / path.relative_to(DOCS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every generated page with its text."""
-    for folder, catalogue in FAMILIES.items():
-        entries = [entry for entry in catalogue.entries() if entry.distribution == "mlcli"]
+    """Each generated page with its text."""
+    for folder, entries in registered().items():
         for entry in entries:
             yield DOCS / folder / f"{entry.name}.md", page(entry, folder)
         yield DOCS / folder / "index.md", index(entries, folder)
     yield commands.PAGE, commands.page()
+
+
+def registered() -> dict[str, list[Entry]]:
+    """The methods, steps and protocols that come with mlcli."""
+    return {
+        folder: [entry for entry in catalogue.entries() if entry.distribution == "mlcli"]
+        for folder, catalogue in FAMILIES.items()
+    }
 
 
 def page(entry: Entry, folder: str) -> str:
@@ -143,45 +166,67 @@ def example(name: str, cls: Any) -> str:
 
 
 def index(entries: list[Entry], folder: str) -> str:
-    """All things of one folder with their one-liners, under the names of their families where they have some."""
+    """A list of the pages in a folder, by family where there are families."""
     lines = [f"# {folder.capitalize()}\n", *([ABOUT[folder]] if folder in ABOUT else [])]
-    for family, members in groupby(entries, key=lambda entry: entry.family):
-        lines += [f"\n## {family.replace('_', ' ').capitalize()}\n"] if family else []
-        lines += (f"- [{one.name}]({one.name}.md): {one.summary.partition(': ')[2]}" for one in members)
+    lines += listing(entries, lambda entry: f"{entry.name}.md")
     return "\n".join(lines) + "\n"
 
 
-def stale_pages() -> Iterator[str]:
-    """Generated pages that differ from what the sources say, or whose source is gone."""
-    wanted = dict(pages())
-    for path, text in wanted.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            yield f"{path.relative_to(ROOT)} is not current: run `make docs`"
-    for folder in FAMILIES:
-        for path in (DOCS / folder).glob("*.md"):
-            if path not in wanted:
-                yield f"{path.relative_to(ROOT)} describes nothing that is registered"
+def index_of_sources() -> str:
+    """The committed index of methods, steps and protocols, with links to their source files."""
+    lines = [
+        "# Methods, steps and protocols\n",
+        "Each links to its source, which opens with formula, assumptions, cost and reference. `mlcli models NAME`",
+        "prints the same with all parameters; `make site` makes a page of each. Generated: do not edit.",
+    ]
+    for folder, entries in registered().items():
+        if folder != "methods":
+            lines += [f"\n## {folder.capitalize()}\n"]
+        lines += listing(entries, lambda entry: f"../../{entry.module.replace('.', '/')}.py")
+    return "\n".join(lines) + "\n"
 
 
-def written() -> Iterator[Path]:
-    """Every Markdown page of the project."""
-    yield from ROOT.glob("*.md")
-    yield from DOCS.rglob("*.md")
+def listing(entries: list[Entry], link: Callable[[Entry], str]) -> Iterator[str]:
+    """A line for each entry, below the name of its family if it has one."""
+    for family, members in groupby(entries, key=lambda entry: entry.family):
+        if family:
+            yield f"\n## {family.replace('_', ' ').capitalize()}\n"
+        yield from (f"- [{entry.name}]({link(entry)}): {entry.summary.partition(': ')[2]}" for entry in members)
 
 
-def broken_links() -> Iterator[str]:
-    """Relative links that lead nowhere."""
-    for path in written():
-        for target in LINK.findall(path.read_text(encoding="utf-8")):
-            if not (path.parent / target.strip()).exists():
+def stale_index() -> Iterator[str]:
+    """The committed index, if it differs from what the sources say."""
+    if INDEX.read_text(encoding="utf-8") != index_of_sources():
+        yield f"{INDEX.relative_to(ROOT)} is not current: run `make docs`"
+
+
+def hand_written() -> Iterator[Path]:
+    """The committed Markdown pages."""
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    yield from (ROOT / name for name in files if (ROOT / name).exists())
+
+
+def broken_links(texts: dict[Path, str]) -> Iterator[str]:
+    """Relative links to nothing, and links from outside docs/ to pages that are not committed."""
+    committed = set(hand_written())
+    for path, text in texts.items():
+        for target in LINK.findall(text):
+            linked = Path(os.path.normpath(path.parent / target.strip()))
+            inside = DOCS in path.parents
+            if not (linked in texts and (inside or linked in committed)) and not (
+                linked.exists() and linked.suffix != ".md"
+            ):
                 yield f"{path.relative_to(ROOT)}: no such file: {target}"
 
 
-def unknown_commands() -> Iterator[str]:
-    """Commands in the docs whose verb does not exist."""
+def unknown_commands(texts: dict[Path, str]) -> Iterator[str]:
+    """Commands in the docs that do not exist."""
     verbs = {path.stem for path in (ROOT / "mlcli" / "cli").glob("*.py")}
-    for path in written():
-        code = "\n".join(block or line for block, line in CODE.findall(path.read_text(encoding="utf-8")))
+    for path, text in texts.items():
+        code = "\n".join(block or line for block, line in CODE.findall(text))
         for verb in COMMAND.findall(code):
             if verb not in verbs:
                 yield f"{path.relative_to(ROOT)}: there is no command 'mlcli {verb}'"

@@ -29,18 +29,7 @@ Results go to standard output, remarks and progress to standard error. `mlcli --
 shell (bash, zsh, fish) complete commands, options, methods with their parameters and values, protocols, metrics,
 tasks, datasets, columns and runs.
 
-| exit code | meaning |
-| --- | --- |
-| 0 | done |
-| 1 | a bug in mlcli; the message says how to report it |
-| 2 | the command line: an option, a name or a parameter |
-| 3 | an experiment file |
-| 4 | data |
-| 5 | some cells failed, or a model that was asked for was skipped; the others are shown |
-| 6 | the store, the disk, or memory; `verify` has found a difference |
-| 7 | a model file that was refused |
-| 8 | what was asked to hold does not: a gate, the answers of a `rerun`, `--strict` and an issue |
-| 130, 143 | interrupted by Ctrl-C, by SIGTERM; what was stored is kept |
+[Exit codes](gates.md#exit-codes) are fixed.
 """
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 BEFORE = {

@@ -13,6 +13,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from build import write_pages
 from typer.testing import CliRunner, Result
 
 from mlcli.cli._verbs import app
@@ -42,6 +43,7 @@ def main() -> None:
     shutil.rmtree(PAGES, ignore_errors=True)
     for name in COPIED:
         copy(ROOT / name)
+    write_pages(PAGES / "docs")
     pages = [page for folder in GENERATED for page in sorted((PAGES / "docs" / folder).glob("*.md"))]
     with ProcessPoolExecutor(cores()) as pool:
         failed = [failure for failures in pool.map(run_examples, pages) for failure in failures]
