@@ -40,8 +40,8 @@ test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling the
 test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of mlcli.sklearn
 	$(BIN)/python -m pytest $(SPREAD) tests/sklearn/every_estimator.py
 
-test-repairs: $(VENV)/.dev ## every option that diagnose prints, on every shipped dataset
-	$(BIN)/python -m pytest $(SPREAD) tests/checks/every_diagnosis.py
+test-repairs: $(VENV)/.dev ## every repair that audit and diagnose print, on every shipped dataset
+	$(BIN)/python -m pytest $(SPREAD) tests/checks/every_audit.py tests/checks/every_diagnosis.py
 
 test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
 	$(BIN)/python -m pytest tests/clusters

@@ -1,4 +1,4 @@
-"""Every option that ``diagnose`` prints about a model of each shipped dataset can be typed as it stands.
+"""Diagnose a model of each shipped dataset: every option that is printed works, and sound models have no issue.
 
 It takes minutes, so that ``make test-repairs`` runs it and ``make test`` does not.
 """
@@ -9,7 +9,8 @@ import pytest
 
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from tests.repairs.test_18_repairs_of_a_diagnosis import test_every_option_of_a_diagnosis_can_be_typed as check
+from tests.checks.repairs import assert_options_work
+from tests.checks.test_diagnosed import assert_no_serious_issue
 
 METHODS = {
     "classification": "decision-tree",
@@ -24,6 +25,29 @@ METHODS = {
 """A method for each kind of task that a shipped dataset has."""
 
 
+SOUND = (
+    *(("iris", "lda"), ("wdbc", "logistic-regression"), ("penguins", "random-forest"), ("wine", "naive-bayes")),
+    *(
+        ("credit_g", "logistic-regression"),
+        ("vote", "logistic-regression"),
+        ("ionosphere", "knn"),
+        ("olive", "knn"),
+    ),
+    *(("travelmode", "logistic-regression"), ("breast_cancer", "naive-bayes"), ("arrests", "logistic-regression")),
+    *(("digits", "knn"), ("abalone", "linear-regression"), ("wdbc", "lda"), ("ionosphere", "knn")),
+)
+"""Sound shipped datasets, each with a method that suits it."""
+
+
 @pytest.mark.parametrize("name", shipped_paths())
 def test_options_of_a_diagnosis_of_a_shipped_dataset(name: str) -> None:
-    check(name, METHODS[str(load(name).task)])
+    assert_options_work(name, METHODS[str(load(name).task)])
+
+
+def test_options_of_a_diagnosis_of_a_tuned_model() -> None:
+    assert_options_work("zoo", "{use: knn, tune: {k: [1, 2]}}")
+
+
+@pytest.mark.parametrize(("name", "model"), SOUND)
+def test_a_model_that_suits_its_dataset_has_no_serious_issue(name: str, model: str) -> None:
+    assert_no_serious_issue(name, model)

@@ -10,16 +10,11 @@ import pytest
 from mlcli.checks.audit import audited, audits_of, issues_of_data
 from mlcli.checks.repairs import joined_sidecar
 from mlcli.checks.table import AT_A_GLANCE, OF_DATA
-from mlcli.core.errors import UsageError
-from mlcli.core.issues import GRAVITIES, Issue, code_of, found_by, is_serious
-from mlcli.core.strict_yaml import parse
+from mlcli.core.issues import GRAVITIES, Issue, code_of, is_serious
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.file import read_experiment
-from mlcli.experiment.spec.model_text import protocol_from_text
-from mlcli.experiment.spec.plan import plan
 from tests.checks.faults import FAULTS, Fault, csv_of, sound
 
 NOT_SOUND = {
@@ -36,9 +31,6 @@ NOT_SOUND = {
     "zoo": "classes of 4 and 5 rows for ten folds",
 }
 """What is really wrong with the other shipped datasets."""
-
-NEEDED_TOO = {"time-ignored": "forward-chaining", "given-parts": "given"}
-"""The protocol that is named beside the role of a column."""
 
 
 def made(folder: Path, fault: Fault) -> Dataset:
@@ -68,24 +60,6 @@ def test_a_fault_is_found_with_its_evidence(fault: Fault, tmp_path: Path) -> Non
     assert all(one.evidence or one.repairs for one in found)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.code}-{fault.column or 'rows'}")
-def test_a_repair_can_be_pasted(fault: Fault, tmp_path: Path) -> None:
-    dataset = made(tmp_path, fault)
-    for one in those_of(fault, issues_of_data(dataset)):
-        for repair in one.repairs:
-            if repair.place in ("sidecar", "experiment"):
-                assert isinstance(parse(repair.text, "repair", UsageError).value, dict)
-            if repair.place == "experiment":
-                (tmp_path / "it.yaml").write_text(f"data: [my.csv]\n{repair.text}\n", encoding="utf-8")
-                assert plan(read_experiment(tmp_path / "it.yaml"))
-            if repair.place == "sidecar" and "COLUMN" not in repair.text:
-                pasted = f"target: y\n{repair.text}\n"
-                (tmp_path / "my.yaml").write_text(pasted, encoding="utf-8")
-                protocol = ProtocolSpec(NEEDED_TOO[fault.code]) if fault.code in NEEDED_TOO else None
-                again = audited(load(str(tmp_path / "my.csv")), protocol)
-                assert not those_of(fault, found_by(OF_DATA, again)), pasted
-
-
 def test_sound_rows_have_no_issue(tmp_path: Path) -> None:
     assert issues_of_data(made(tmp_path, Fault("", lambda columns, rng: None))) == []
 
@@ -112,16 +86,6 @@ def test_what_cannot_be_split_is_said_before_anything_runs(tmp_path: Path) -> No
     )
     assert audit.serious[0].code == "splitting"
     assert audit.serious[0].gravity == "grave"
-
-
-@pytest.mark.parametrize("name", ["zoo", "weather_numeric", "glass", "soybean"])
-def test_the_protocols_that_are_offered_are_legal(name: str) -> None:
-    dataset = load(name)
-    for one in issues_of_data(dataset):
-        for repair in one.repairs:
-            if repair.text.startswith("--protocol '"):
-                spec = protocol_from_text(repair.text.partition("'")[2].rstrip("'"))
-                assert not audited(dataset, spec).refused
 
 
 def test_groups_and_forward_chaining_are_not_blamed(tmp_path: Path) -> None:

@@ -177,21 +177,16 @@ def test_every_check_of_models_has_a_first_line() -> None:
 
 
 SOUND = (
-    *(("iris", "lda"), ("wdbc", "logistic-regression"), ("penguins", "random-forest"), ("wine", "naive-bayes")),
-    *(
-        ("credit_g", "logistic-regression"),
-        ("vote", "logistic-regression"),
-        ("ionosphere", "knn"),
-        ("olive", "knn"),
-    ),
-    *(("diabetes_progression", "ridge"), ("travelmode", "logistic-regression"), ("breast_cancer", "naive-bayes")),
-    *(("arrests", "logistic-regression"), ("digits", "knn"), ("abalone", "linear-regression")),
-    *(("wine", "lda"), ("vote", "decision-tree"), ("labor", "naive-bayes")),
-    *(("iris", "knn"), ("wdbc", "lda"), ("ionosphere", "decision-tree")),
+    *(("iris", "knn"), ("wine", "lda"), ("labor", "naive-bayes")),
+    *(("diabetes_progression", "ridge"), ("vote", "decision-tree")),
 )
-"""Sound shipped datasets of classes or numbers, each with a method that suits it: twenty of them."""
+"""Sound shipped datasets, each with a method that suits it; ``every_diagnosis.py`` has more."""
 
 
 @pytest.mark.parametrize(("name", "model"), SOUND)
 def test_sound_models_have_no_serious_issue(name: str, model: str) -> None:
-    assert [one for one in issues_of_model(diagnosed_of(name, model)) if is_serious(one)] == []
+    assert_no_serious_issue(name, model)
+
+
+def assert_no_serious_issue(name: str, model: str) -> None:
+    assert [issue for issue in issues_of_model(diagnosed_of(name, model)) if is_serious(issue)] == []

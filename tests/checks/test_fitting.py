@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import cache
 from typing import Any
 
 import pytest
 
-from mlcli.experiment.spec.model_text import models_from_text
 from tests.cli.shell import document, typed
 
 CODES = {"overfitting", "underfitting", "more-rows-help"}
@@ -87,24 +85,3 @@ def test_the_shell_shows_scores_remedies_and_with_v_the_curve() -> None:
 def test_what_cannot_be_diagnosed() -> None:
     assert "one model" in typed("diagnose", "iris", "-m", "{use: knn, grid: {k: [1, 3]}}").output
     assert "ridge does regression" in typed("diagnose", "iris", "-m", "ridge").output
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("diabetes_progression", "-m", "decision-tree"),
-        ("concrete", "-m", "linear-regression"),
-        ("travelmode", "-m", "logistic-regression"),
-    ],
-)
-def test_what_repairs_a_model_can_be_typed_as_it_stands(words: tuple[str, ...]) -> None:
-    found = diagnosed(*words)
-    texts = [
-        repair["text"].partition("  #")[0]
-        for issue in found["issues"]
-        for repair in issue["repairs"]
-        if repair["place"] == "option" and repair["text"].startswith("-m '")
-    ]
-    assert texts
-    for text in texts:
-        assert models_from_text([shlex.split(text)[1]])

@@ -1,15 +1,12 @@
-"""Every repair that is printed can be pasted as it stands, resolves what was found, and breaks nothing.
+"""Repairs that are printed can be pasted, resolve what was found, and break nothing.
 
-Each repair that ``audit`` prints is applied to every shipped dataset, with its sidecar and without it.
+``every_audit.py`` and ``every_diagnosis.py`` apply those of every shipped dataset (``make test-repairs``).
 """
 
 from __future__ import annotations
 
-import json
-import shlex
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,155 +14,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlcli.checks.audit import audited, audits_of, issues_in, issues_of_data
-from mlcli.checks.audited import Audited
+from mlcli.checks.audit import issues_of_data
 from mlcli.checks.repairs import joined_sidecar
-from mlcli.core.errors import UsageError
 from mlcli.core.issues import Issue, Repair, is_serious
-from mlcli.core.schema import Schema, SchemaField
-from mlcli.core.strict_yaml import parse
-from mlcli.core.tables import Table
-from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.run.learner import train
-from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.file import read_experiment
-from mlcli.experiment.spec.model_text import protocol_from_text
-from mlcli.experiment.spec.plan import plan
 from tests.checks.faults import FAULTS, Fault, csv_of, sound, written
-from tests.cli.shell import typed
-
-WITH_PROTOCOL = {"time-ignored": "forward-chaining", "given-parts": "given"}
-"""The protocol that a repair names beside the role of a column."""
-WORSE_WITHOUT = (
-    "breast_cancer",
-    "cmudict_stress",
-    "housing_satisfaction",
-    "olive",
-    "supermarket_2000",
-    "travelmode",
-)
-"""The datasets of which more is found without their sidecar."""
-JUDGED_OTHERWISE = {"rare-classes", "imbalance", "unlabelled"}
-"""What stays true of the rows: the repair is a metric, or a method, that suits such rows."""
+from tests.checks.repairs import apply_all, apply_to_shipped, assert_options_work, with_repair, write_sidecar, yaml
+from tests.cli.shell import document, typed
 
 
-def yaml(text: str) -> Any:
-    return parse(text, "sidecar", UsageError).value
+@pytest.mark.parametrize("name", ["labor", "glass"])
+def test_every_repair_of_an_audit_resolves_its_issue(name: str, tmp_path: Path) -> None:
+    apply_to_shipped(name, tmp_path)
 
 
-def write_sidecar(path: Path, declared: dict[str, Any]) -> None:
-    """JSON is YAML, too, and quotes every text."""
-    path.with_suffix(".yaml").write_text(json.dumps(declared), encoding="utf-8")
+def test_every_option_of_a_diagnosis_can_be_typed() -> None:
+    assert_options_work("labor", "naive-bayes")
 
 
-def with_repair(path: Path, declared: dict[str, Any], repair: Repair) -> Dataset:
-    """The file, its sidecar with the lines of a repair in the place of what it says of the same columns."""
-    pasted = yaml(repair.text)
-    columns = {**declared.get("columns", {}), **pasted["columns"]}
-    roles = {
-        role: [one for one in names if one not in columns] for role, names in declared.get("roles", {}).items()
-    }
-    write_sidecar(path, {**declared, "columns": columns, "roles": roles})
-    return load(str(path))
-
-
-def is_left(issue: Issue, before: Audited, after: Audited) -> bool:
-    """Whether the same is still found: of one of the columns, or as a warning of a protocol of the same kind."""
-    if issue.code == "splitting":
-        category = before.splits_with_warnings[1][issue.sentence]
-        return category in after.splits_with_warnings[1].values()
-    same = [one for one in issues_in(after) if one.code == issue.code]
-    return any(not issue.columns or set(one.columns) & set(issue.columns) for one in same)
-
-
-def behind_steps(cell: Cell) -> Audited:
-    """The dataset of a cell as the steps that its model names leave it."""
-    dataset = cell.dataset
-    assert isinstance(dataset, Dataset)
-    named = {step.use for step in cell.model.steps or ()}
-    steps = tuple(step for step in cell.steps if step.use in named)
-    table = dataset.table.select(column.name for column in dataset.schema.features())
-    for step in train(dataset, cell.kind, cell.model, steps, 1).pipeline.steps:
-        table = step.apply(table)
-    others = [field for field in dataset.schema if field.column not in dataset.schema.features()]
-    fields = (*(SchemaField(column) for column in table.columns), *others)
-    beside = [(field.column, dataset.table.cells(field.column.name)) for field in others]
-    changed = Table.of([*table.parts(), *beside], len(dataset))
-    return replace(audited(dataset), dataset=replace(dataset, table=changed, schema=Schema(fields)))
-
-
-def baseline_of(dataset: Dataset) -> str:
-    planned = audited(dataset).planned
-    assert planned is not None
-    return planned.kind.baseline
-
-
-def assert_evaluates(path: Path, *options: str) -> None:
-    result = typed("eval", str(path), *options)
+@pytest.mark.parametrize(("name", "model"), [("travelmode", "naive-bayes"), ("arrests", "one-r")])
+def test_a_method_that_can_be_tuned_is_tuned_by_the_option(name: str, model: str) -> None:
+    """A ranking whose rows can be classified as well; a reference model that is left out beside its tuned form."""
+    result = typed("eval", name, "-m", model, "--tune", "--json")
     assert result.exit_code == 0, result.output
-
-
-def apply_to_sidecar(path: Path, declared: dict[str, Any], issue: Issue, repair: Repair, before: Audited) -> None:
-    repaired = with_repair(path, declared, repair)
-    protocol = WITH_PROTOCOL.get(issue.code) if "protocol" in repair.text else None
-    after = audited(repaired, protocol_from_text(protocol))
-    assert not is_left(issue, before, after)
-    new = {one.code for one in issues_in(after) if is_serious(one)} - {one.code for one in issues_in(before)}
-    assert not new
-    assert_evaluates(path, "-m", baseline_of(repaired))
-
-
-def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
-    spec = path.with_name("experiment.yaml")
-    models = "" if "models:" in repair.text else f"models: [{baseline_of(before.dataset)}]\n"
-    spec.write_text(f"data: [{path.name}]\n{models}{repair.text}\n", encoding="utf-8")
-    experiment = read_experiment(spec)
-    cells = plan(experiment)
-    assert [cell.skipped for cell in cells if cell.model.steps and cell.skipped] == []
-    if issue.code not in JUDGED_OTHERWISE:
-        stepped = next((cell for cell in cells if cell.model.steps), None)
-        after = audits_of(experiment)[0].audited if stepped is None else behind_steps(stepped)
-        assert not is_left(issue, before, after)
-
-
-def apply_as_option(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
-    words = shlex.split(repair.text)
-    if words[0] == "--protocol":
-        assert not is_left(issue, before, audited(before.dataset, protocol_from_text(words[1])))
-    assert_evaluates(path, *words, *(() if "-m" in words else ("-m", baseline_of(before.dataset))))
-
-
-def apply_all(path: Path, declared: dict[str, Any], code: str = "") -> None:
-    """Apply each repair by itself, and see that it resolves what it is for."""
-    write_sidecar(path, declared)
-    before = audited(load(str(path)))
-    for issue in issues_in(before):
-        for repair in issue.repairs if code in ("", issue.code) else ():
-            write_sidecar(path, declared)
-            try:
-                if repair.place == "sidecar":
-                    apply_to_sidecar(path, declared, issue, repair, before)
-                elif repair.place == "experiment":
-                    apply_to_experiment(path, issue, repair, before)
-                elif repair.place == "option":
-                    apply_as_option(path, issue, repair, before)
-            except Exception as error:
-                error.add_note(f"{issue.code}: {issue.sentence}\n{repair.text}")
-                raise
-
-
-@pytest.mark.parametrize(
-    ("name", "bare"), [*((name, False) for name in shipped_paths()), *((name, True) for name in WORSE_WITHOUT)]
-)
-def test_every_repair_of_an_audit_resolves_its_issue(name: str, bare: bool, tmp_path: Path) -> None:
-    source = shipped_paths()[name]
-    declared = yaml(source.with_suffix(".yaml").read_text(encoding="utf-8"))
-    if bare:
-        declared = {"target": declared["target"]} if declared.get("target") else {}
-    shutil.copy(source, tmp_path / "my.csv")
-    apply_all(tmp_path / "my.csv", declared)
+    assert f"{model} (tuned)" in {cell["label"] for cell in document(result)["cells"] if cell["status"] == "done"}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.code}-{fault.column or 'rows'}")
