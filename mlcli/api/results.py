@@ -15,7 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document, Grid
-from mlcli.report.formats.table import CSV, JSON, known_format, renderer_of
+from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
 from mlcli.report.scoring.gates import ExperimentOutcome, Gate
 from mlcli.report.scoring.scored import Scored, judged_answers

@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, TextIO
 
 from mlcli.report.document import Document
-from mlcli.report.formats.table import JSON, renderer_of
+from mlcli.report.formats._registry import JSON, renderer_of
 from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page
 

@@ -12,7 +12,7 @@ import typer
 from mlcli.cli._completion import column_names, data_names, parameter_values, task_names
 from mlcli.cli._declaring import flag, option, shared
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
-from mlcli.report.formats.table import FORMATS, known_format
+from mlcli.report.formats._registry import FORMATS, known_format
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec

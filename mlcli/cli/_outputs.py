@@ -17,7 +17,7 @@ from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
 from mlcli.core.names import counted, did_you_mean, free_name
 from mlcli.report.document import Document, grid
-from mlcli.report.formats.table import CSV
+from mlcli.report.formats._registry import CSV
 
 Columns = Mapping[str, Sequence[str]]
 PICTURE_FORMATS = ("svg", "png", "pdf")

@@ -26,7 +26,7 @@ from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
-from mlcli.report.formats.table import CSV, JSON, TEXT
+from mlcli.report.formats._registry import CSV, JSON, TEXT
 from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
 from mlcli.report.scoring.scored import Scored
 from mlcli.report.views.results import Details, gates_as_elements, results_of

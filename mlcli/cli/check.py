@@ -21,7 +21,7 @@ def check_command(specs: Specs, format: Format = "text") -> None:
     from mlcli.core.errors import ExitCode, ExperimentError
     from mlcli.experiment.spec.file import check
     from mlcli.report.document import grid
-    from mlcli.report.formats.table import TEXT
+    from mlcli.report.formats._registry import TEXT
 
     problems = {spec: check(spec) for spec in specs}
     rows = [(str(spec), one.where, one.what, one.hint) for spec, found in problems.items() for one in found]

@@ -50,7 +50,7 @@ def curve_command(
     from mlcli.experiment.run.batch import run
     from mlcli.experiment.spec.plan import plan
     from mlcli.experiment.spec.sweeps import CurveRequest, experiment_of
-    from mlcli.report.formats.table import CSV
+    from mlcli.report.formats._registry import CSV
     from mlcli.report.views.curves import sweep_as_json, sweep_as_table, sweep_of
 
     split = {"folds": folds, "repeats": repeats}

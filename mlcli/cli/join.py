@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._outputs import Force, Output, refuse_to_replace
 from mlcli.core.errors import UsageError
-from mlcli.report.formats.table import FORMATS, known_format
+from mlcli.report.formats._registry import FORMATS, known_format
 
 EXAMPLES = (
     "mlcli join orders.csv customers.csv --on customer",
@@ -42,7 +42,7 @@ def join_command(
     from mlcli.core.names import did_you_mean
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
-    from mlcli.report.formats.table import CSV, TEXT
+    from mlcli.report.formats._registry import CSV, TEXT
     from mlcli.report.views.two_files import joined_as_json, joined_of, remarks_on
 
     if how not in KEEPS:

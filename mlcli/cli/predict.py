@@ -9,7 +9,7 @@ from mlcli.cli._declaring import argument, flag
 from mlcli.cli._options import RowFormat
 from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
 from mlcli.core.errors import UsageError
-from mlcli.report.formats.table import CSV
+from mlcli.report.formats._registry import CSV
 
 ROW = "row"
 WITHOUT_CSV = "leave out --output, --probabilities, --log-density and --confidence, or --explain"

@@ -65,7 +65,7 @@ def report_command(
 
 def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.experiment.run.reproduction import PLUGINS
-    from mlcli.report.formats.table import CSV
+    from mlcli.report.formats._registry import CSV
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.full_report import provenance_of_run, report_of
     from mlcli.report.views.results_as_json import results_as_json

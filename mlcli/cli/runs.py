@@ -48,7 +48,7 @@ def show_command(
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
-    from mlcli.report.formats.table import CSV
+    from mlcli.report.formats._registry import CSV
     from mlcli.report.scoring.scored import scored
     from mlcli.report.views.results import results_of
     from mlcli.report.views.results_as_json import results_as_json

@@ -37,9 +37,9 @@ from mlcli.report.document import (
     Sentence,
     grid,
 )
+from mlcli.report.formats._registry import RENDERED, known_format, renderer_of
 from mlcli.report.formats.html import fragment_of
 from mlcli.report.formats.latex import COMMANDS
-from mlcli.report.formats.table import RENDERERS, known_format, renderer_of
 from mlcli.report.page import Page
 from mlcli.report.pictures.files import FIGURES
 from tests.cli.shell import document, typed
@@ -93,7 +93,7 @@ def cells_of_markdown(line: str) -> Sequence[str]:
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("format", RENDERED)
 def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
     rest = read(format, DOCUMENT)
     if format == "csv":  # names of columns stand first
@@ -118,7 +118,7 @@ def test_every_word_is_there_in_the_order_of_the_document(format: str) -> None:
 
 
 @pytest.mark.parametrize("mark", PICTURES)
-@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("format", RENDERED)
 def test_every_picture_is_drawn(format: str, mark: str) -> None:
     assert mark in read(format, (PICTURES[mark],))
 
@@ -138,7 +138,7 @@ def test_every_kind_of_picture_is_here_and_has_a_figure() -> None:
     assert pictures == set(Picture.__subclasses__()) == set(FIGURES) - {Grid}
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("format", RENDERED)
 def test_no_control_character_gets_through(format: str) -> None:
     shown = read(format, (Sentence("a\x1b[31m"), grid(["b\x07"], [["c\nd"]]), Preformatted(("e\x1b",))))
     assert not set(shown) & {"\x1b", "\x07"}
@@ -210,8 +210,8 @@ def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
     "words", [("models",), ("models", "knn"), ("data",), ("data", "iris"), ("eval", "iris", "-m", "zero-r")]
 )
 def test_commands_print_in_every_format(words: tuple[str, ...]) -> None:
-    printed = {typed(*words, "--format", format).stdout for format in RENDERERS}
-    assert len(printed) == len(RENDERERS)
+    printed = {typed(*words, "--format", format).stdout for format in RENDERED}
+    assert len(printed) == len(RENDERED)
     assert document(typed(*words, "--format", "json")).keys() == document(typed(*words, "--json")).keys()
     refused = typed(*words, "--format", "nosuch")
     assert (refused.exit_code, refused.stdout) == (2, "")
