@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks.pair import score
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Table
@@ -74,7 +74,7 @@ class Contest:
         """Our score of rows not seen."""
         model = build(MODELS.load(self.method), dict(self.params))
         learn(model, train, np.random.default_rng(seed))
-        return score(ask(model, test).predicted, test)  # type: ignore[attr-defined]
+        return score(predict_rows(model, test).predicted, test)  # type: ignore[attr-defined]
 
     def theirs(self, train: Any, test: Any, seed: int) -> float:
         """The score of the peer."""

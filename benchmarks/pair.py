@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.registry import MODELS
 
 MOST_ASKED = 20_000
@@ -66,7 +66,7 @@ class Pair:
 
 def answers_of_ours(model: Any, test: Any) -> Any:
     """What our model says of rows: classes or values."""
-    return ask(model, test).predicted  # type: ignore[attr-defined]
+    return predict_rows(model, test).predicted  # type: ignore[attr-defined]
 
 
 def answers_of_theirs(model: Any, test: Any) -> Any:

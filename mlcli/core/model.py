@@ -1,4 +1,4 @@
-"""The base of models: what a method owes, and how a kind of task makes it learn and asks it."""
+"""The base class of models: hyperparameters, what a configuration accepts, and what a fit has learned."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.answers import Answers
-from mlcli.core.errors import DataError, ImpossibleAnswerError
+from mlcli.core.errors import DataError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import refuse_unanswerable
@@ -18,11 +17,9 @@ from mlcli.core.params import learned, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.core.tables import Array, Rows, Table
 
 T = TypeVar("T")
-ROUNDING = 1e-6
-"""By how much probabilities may be off."""
 GENERATIVE = (
     "models of how rows come about do, such as naive-bayes, lda, qda, gaussian-bayes, gmm, bayes-net, mrf, "
     "hmm and markov-chain"
@@ -205,99 +202,7 @@ class Model:
         """Answers to every part of a round by what the other rows teach, for less than a fit each; None: fit."""
         return None
 
-    @staticmethod
-    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
-        """The answers of a shortcut about all rows, in the way of this base's kind of task."""
-        raise TypeError("only the base of a kind of task says what answers are")
-
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """What a model may see of training rows; rows without anything to learn from are refused."""
-        raise TypeError("only the base of a kind of task says what can be learned from")
-
-    def learned_from(self, data: Any) -> Any:
-        """The rows of a dataset that it learns from where it is kept."""
-        return data.to_learn_from()
-
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn from prepared rows, in the way of this base's kind of task."""
-        model.columns_, model.target_ = data.table.columns, data.target
-        model.fit(data, rng)
-
-    @classmethod
-    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
-        """What the kind of task keeps of a fitted model beside what it learned; ``data`` are the rows as given."""
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """What a model says of prepared rows, in the way of this base's kind of task."""
-        raise TypeError("only the base of a kind of task says how to ask")
-
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """The numbers that a model answers rows with (n × outputs), in the way of this base's kind of task."""
-        raise TypeError("answers of this kind of task are no numbers of single rows")
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """What these numbers are; none where answers are no numbers of single rows."""
-        return ()
-
-    @staticmethod
-    def answered_output(model: Any, outputs: Array) -> int:
-        """The place of the output that is the answer, among the outputs about one row."""
-        return int(outputs.argmax())
-
-    @staticmethod
-    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
-        """The answers of a model that predicts so, where a kind of task has such predictions."""
-        raise TypeError("answers of this kind of task do not follow from probabilities or values")
-
-    @classmethod
-    def settle(cls, model: Any, ask: Callable[[Any], Any], learned: Any, data: Any) -> None:
-        """What is left to settle before a fitted model is kept; of the rows it has learned from ``learned``."""
-
-    @classmethod
-    def judged(
-        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
-    ) -> dict[str, Answers]:
-        """What a fitted model says of each part of a split that is judged."""
-        return {part: ask(getattr(split, part)) for part in parts}
-
-
-def one_number(method: str, name: str) -> tuple[Any, Any]:
-    """``outputs_of`` and ``output_names`` of a base whose models answer each row with a number of this name."""
-
-    def outputs_of(model: Any, table: Table) -> Array:
-        return np.asarray(getattr(model, method)(table)[:, None])
-
-    return staticmethod(outputs_of), staticmethod(lambda model: (name,))
-
 
 def _size(learned: Any) -> int:
     """How many numbers some learned arrays hold."""
     return sum(map(_size, learned)) if isinstance(learned, tuple) else int(np.size(learned))
-
-
-def refuse_impossible(model: Any, values: Any, shape: tuple[int, ...]) -> None:
-    """Refuse answers that are not such an array of numbers."""
-    if np.shape(values) != shape or np.asarray(values).dtype.kind not in "fiu":
-        what = f"an array of shape {np.shape(values)} and type {np.asarray(values).dtype}"
-        raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
-    if not np.isfinite(values).all():
-        bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
-        raise _impossible(model, "something that is not a number", bad)
-
-
-def refuse_no_probabilities(model: Any, values: Any, shape: tuple[int, ...]) -> None:
-    """Refuse answers that are not probabilities of rows × classes."""
-    refuse_impossible(model, values, shape)
-    bad = (values < -ROUNDING).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > ROUNDING)
-    if bad.any():
-        raise _impossible(model, "probabilities that are negative or do not sum to 1", bad)
-
-
-def _impossible(model: Any, what: str, bad: Flags) -> ImpossibleAnswerError:
-    first = f", first for row {int(bad.argmax()) + 1} of them" * (len(bad) > 1)
-    return ImpossibleAnswerError(f"{model.name} answered {what} for {int(bad.sum())} of {len(bad)} rows{first}")

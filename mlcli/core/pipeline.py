@@ -1,6 +1,7 @@
-"""Steps, then a model: itself a model, so that what takes a model takes a pipeline; how it learns and is asked.
+"""Pipelines of steps and a model, and how a model or a pipeline is fitted and predicts.
 
-Steps prepare the rows once, then the base of their kind of task makes the model at the end learn, or asks it.
+A pipeline is itself a model, so that whatever takes a model takes a pipeline. Its steps prepare the rows once; the
+task of the rows then fits the model behind the steps, or asks it for answers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Table
 
@@ -109,29 +111,29 @@ class Pipeline(Model):
         return type(self)(steps=tuple(step.fresh() for step in self.steps), model=self.model.fresh())
 
 
-def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-    """Fit the steps of a model in order, then the model at the end, to the rows that its kind of task admits."""
-    base = data.base
-    admitted = base.admitted(model, data)
-    prepared = model.fit_steps(admitted, rng)
-    final = model.final
+def learn(model: Model, rows: RowsOfTable, rng: np.random.Generator) -> None:
+    """Fit the steps of a model in order, then the model behind them, to what its kind of task lets it see."""
+    task, final = rows.task, model.final
+    given = task.training_view(model, rows)
+    prepared = model.fit_steps(given, rng)
     refuse_beyond_memory(final, prepared.table)
-    base.learn(final, admitted if prepared is admitted else base.admitted(final, prepared), rng)
-    base.note(final, prepared, admitted, model.all_steps())
+    task.learn(final, given if prepared is given else task.training_view(final, prepared), rng)
+    task.annotate(final, prepared, given, model.all_steps())
 
 
-def ask(model: Any, data: Any) -> Answers:
-    """Ask a fitted model about rows, in the way of the rows' kind of task."""
-    answers: Answers = data.base.ask(model.final.for_rows(data.rows), data.with_table(model.prepared(data.table)))
+def predict_rows(model: Model, rows: RowsOfTable) -> Answers:
+    """The answers of a fitted model about rows, which its steps prepare first."""
+    prepared = rows.with_table(model.prepared(rows.table))
+    answers: Answers = rows.task.predict_rows(model.final.for_rows(rows.rows), prepared)
     return answers
 
 
-def settle(model: Any, learned: Any, data: Any) -> None:
-    """Decide what is left to decide before a fitted model is kept; of the rows it has learned from ``learned``."""
-    data.base.settle(model.final, partial(ask, model), learned, data)
+def set_threshold(model: Model, learned: RowsOfTable, rows: RowsOfTable) -> None:
+    """Choose what a kind of task leaves open until a fitted model is kept; ``learned`` are its training rows."""
+    rows.task.set_threshold(model.final, partial(predict_rows, model), learned, rows)
 
 
-def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
-    """The answers of a shortcut about all rows, in the way of the rows' kind of task."""
-    answers: Answers = data.base.answers_of(model.final, data, round_, held)
+def answers_from_held_out(model: Model, rows: RowsOfTable, round_: Round, held: HeldOut) -> Answers:
+    """The answers about all rows, made from predictions in closed form."""
+    answers: Answers = rows.task.answers_from_held_out(model.final, rows, round_, held)
     return answers

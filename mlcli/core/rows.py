@@ -6,16 +6,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.answers import Header
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.model import Model
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
+
+if TYPE_CHECKING:
+    from mlcli.core.task import AnyTask
 
 CONTEXT = ("sensitive", "context")
 """The roles of columns whose cells answers carry with them, whether models see them or not."""
@@ -54,8 +56,8 @@ class RowsOfTable:
     """Rows of a table with optional weights and groups, and the number each row has in its file."""
 
     kind: ClassVar[str]
-    base: ClassVar[type[Model]]
-    """The model base of the kind of task: how a model learns from such rows, and is asked about them."""
+    task: ClassVar[AnyTask]
+    """The kind of task: how a model learns from such rows, and how it answers them."""
     in_sequences: ClassVar[bool] = False
     """Whether rows stand in an order that says something of them."""
     by_row: ClassVar[tuple[str, ...]] = ("rows", "weight", "groups", "order", "part", "domain")

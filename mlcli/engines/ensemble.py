@@ -1,7 +1,7 @@
 """Ensembles: copies of nested models, each fitted to some rows and columns, that answer together.
 
 What a member says of rows is an array of ``outputs`` (n × K): probabilities of classes, or values in one column.
-Which it is, and how large the loss of an answer is, the base of the kind of task says.
+Which it is, and how large the loss of an answer is, the task of the rows says.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from mlcli.core.configuration import described_as
 from mlcli.core.model import Model
 from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.task import AnyTask
 from mlcli.engines.random_by_content import Counts
 from mlcli.tasks.supervised import SupervisedRows
 
-OutputsOf = Callable[[Model, Table, Any], Array]
-"""What a member says of rows, asked in the way of a base of a kind of task."""
+OutputsOf = Callable[[Model, Table, AnyTask], Array]
+"""What a member of an ensemble predicts for rows of a kind of task."""
 
 
 def fitted(model: Model, data: Any, rng: np.random.Generator) -> Model:
@@ -43,10 +44,10 @@ def sample_for(model: Model, data: SupervisedRows, repeats: Counts, columns: Ite
     return drawn.with_table(drawn.table.select(columns))
 
 
-def outputs(member: Model, table: Table, base: Any) -> Array:
+def outputs(member: Model, table: Table, task: AnyTask) -> Array:
     """Probabilities or values, of the columns that the member has learned from."""
     seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)
-    found: Array = base.outputs_of(member.final, member.prepared(seen))
+    found: Array = task.outputs_of(member.final, member.prepared(seen))
     return found
 
 
@@ -57,13 +58,13 @@ def outputs_held_out(model: Model, data: SupervisedRows, folds: Codes, rng: np.r
         judged = np.flatnonzero(folds == fold)
         if len(judged) < len(folds):
             member = fitted(model, data.take(np.flatnonzero(folds != fold)), own)
-            said[judged] = outputs(member, data.table.take(judged), data.base)
+            said[judged] = outputs(member, data.table.take(judged), data.task)
     return said
 
 
-def votes(member: Model, table: Table, base: Any) -> Array:
+def votes(member: Model, table: Table, task: AnyTask) -> Array:
     """A whole vote for the class that the member decides on."""
-    shares = outputs(member, table, base)
+    shares = outputs(member, table, task)
     final: Any = member.final
     return np.asarray(np.eye(shares.shape[1])[final.decide(shares)])
 
@@ -71,14 +72,14 @@ def votes(member: Model, table: Table, base: Any) -> Array:
 def mean_of(
     members: Sequence[Model],
     table: Table,
-    base: Any,
+    task: AnyTask,
     outputs_of: OutputsOf = outputs,
     weights: Array | None = None,
 ) -> Array:
     """The mean of what members say, each with its weight."""
     if weights is None:
-        return np.asarray(sum(outputs_of(member, table, base) for member in members) / len(members))
-    total = sum(weight * outputs_of(member, table, base) for member, weight in zip(members, weights, strict=True))
+        return np.asarray(sum(outputs_of(member, table, task) for member in members) / len(members))
+    total = sum(weight * outputs_of(member, table, task) for member, weight in zip(members, weights, strict=True))
     return np.asarray(total / weights.sum())
 
 
@@ -95,7 +96,7 @@ def means_after(
     members: Sequence[Model],
     at: Sequence[int],
     table: Table,
-    base: Any,
+    task: AnyTask,
     outputs_of: OutputsOf = outputs,
     weights: Array | None = None,
 ) -> Iterator[Array]:
@@ -103,7 +104,7 @@ def means_after(
     counts = np.ones(len(members)) if weights is None else weights
     total = np.zeros(1)
     for count, member in enumerate(members[: max(at, default=0)], start=1):
-        total = total + counts[count - 1] * outputs_of(member, table, base)
+        total = total + counts[count - 1] * outputs_of(member, table, task)
         if count in at:
             yield total / counts[:count].sum()
 
@@ -126,7 +127,7 @@ class OutOfBagAnswers:
         """Ask one more member about the rows outside its bag."""
         if outside.any():
             self.total[outside] += outputs_of(
-                member, self.data.table.take(np.flatnonzero(outside)), self.data.base
+                member, self.data.table.take(np.flatnonzero(outside)), self.data.task
             )
             self.members[outside] += 1
 
@@ -140,9 +141,8 @@ class OutOfBagAnswers:
         rows = np.flatnonzero(self.answered)
         if not len(rows):
             return np.nan
-        base: Any = self.data.base
         asked = self.data.take(rows)
-        losses = base.losses(model, asked, self.total[rows] / self.members[rows, None])
+        losses = asked.task.losses(model, asked, self.total[rows] / self.members[rows, None])
         return float(np.average(losses, weights=asked.weights))
 
 

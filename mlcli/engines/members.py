@@ -12,8 +12,8 @@ from mlcli.core.model import Model
 from mlcli.core.names import counted
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import OutputsOf, outputs
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION
+from mlcli.tasks.regression import REGRESSION
 
 MOST_MEMBERS = 25
 """So many members are listed; all of them count."""
@@ -26,8 +26,8 @@ def members_of(
 ) -> findings.Table:
     """A line for each of ``whole.models_``; with weights, below them what these make of it: the answer."""
     members: Sequence[Model] = whole.models_
-    base, asked = (Classifier, outputs_of) if whole.classes_ else (Regressor, outputs)
-    said = np.array([asked(one, table, base)[0] for one in members])
+    task, asked = (CLASSIFICATION, outputs_of) if whole.classes_ else (REGRESSION, outputs)
+    said = np.array([asked(one, table, task)[0] for one in members])
     classes = tuple(f"p({name})" if outputs_of is outputs else name for name in whole.classes_ or ())
     answers = classes or (whole.target_,)
     rows: list[tuple[findings.Entry, ...]] = [

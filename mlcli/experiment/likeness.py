@@ -30,6 +30,7 @@ from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
+from mlcli.engines.ensemble import outputs
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.metrics.difference import holm_corrected
@@ -37,7 +38,7 @@ from mlcli.metrics.intervals import Interval
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.prepare.chi_square import chi_square
-from mlcli.tasks.classification import LabelAnswers, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, LabelAnswers, LabelledRows
 
 NEW, EMPTY = "(only in B)", "(empty)"
 TENTHS = np.arange(1, 10) / 10
@@ -195,8 +196,7 @@ def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
         for held in (fold == number for number in np.unique(fold)):
             pipeline = _forest(rows.table.columns)
             learn(pipeline, rows.take(np.flatnonzero(~held)), rng)
-            asked = pipeline.prepared(rows.table.take(np.flatnonzero(held)))
-            shares[held] = LabelledRows.base.outputs_of(pipeline.final, asked)
+            shares[held] = outputs(pipeline, rows.table.take(np.flatnonzero(held)), CLASSIFICATION)
     return LabelAnswers(
         header=rows.header(), truth=y, predicted=shares.argmax(axis=1).astype(np.int32), classes=FILES,
         probabilities=shares,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class ByModel(Selection):
 
     def base_for(self, data: SupervisedRows) -> Model:
         """The model that was asked for, or that of the kind of task."""
-        made: Model = self.base or MODELS.load(OWN_BASE[data.base])()
+        made: Model = self.base or MODELS.load(OWN_BASE[data.task.base])()
         return made
 
 
@@ -154,6 +154,6 @@ class SubsetLosses:
         seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
         model = behind_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
         learned = fitted(model, seen.take(train), np.random.default_rng(self.seed))
-        judged, base = seen.take(test), cast(Any, seen.base)
-        losses: Array = base.losses(learned.final, judged, outputs(learned, judged.table, base))
+        judged = seen.take(test)
+        losses = judged.task.losses(learned.final, judged, outputs(learned, judged.table, judged.task))
         return losses, judged.weights

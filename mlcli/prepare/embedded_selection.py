@@ -23,8 +23,6 @@ Choices:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mlcli.core.configuration import behind_steps
@@ -156,10 +154,9 @@ def _owner(name: str, columns: list[Column]) -> int | None:
 
 def _by_shuffling(learned_: Model, data: SupervisedRows, rng: np.random.Generator) -> Array:
     """What the loss rises by when each column is shuffled."""
-    base: Any = data.base
 
     def loss(table: Table) -> float:
-        losses = base.losses(learned_.final, data, outputs(learned_, table, base))
+        losses = data.task.losses(learned_.final, data, outputs(learned_, table, data.task))
         return float(np.average(losses, weights=data.weights))
 
     before = loss(data.table)

@@ -38,7 +38,7 @@ from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.random_by_content import order_of_content
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 
 DOMAINS = ("source", "target")
@@ -82,7 +82,7 @@ class ImportanceWeights(RowStep):
             table=rows.table, rows=rows.rows, target="domain", weight=rows.weight, y=domain, classes=DOMAINS
         )
         base = behind_steps(self.base, data.table.columns)
-        shares = outputs(fitted(base, both.take(order_of_content(both)), rng), data.table, Classifier)
+        shares = outputs(fitted(base, both.take(order_of_content(both)), rng), data.table, CLASSIFICATION)
         source, target = data.weights.sum(), others.weights.sum()
         least = np.finfo(np.float64).tiny
         return np.asarray(shares[:, 1] / np.maximum(shares[:, 0], least) * (source / target))

@@ -31,7 +31,7 @@ from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import Problem, warn
 from mlcli.core.information import entropy
 from mlcli.core.params import param
-from mlcli.core.pipeline import Pipeline, ask
+from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
@@ -185,13 +185,13 @@ def informativeness(
     if queries.strategy == RANDOM:
         return np.zeros(len(pool))
     if queries.strategy != COMMITTEE:
-        answers: Any = ask(pipeline, asked)
+        answers: Any = predict_rows(pipeline, asked)
         return UNSURE[queries.strategy](answers.probabilities)
     predicted = []
     for member in range(queries.members):
         seed = f"{index}, {len(known)} labels, member {member}"
         drawn = rng_for("committee", learner.content, learner.seed, seed).choice(known, len(known))
-        of_member: Any = ask(learner.fitted(rows.take(np.sort(drawn)), seed), asked)
+        of_member: Any = predict_rows(learner.fitted(rows.take(np.sort(drawn)), seed), asked)
         predicted.append(of_member.predicted)
     return np.asarray(rows.disagreement(np.column_stack(predicted)))
 
@@ -204,5 +204,5 @@ def judged_by_labels(
     judged, stages = rows.take(split.test), []
     for known, pipeline in models_by_batch(learner, rows, split, index):
         at = Coordinate(split.coordinate.name, float(len(known)), split.coordinate.line)
-        stages.append((at, ask(pipeline, judged)))
+        stages.append((at, predict_rows(pipeline, judged)))
     return pipeline, rows.take(known), stages

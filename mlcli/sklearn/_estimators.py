@@ -23,9 +23,8 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.effective import without_effect
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import missing_steps
-from mlcli.core.nested import noun_of
 from mlcli.core.params import build, by_name
-from mlcli.core.pipeline import learn, settle
+from mlcli.core.pipeline import learn, set_threshold
 from mlcli.core.plugins import allow_imports, import_paths_in
 from mlcli.core.registry import Catalogue
 from mlcli.core.tables import Array, Table
@@ -103,7 +102,7 @@ class Estimator(BaseEstimator):
         """Let the method learn from rows, behind the steps that it needs."""
         with method_at_work(rows.table):
             configured = self._configured()
-            for sentence in without_effect(configured, noun_of(rows.base)):
+            for sentence in without_effect(configured, rows.task.noun):
                 warnings.warn(f"{configured.id}: {sentence}", MlcliWarning, stacklevel=4)
             steps = None if self.get_params(deep=False)[SCALE] else ()
             self.pipeline_ = behind_steps(configured, rows.table.columns, steps)
@@ -198,7 +197,7 @@ class BaseDetector(OutlierMixin, Estimator):
         rows = unlabelled_rows(table, "anomaly")
         self._learn_from(rows)
         with method_at_work(table):
-            settle(self.pipeline_, rows, rows)
+            set_threshold(self.pipeline_, rows, rows)
         # mlcli flags a row that scores its threshold, scikit-learn one below the offset.
         self.offset_ = np.nextafter(-self._final.threshold_, np.inf)
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model, one_number, refuse_impossible
+from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.task import refuse_impossible
 from mlcli.tasks.deciding import (
     FAR_OUT,
     Decision,
@@ -30,7 +31,7 @@ from mlcli.tasks.deciding import (
 )
 from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
 from mlcli.tasks.stretches import numbered_by_appearance, stretches, uncut_pieces
-from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, Unsupervised
+from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, UnsupervisedTask
 
 GOOD, ANOMALY = 0, 1
 """The labels."""
@@ -79,7 +80,7 @@ class ScoreAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class Detector(Unsupervised):
+class Detector(Model):
     """Answers a score for each row: the higher, the odder."""
 
     decide: Decision | None = decision_param(
@@ -94,18 +95,6 @@ class Detector(Unsupervised):
     threshold_from_: str = learned()
     typical_: Array = learned()
     """The median of each numeric column, and the most frequent code of each other one."""
-
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """The rows without their labels, but for a detector that learns from these."""
-        unlabelled = Unsupervised.admitted(model, data)
-        return data if model.final.learns_labels else unlabelled
-
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let it learn; what is typical of the rows is noted for reasons."""
-        Model.learn(model, data, rng)
-        model.typical_ = typical_of(data.table)
 
     @property
     def in_sequence(self) -> bool:
@@ -128,68 +117,6 @@ class Detector(Unsupervised):
         """What scores of good rows exceed with a probability, where the method knows their distribution."""
         return None
 
-    @classmethod
-    def settle(cls, model: Any, ask: Callable[[Any], Any], learned: Any, data: Any) -> None:
-        """Choose a threshold: as was asked, by F1 where there are anomalies, too, else by the method's own."""
-        own = ask(learned)
-        others = data.take(np.flatnonzero((data.labels == ANOMALY) & ~np.isin(data.rows, learned.rows)))
-        if len(others) and model.decide is None:
-            good, anomaly = data.classes
-            known = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
-            model.threshold_ = highest_f1(ScoreAnswers.pooled([own, ask(others)]))
-            model.threshold_from_ = f"the one with the highest F1 on {known} (only the former were learned from)"
-        else:
-            limit = limit_by_rule(model, model.decide, lambda: LearnedScores(own.score, own.weights))
-            model.threshold_, model.threshold_from_ = limit.threshold, limit.why
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The score of each row, and for the oddest ones the columns that made them so."""
-        asked = ScoredRows.about(model, data.table, data.stretches)
-        refuse_impossible(model, asked.score, (len(data),))
-        columns, reasons, shares = asked.top_reasons(EXPLAINED_ROWS)
-        return ScoreAnswers(
-            header=data.header(),
-            score=asked.score,
-            truth=data.labels,
-            classes=data.classes,
-            columns=columns,
-            reasons=reasons,
-            shares=shares,
-            threshold=None if model.threshold_ is None else np.full(len(asked.score), model.threshold_),
-            threshold_from=model.threshold_from_ or "",
-        )
-
-    @classmethod
-    def judged(
-        cls, model: Any, ask: Callable[[Rows], Any], split: Any, parts: tuple[str, ...]
-    ) -> dict[str, Answers]:
-        """The scores of each part that has rows, with the threshold that validation rows or the method give."""
-        asked = {part: ask(rows) for part in parts if len(rows := getattr(split, part))}
-        if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
-            return {part: _decided_among(model, answers) for part, answers in asked.items()}
-        limit = cls._limit(model, ask, split, asked)
-        return asked if limit is None else {part: answers.flagged_from(limit) for part, answers in asked.items()}
-
-    @staticmethod
-    def _limit(model: Any, ask: Callable[[Rows], Any], split: Any, asked: dict[str, Any]) -> Limit | None:
-        """The threshold of a split; none where the model was kept with one and no validation row gives another."""
-        validation = asked.get("validation")
-        best = None if validation is None or model.decide else highest_f1(validation)
-        if validation is not None and best is not None:
-            if best <= validation.score.min():
-                warnings.warn(FLAGS_ALL, MlcliWarning, stacklevel=2)
-            return Limit(best, BY_VALIDATION)
-        if model.threshold_ is not None:
-            return None
-
-        def learned() -> LearnedScores:
-            same = next((part for part in asked if np.array_equal(getattr(split, part), split.train)), None)
-            answers = asked[same] if same else ask(split.train)
-            return LearnedScores(answers.score, answers.weights)
-
-        return limit_by_rule(model, model.decide, learned)
-
     def reading(self) -> str:
         """Which rows are flagged; nothing for a model that flags none."""
         if self.threshold_ is None:
@@ -206,8 +133,6 @@ class Detector(Unsupervised):
         """A threshold, where there is one, is a number."""
         if not isinstance(self.threshold_, float | None) or not math.isfinite(self.threshold_ or 0.0):
             raise ValueError("the threshold of the model is no number")
-
-    outputs_of, output_names = one_number("score_rows", "score")
 
     def score_rows(self, table: Table) -> Array:
         """How odd each row is."""
@@ -232,12 +157,108 @@ class Detector(Unsupervised):
         return tuple(column.name for column in names), added
 
 
+class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers]):
+    """Score how odd each row is, and flag the oddest."""
+
+    base = Detector
+
+    def training_view(self, model: Model, rows: ScreenedRows) -> ScreenedRows:
+        """The rows without their labels, unless the detector learns from labels."""
+        unlabelled, final = super().training_view(model, rows), model.final
+        return rows if isinstance(final, Detector) and final.learns_labels else unlabelled
+
+    def rows_to_keep(self, model: Detector, rows: ScreenedRows) -> ScreenedRows:
+        """The rows that are known to be good; all if there are none, or if the detector learns from labels."""
+        return rows if model.learns_labels else super().rows_to_keep(model, rows)
+
+    def learn(self, model: Detector, rows: ScreenedRows, rng: np.random.Generator) -> None:
+        """Fit the model, and store what is typical of the rows, from which reasons are told."""
+        super().learn(model, rows, rng)
+        model.typical_ = typical_of(rows.table)
+
+    def predict_rows(self, model: Detector, rows: ScreenedRows) -> ScoreAnswers:
+        """The score of each row, and for the oddest ones the columns that made them so."""
+        scored = ScoredRows.about(model, rows.table, rows.stretches)
+        refuse_impossible(model, scored.score, (len(rows),))
+        columns, reasons, shares = scored.top_reasons(EXPLAINED_ROWS)
+        return ScoreAnswers(
+            header=rows.header(),
+            score=scored.score,
+            truth=rows.labels,
+            classes=rows.classes,
+            columns=columns,
+            reasons=reasons,
+            shares=shares,
+            threshold=None if model.threshold_ is None else np.full(len(scored.score), model.threshold_),
+            threshold_from=model.threshold_from_ or "",
+        )
+
+    def predict_parts(
+        self,
+        model: Detector,
+        predict: Callable[[Rows], ScoreAnswers],
+        parts: Mapping[str, Rows],
+        train: Rows,
+    ) -> dict[str, ScoreAnswers]:
+        """The scores of each part that has rows, with a threshold from validation rows, a rule, or the method."""
+        answers = {part: predict(rows) for part, rows in parts.items() if len(rows)}
+        if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
+            return {part: _decided_among(model, of_part) for part, of_part in answers.items()}
+
+        def learned_scores() -> LearnedScores:
+            same = next((part for part in answers if np.array_equal(parts[part], train)), None)
+            learned = answers[same] if same else predict(train)
+            return LearnedScores(learned.score, learned.weights)
+
+        validation = answers.get("validation")
+        best = None if validation is None or model.decide else highest_f1(validation)
+        if validation is not None and best is not None:
+            if best <= validation.score.min():
+                warnings.warn(FLAGS_ALL, MlcliWarning, stacklevel=2)
+            limit = Limit(best, BY_VALIDATION)
+        elif model.threshold_ is not None:
+            return answers
+        else:
+            limit = limit_by_rule(model, model.decide, learned_scores)
+        return {part: of_part.flagged_from(limit) for part, of_part in answers.items()}
+
+    def set_threshold(
+        self,
+        model: Detector,
+        predict: Callable[[ScreenedRows], ScoreAnswers],
+        learned: ScreenedRows,
+        rows: ScreenedRows,
+    ) -> None:
+        """Choose the threshold by the rule of ``decide``; without one by F1 if some rows are anomalies."""
+        own = predict(learned)
+        others = rows.take(np.flatnonzero((rows.labels == ANOMALY) & ~np.isin(rows.rows, learned.rows)))
+        if len(others) and model.decide is None:
+            good, anomaly = rows.classes
+            which = f"{len(learned):,} rows that are '{good}' and {len(others):,} that are '{anomaly}'"
+            model.threshold_ = highest_f1(ScoreAnswers.pooled([own, predict(others)]))
+            model.threshold_from_ = f"the one with the highest F1 on {which} (only the former were learned from)"
+        else:
+            limit = limit_by_rule(model, model.decide, lambda: LearnedScores(own.score, own.weights))
+            model.threshold_, model.threshold_from_ = limit.threshold, limit.why
+
+    def outputs_of(self, model: Detector, table: Table) -> Array:
+        """The score."""
+        return model.score_rows(table)[:, None]
+
+    def output_names(self, model: Detector) -> tuple[str, ...]:
+        """What the number is."""
+        return ("score",)
+
+
+ANOMALY_DETECTION = AnomalyDetection()
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScreenedRows(UnlabelledRows):
     """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
 
     kind = "anomaly"
-    base = Detector
+    task = ANOMALY_DETECTION
     by_row = (*UnlabelledRows.by_row, "sequence", "piece")
 
     sequence: Codes | None = None
@@ -293,7 +314,7 @@ def highest_f1(answers: ScoreAnswers) -> float | None:
     return threshold_by_f1(answers.score[known], answers.truth[known] == ANOMALY, answers.weights[known])
 
 
-def _decided_among(model: Any, answers: ScoreAnswers) -> ScoreAnswers:
+def _decided_among(model: Detector, answers: ScoreAnswers) -> ScoreAnswers:
     """The answers with the rows flagged that are the oddest among themselves."""
     limit = limit_by_rule(
         model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together")

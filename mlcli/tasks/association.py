@@ -12,13 +12,13 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import warn
-from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.names import listed
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
+from mlcli.core.task import Task
 from mlcli.tasks.classification import DECIMALS
 
 ALWAYS = "(always)"
@@ -153,29 +153,6 @@ class Associator(Model):
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
     """Levels as they are; an empty cell is no item."""
 
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """The rows as they are; training rows without anything to learn from are refused."""
-        refuse_unlearnable(data)
-        return data
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """What each rule says of each row."""
-        fires, holds = model.applied(data.table)
-        rules, names = model.rules(), model.item_names()
-        return RuleAnswers(
-            header=data.header(),
-            fires=fires.astype(np.int8),
-            holds=holds.astype(np.int8),
-            when=tuple(items_in_words(rule.when, names) for rule in rules),
-            then=tuple(items_in_words(rule.then, names) for rule in rules),
-            support=tuple(rule.support for rule in rules),
-            confidence=tuple(rule.confidence for rule in rules),
-            lift=tuple(rule.lift for rule in rules),
-            found=(1,) * len(rules),
-        )
-
     def fit(self, data: Transactions, rng: np.random.Generator) -> None:
         """Find the rules, and keep them in an order that does not depend on that of the rows."""
         if data.left_out:
@@ -243,12 +220,34 @@ class Associator(Model):
             raise ValueError("a share is none")
 
 
+class Association(Task[Associator, "Transactions", RuleAnswers]):
+    """Find rules between things that stand together in rows."""
+
+    base = Associator
+
+    def predict_rows(self, model: Associator, rows: Transactions) -> RuleAnswers:
+        """What each rule says of each row."""
+        fires, holds = model.applied(rows.table)
+        rules, names = model.rules(), model.item_names()
+        return RuleAnswers(
+            header=rows.header(),
+            fires=fires.astype(np.int8),
+            holds=holds.astype(np.int8),
+            when=tuple(items_in_words(rule.when, names) for rule in rules),
+            then=tuple(items_in_words(rule.then, names) for rule in rules),
+            support=tuple(rule.support for rule in rules),
+            confidence=tuple(rule.confidence for rule in rules),
+            lift=tuple(rule.lift for rule in rules),
+            found=(1,) * len(rules),
+        )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Transactions(RowsOfTable):
     """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
 
     kind = "association"
-    base = Associator
+    task = Association()
 
     left_out: tuple[str, ...] = ()
     """Columns of numbers that are no items."""

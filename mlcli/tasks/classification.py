@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.information import entropy
-from mlcli.core.model import Model, refuse_no_probabilities
+from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata, common_fields, target_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
-from mlcli.tasks.supervised import SupervisedRows, admitted_to
+from mlcli.core.task import refuse_no_probabilities
+from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, SupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,49 +50,6 @@ class Classifier(Model):
         """Whether its probabilities say how sure it is, rather than only which class it answers."""
         return True
 
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """Rows whose class is known, and others beside them only for a model that accepts such."""
-        return admitted_to(model, data)
-
-    @staticmethod
-    def learn(model: Any, data: Any, rng: np.random.Generator) -> None:
-        """Let a model learn classes."""
-        model.classes_, model.class_totals_ = data.classes, data.class_totals
-        Model.learn(model, data, rng)
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The model's classes and probabilities for rows whose truth is known."""
-        return Classifier.answers_with(model, data, model.predict_proba(data.table))
-
-    @staticmethod
-    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
-        """Classes by their probabilities."""
-        refuse_no_probabilities(model, predictions, (len(data), len(data.classes)))
-        return _answers(data, model.decide(predictions), predictions if model.gives_probabilities else None)
-
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """A model's probabilities, in the form of the outputs of rows."""
-        probabilities: Array = model.predict_proba(table)
-        return probabilities
-
-    @staticmethod
-    def answered_output(model: Any, outputs: Array) -> int:
-        """The class that the model decides on, which a threshold may make another than the most probable."""
-        return int(model.decide(outputs[None, :])[0])
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """The probability of each class."""
-        return tuple(f"p({name})" for name in model.classes_)
-
-    @staticmethod
-    def losses(model: Any, data: Any, outputs: Array) -> Array:
-        """Whether the class that a model decides on by these probabilities is wrong, of each row."""
-        return np.asarray(model.decide(outputs) != data.y, np.float64)
-
     def predict_proba(self, table: Table) -> Array:
         """Probabilities (n × K), in the order of ``classes_``."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
@@ -117,12 +75,52 @@ class Classifier(Model):
         decided[tied] = np.take_along_axis(order, first[:, None], axis=1)[:, 0]
         return decided
 
-    @staticmethod
-    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
-        """Classes with their probabilities; between equal ones the class totals outside the part decide."""
-        counted = data.weights[:, None] * data.outputs
+
+class Classification(SupervisedTask[Classifier, "LabelledRows", LabelAnswers]):
+    """Predict which class a row belongs to."""
+
+    base = Classifier
+
+    def learn(self, model: Classifier, rows: LabelledRows, rng: np.random.Generator) -> None:
+        """Fit a model that knows the classes and their weights."""
+        model.classes_, model.class_totals_ = rows.classes, rows.class_totals
+        super().learn(model, rows, rng)
+
+    def predict_rows(self, model: Classifier, rows: LabelledRows) -> LabelAnswers:
+        """Classes by the model's probabilities."""
+        return self.answers_with(model, rows, model.predict_proba(rows.table))
+
+    def answers_with(self, model: Classifier, rows: LabelledRows, predictions: Array) -> LabelAnswers:
+        """Classes by given probabilities."""
+        refuse_no_probabilities(model, predictions, (len(rows), len(rows.classes)))
+        return _answers(rows, model.decide(predictions), predictions if model.gives_probabilities else None)
+
+    def answers_from_held_out(
+        self, model: Classifier, rows: LabelledRows, round_: Round, held: HeldOut
+    ) -> LabelAnswers:
+        """Classes by probabilities in closed form; the class totals outside each part break ties."""
+        counted = rows.weights[:, None] * rows.outputs
         totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
-        return _answers(data, model.decide_among(held.answers, totals), held.answers)
+        return _answers(rows, model.decide_among(held.answers, totals), held.answers)
+
+    def outputs_of(self, model: Classifier, table: Table) -> Array:
+        """The probability of each class."""
+        return model.predict_proba(table)
+
+    def output_names(self, model: Classifier) -> tuple[str, ...]:
+        """The probability of each class, by name."""
+        return tuple(f"p({name})" for name in model.classes_)
+
+    def answered_output(self, model: Classifier, outputs: Array) -> int:
+        """The class that the model decides on, which a threshold may make another than the most probable."""
+        return int(model.decide(outputs[None, :])[0])
+
+    def losses(self, model: Classifier, rows: LabelledRows, outputs: Array) -> Array:
+        """1 if the class that a model decides on by these probabilities is wrong, else 0."""
+        return np.asarray(model.decide(outputs) != rows.y, np.float64)
+
+
+CLASSIFICATION = Classification()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,7 +128,7 @@ class LabelledRows(SupervisedRows):
     """Rows with a class each: ``y`` are codes into ``classes``, -1 in the unlabelled rows beside them."""
 
     kind = "classification"
-    base: ClassVar[type[Model]] = Classifier
+    task: ClassVar[AnySupervisedTask] = CLASSIFICATION
 
     y: Codes
     classes: tuple[str, ...]
@@ -168,9 +166,10 @@ class LabelledRows(SupervisedRows):
         return replace(super().strata(), strata=self.y)
 
 
-def _answers(data: Any, predicted: Codes, shares: Array | None) -> LabelAnswers:
-    known = {"header": data.header(), "truth": data.y, "classes": data.classes}
-    return LabelAnswers(**known, predicted=predicted, probabilities=shares)
+def _answers(rows: LabelledRows, predicted: Codes, shares: Array | None) -> LabelAnswers:
+    return LabelAnswers(
+        header=rows.header(), truth=rows.y, classes=rows.classes, predicted=predicted, probabilities=shares
+    )
 
 
 def first_of_the_largest(shares: Array) -> Rows:

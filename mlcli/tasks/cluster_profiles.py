@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.tasks.unsupervised import Unsupervised
+from mlcli.tasks.unsupervised import UnlabelledRows
 
 DECIMALS = 9
 """Sizes and centres of clusters that agree to so many decimals are equal."""
@@ -45,21 +45,22 @@ READING = (
 
 
 @dataclass(kw_only=True, eq=False)
-class ClusterModel(Unsupervised):
-    """A model that puts rows into clusters, and keeps what these look like in the columns of the file."""
+class ClusterModel(Model):
+    """A model that puts rows into clusters, and stores their profiles in the columns of the file."""
 
     profile_: dict[str, Any] | None = learned()
 
-    @classmethod
-    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
-        """What its clusters look like before any step."""
-        cluster = np.asarray(model.cluster_of(prepared.table), np.int32)
-        model.profile_ = profile_of(data.table, cluster, model.cluster_names(), data.weights)
+    def cluster_of(self, table: Table) -> Codes:
+        """The cluster of each row, numbered from 0."""
+        raise TypeError(f"{type(self).__name__} does not say how it places rows")
+
+    def cluster_count(self) -> int:
+        """The number of clusters, empty ones included."""
+        raise TypeError(f"{type(self).__name__} does not say how many clusters it makes")
 
     def cluster_names(self) -> tuple[str, ...]:
-        """What its clusters are called: their numbers."""
-        model: Any = self
-        return tuple(map(str, range(model.cluster_count())))
+        """The names of the clusters: their numbers, unless the method names them."""
+        return tuple(map(str, range(self.cluster_count())))
 
     def noise_cluster(self) -> int | None:
         """The number of what rows are put into that belong to no cluster, if there is one."""
@@ -80,6 +81,12 @@ class ClusterModel(Unsupervised):
     def explain_task(self) -> findings.Explanation:
         """The clusters in the columns of the file."""
         return () if self.profile_ is None else described(self.profile_)
+
+
+def store_profile(model: ClusterModel, prepared: UnlabelledRows, given: UnlabelledRows) -> None:
+    """Store on a fitted model what its clusters look like in the columns before any step."""
+    cluster = np.asarray(model.cluster_of(prepared.table), np.int32)
+    model.profile_ = profile_of(given.table, cluster, model.cluster_names(), given.weights)
 
 
 def profile_of(table: Table, cluster: Codes, names: tuple[str, ...], weights: Array) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.cluster_profiles import ClusterModel, around_centres, silhouettes
-from mlcli.tasks.unsupervised import UnlabelledRows
+from mlcli.core.step import Step
+from mlcli.core.tables import Array, Codes
+from mlcli.tasks.cluster_profiles import ClusterModel, around_centres, silhouettes, store_profile
+from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,34 +37,37 @@ class Clusterer(ClusterModel):
     transductive: ClassVar[bool] = False
     """Whether it can only place the rows that it was fitted on."""
 
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The cluster of each row, with how it lies in it as the model sees the columns."""
-        cluster, clusters = np.asarray(model.cluster_of(data.table), np.int32), model.cluster_count()
-        X = model.space(data.table)
-        own, between = around_centres(X, cluster, clusters, data.weights)
+
+class Clustering(UnsupervisedTask[Clusterer, "ClusteredRows", ClusterAnswers]):
+    """Put rows into clusters."""
+
+    base = Clusterer
+
+    def annotate(
+        self, model: Clusterer, prepared: ClusteredRows, given: ClusteredRows, steps: tuple[Step, ...]
+    ) -> None:
+        """Store the profiles of the clusters."""
+        store_profile(model, prepared, given)
+
+    def predict_rows(self, model: Clusterer, rows: ClusteredRows) -> ClusterAnswers:
+        """The cluster of each row, and how the row lies in it in the columns that the model sees."""
+        cluster, clusters = np.asarray(model.cluster_of(rows.table), np.int32), model.cluster_count()
+        X = model.space(rows.table)
+        own, between = around_centres(X, cluster, clusters, rows.weights)
         return ClusterAnswers(
-            header=data.header(),
+            header=rows.header(),
             cluster=cluster,
-            truth=data.labels,
-            classes=data.classes,
+            truth=rows.labels,
+            classes=rows.classes,
             clusters=clusters,
             to_centre=own,
             centre_to_all=between,
-            silhouette=silhouettes(X, cluster, clusters, data.weights, model.noise_cluster()),
+            silhouette=silhouettes(X, cluster, clusters, rows.weights, model.noise_cluster()),
         )
-
-    def cluster_of(self, table: Table) -> Codes:
-        """The cluster of each row."""
-        raise TypeError(f"{type(self).__name__} does not say how it places rows")
-
-    def cluster_count(self) -> int:
-        """How many clusters there are, empty ones included."""
-        raise TypeError(f"{type(self).__name__} does not say how many clusters it makes")
 
 
 class ClusteredRows(UnlabelledRows):
     """Rows to be put into clusters."""
 
     kind = "clustering"
-    base = Clusterer
+    task = Clustering()

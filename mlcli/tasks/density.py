@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import one_number, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.tasks.cluster_profiles import ClusterModel
-from mlcli.tasks.unsupervised import UnlabelledRows
+from mlcli.core.task import refuse_impossible
+from mlcli.tasks.cluster_profiles import ClusterModel, store_profile
+from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,33 +33,6 @@ class DensityEstimator(ClusterModel):
     """How much higher the logarithm of the density is before the steps, so that pipelines compare at any scale."""
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
-
-    @classmethod
-    def note(cls, model: Any, prepared: Any, data: Any, steps: tuple[Step, ...]) -> None:
-        """How much steps stretch volumes, how likely the model finds its training rows, and how many they are.
-
-        What its clusters look like is noted, too, if it tells several apart.
-        """
-        if model.cluster_count() > 1:
-            super().note(model, prepared, data, steps)
-        model.log_stretch_ = float(sum(step.log_stretch() for step in steps))
-        model.fit_log_likelihood_ = float(data.weights @ model.log_density_in_file(prepared.table))
-        model.fit_rows_ = float(data.weights.sum())
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The logarithm of the density at each row."""
-        log_density = model.log_density_in_file(data.table)
-        refuse_impossible(model, log_density, (len(data),))
-        return DensityAnswers(
-            header=data.header(),
-            log_density=log_density,
-            free_parameters=model.free_parameters(),
-            fit_log_likelihood=model.fit_log_likelihood_,
-            fit_rows=model.fit_rows_,
-        )
-
-    outputs_of, output_names = one_number("log_density_in_file", "log density")
 
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""
@@ -83,8 +55,47 @@ class DensityEstimator(ClusterModel):
         raise TypeError(f"{type(self).__name__} does not count its parameters")
 
 
+class Density(UnsupervisedTask[DensityEstimator, "DensityRows", DensityAnswers]):
+    """Describe the distribution that rows were drawn from."""
+
+    base = DensityEstimator
+
+    def annotate(
+        self, model: DensityEstimator, prepared: DensityRows, given: DensityRows, steps: tuple[Step, ...]
+    ) -> None:
+        """Store how much the steps stretch volumes, the likelihood of the training rows, and their number.
+
+        The profiles of the components of a mixture are stored, too.
+        """
+        if model.cluster_count() > 1:
+            store_profile(model, prepared, given)
+        model.log_stretch_ = float(sum(step.log_stretch() for step in steps))
+        model.fit_log_likelihood_ = float(given.weights @ model.log_density_in_file(prepared.table))
+        model.fit_rows_ = float(given.weights.sum())
+
+    def predict_rows(self, model: DensityEstimator, rows: DensityRows) -> DensityAnswers:
+        """The logarithm of the density at each row."""
+        log_density = model.log_density_in_file(rows.table)
+        refuse_impossible(model, log_density, (len(rows),))
+        return DensityAnswers(
+            header=rows.header(),
+            log_density=log_density,
+            free_parameters=model.free_parameters(),
+            fit_log_likelihood=model.fit_log_likelihood_,
+            fit_rows=model.fit_rows_,
+        )
+
+    def outputs_of(self, model: DensityEstimator, table: Table) -> Array:
+        """The logarithm of the density."""
+        return model.log_density_in_file(table)[:, None]
+
+    def output_names(self, model: DensityEstimator) -> tuple[str, ...]:
+        """What the number is."""
+        return ("log density",)
+
+
 class DensityRows(UnlabelledRows):
     """Rows drawn from a distribution to be described."""
 
     kind = "density"
-    base = DensityEstimator
+    task = Density()

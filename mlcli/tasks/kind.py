@@ -6,10 +6,13 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mlcli.core.names import module_of
 from mlcli.core.schema import Schema
+
+if TYPE_CHECKING:
+    from mlcli.core.task import AnyTask
 
 ROLES = (
     *("target", "feature", "id", "group", "sensitive", "weight", "count", "context", "ignore"),
@@ -106,6 +109,12 @@ class Kind:
     def base(self) -> Any:
         """The model base."""
         return named(self.base_at)
+
+    @property
+    def task(self) -> AnyTask:
+        """How models of this kind learn and answer."""
+        task: AnyTask = self.rows.task
+        return task
 
     @cached_property
     def answers(self) -> Any:

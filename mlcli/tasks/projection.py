@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import refuse_impossible
+from mlcli.core.model import Model
 from mlcli.core.tables import Array, Table
-from mlcli.tasks.unsupervised import UnlabelledRows, Unsupervised
+from mlcli.core.task import refuse_impossible
+from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -20,20 +20,8 @@ class ProjectionAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class Projector(Unsupervised):
+class Projector(Model):
     """Shows rows in fewer columns, and says what rows look like from there."""
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """How far each row is from what is left of it, and from the mean of the training rows."""
-        X = model.space(data.table)
-        back = model.reconstruct(data.table)
-        refuse_impossible(model, back, X.shape)
-        return ProjectionAnswers(
-            header=data.header(),
-            error=((X - back) ** 2).sum(axis=1),
-            spread=((X - model.middle()) ** 2).sum(axis=1),
-        )
 
     def project(self, table: Table) -> Array:
         """The rows in the new columns."""
@@ -48,8 +36,25 @@ class Projector(Unsupervised):
         raise TypeError(f"{type(self).__name__} does not say where its middle is")
 
 
+class Projection(UnsupervisedTask[Projector, "ProjectedRows", ProjectionAnswers]):
+    """Show rows in fewer columns."""
+
+    base = Projector
+
+    def predict_rows(self, model: Projector, rows: ProjectedRows) -> ProjectionAnswers:
+        """The squared distance of each row to its reconstruction, and to the mean of the training rows."""
+        X = model.space(rows.table)
+        back = model.reconstruct(rows.table)
+        refuse_impossible(model, back, X.shape)
+        return ProjectionAnswers(
+            header=rows.header(),
+            error=((X - back) ** 2).sum(axis=1),
+            spread=((X - model.middle()) ** 2).sum(axis=1),
+        )
+
+
 class ProjectedRows(UnlabelledRows):
     """Rows to be seen in fewer columns."""
 
     kind = "projection"
-    base = Projector
+    task = Projection()

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.model import Model, one_number, refuse_impossible
+from mlcli.core.model import Model
 from mlcli.core.pair_sums import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.task import Task, refuse_impossible
 
 LEVELS_WITH_AN_ORDER = 2
 """Of two levels the second is the relevant one, as yes after no; more need an order."""
 
 
-def relevance_of(column: Column, cells: np.ndarray[Any, Any]) -> Array:
+def relevance_of(column: Column, cells: NDArray[Any]) -> Array:
     """The relevance of each row: a number, the rank of an ordinal level, or 1 for the second of two levels."""
     if not column.coded:
         return cells.astype(np.float64)
@@ -41,7 +43,7 @@ class RankAnswers(Answers):
     names: tuple[str, ...]
 
     @classmethod
-    def pooled(cls, parts: Any) -> Self:
+    def pooled(cls, parts: Sequence[Self]) -> Self:
         """The answers of several splits as one; a group that was judged twice counts as two groups."""
         sizes = [len(part.names) for part in parts]
         starts = np.cumsum([0, *sizes[:-1]])
@@ -53,33 +55,43 @@ class RankAnswers(Answers):
 class Ranker(Model):
     """Scores rows: within a group, the higher score goes first."""
 
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """The rows as they are; training rows without any order to learn are refused."""
-        refuse_unlearnable(data)
-        if not pair_weight(data.relevance, data.group, data.weights).any():
-            raise FitError("no two training rows of one group differ in relevance, so there is no order to learn")
-        return data
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The model's scores for rows whose relevance is known."""
-        score = model.score_rows(data.table)
-        refuse_impossible(model, score, (len(data),))
-        present, group = np.unique(data.group, return_inverse=True)
-        return RankAnswers(
-            header=data.header(),
-            score=score,
-            relevance=data.relevance,
-            group=group.astype(np.int32),
-            names=tuple(data.names[code] for code in present.tolist()),
-        )
-
-    outputs_of, output_names = one_number("score_rows", "score")
-
     def score_rows(self, table: Table) -> Array:
         """One number per row; it means something only beside those of the same group."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")
+
+
+class RankingTask(Task[Ranker, "GroupedRows", RankAnswers]):
+    """Put the rows of a group in order of their relevance."""
+
+    base = Ranker
+
+    def training_view(self, model: Model, rows: GroupedRows) -> GroupedRows:
+        """The rows as they are; rows without any order to learn are refused."""
+        rows = super().training_view(model, rows)
+        if not pair_weight(rows.relevance, rows.group, rows.weights).any():
+            raise FitError("no two training rows of one group differ in relevance, so there is no order to learn")
+        return rows
+
+    def predict_rows(self, model: Ranker, rows: GroupedRows) -> RankAnswers:
+        """The score of each row, beside its relevance and its group."""
+        score = model.score_rows(rows.table)
+        refuse_impossible(model, score, (len(rows),))
+        present, group = np.unique(rows.group, return_inverse=True)
+        return RankAnswers(
+            header=rows.header(),
+            score=score,
+            relevance=rows.relevance,
+            group=group.astype(np.int32),
+            names=tuple(rows.names[code] for code in present.tolist()),
+        )
+
+    def outputs_of(self, model: Ranker, table: Table) -> Array:
+        """The score."""
+        return model.score_rows(table)[:, None]
+
+    def output_names(self, model: Ranker) -> tuple[str, ...]:
+        """What the number is."""
+        return ("score",)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,7 +99,7 @@ class GroupedRows(RowsOfTable):
     """Rows with a relevance each, in groups that no protocol cuts: ``groups`` are codes into ``names``."""
 
     kind = "ranking"
-    base = Ranker
+    task = RankingTask()
     by_row = (*RowsOfTable.by_row, "relevance")
     stay_whole = True
 
@@ -134,7 +146,7 @@ def places(score: Array, group: Codes) -> Rows:
     return found
 
 
-def _names_of(column: Column, cells: np.ndarray[Any, Any]) -> tuple[str, ...]:
+def _names_of(column: Column, cells: NDArray[Any]) -> tuple[str, ...]:
     """In the order of the codes that groups have."""
     values = np.unique(cells).tolist()
     return tuple(column.levels[value] if column.coded else f"{value:.10g}" for value in values)

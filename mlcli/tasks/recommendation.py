@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError, warn
-from mlcli.core.model import Model, refuse_impossible
+from mlcli.core.limits import refuse_extreme_target
+from mlcli.core.model import Model
 from mlcli.core.moments import ROUNDING, moments
 from mlcli.core.params import learned
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.task import refuse_impossible
 from mlcli.tasks.classification import DECIMALS
-from mlcli.tasks.regression import Regressor, ValueAnswers, ValuedRows
+from mlcli.tasks.regression import ValueAnswers, ValuedRows
+from mlcli.tasks.supervised import SupervisedTask
 
 TOP = 10
 """How many items a list of recommendations holds."""
@@ -68,37 +69,6 @@ class Recommender(Model):
     def accepts(self) -> Accepts:
         """Users and items, and how much each rating weighs."""
         return Accepts(numbers=False, nominal=True, missing=True, weights=True)
-
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """The rows as they are; steps would make something else of users and items."""
-        if model.all_steps():
-            raise FitError(f"{model.name} takes users and items as they are", hint="leave out the steps")
-        return Regressor.admitted(model, data)
-
-    outputs_of = staticmethod(Regressor.outputs_of)
-    output_names = staticmethod(Regressor.output_names)
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The model's ratings of rows whose truth is known, and the list of each row's user."""
-        predicted = model.predict_values(data.table)
-        refuse_impossible(model, predicted, (len(data),))
-        user, item = data.table.columns
-        if model.rated_before(data.table).any():
-            warn(RATED_TWICE)
-        return RatingAnswers(
-            header=data.header(),
-            truth=data.y,
-            predicted=predicted,
-            user=data.users,
-            item=data.items,
-            cold=model.cold(data.table),
-            liked=model.likes(data.y),
-            top=model.top_items(data.table),
-            users=user.levels,
-            items=item.levels,
-        )
 
     def fit(self, data: Ratings, rng: np.random.Generator) -> None:
         """Note who has rated what, then learn, in an order that does not depend on that of the rows."""
@@ -181,12 +151,54 @@ class Recommender(Model):
                 raise ValueError("a user or an item was seen that there is not")
 
 
+class Recommendation(SupervisedTask[Recommender, "Ratings", RatingAnswers]):
+    """Predict what users would give to items that they have not rated."""
+
+    base = Recommender
+
+    def training_view(self, model: Model, rows: Ratings) -> Ratings:
+        """The ratings as they are; steps are refused, since they would change users and items."""
+        if model.all_steps():
+            raise FitError(f"{model.name} takes users and items as they are", hint="leave out the steps")
+        rows = super().training_view(model, rows)
+        refuse_extreme_target(rows.target, rows.y, rows.weights)
+        return rows
+
+    def predict_rows(self, model: Recommender, rows: Ratings) -> RatingAnswers:
+        """The rating of each row, and the list of items for its user."""
+        predicted = model.predict_values(rows.table)
+        refuse_impossible(model, predicted, (len(rows),))
+        user, item = rows.table.columns
+        if model.rated_before(rows.table).any():
+            warn(RATED_TWICE)
+        return RatingAnswers(
+            header=rows.header(),
+            truth=rows.y,
+            predicted=predicted,
+            user=rows.users,
+            item=rows.items,
+            cold=model.cold(rows.table),
+            liked=model.likes(rows.y),
+            top=model.top_items(rows.table),
+            users=user.levels,
+            items=item.levels,
+        )
+
+    def outputs_of(self, model: Recommender, table: Table) -> Array:
+        """The rating, in one column."""
+        return model.predict_values(table)[:, None]
+
+    def output_names(self, model: Recommender) -> tuple[str, ...]:
+        """The name of the target."""
+        return (model.target_ or "value",)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratings(ValuedRows):
     """Rows of a user, an item and a rating; the table holds the column of users, then that of items."""
 
     kind = "recommendation"
-    base = Recommender
+    task = Recommendation()
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:

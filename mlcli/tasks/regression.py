@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import refuse_extreme_target
-from mlcli.core.model import Model, refuse_impossible
+from mlcli.core.model import Model
 from mlcli.core.rows import common_fields, target_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Array, Table
-from mlcli.tasks.supervised import SupervisedRows, admitted_to
+from mlcli.core.task import refuse_impossible
+from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, SupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,48 +33,51 @@ class Regressor(Model):
 
     supervised: ClassVar[bool] = True
 
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """Rows whose value is known and can be squared, and others beside them for a model that accepts such."""
-        data = admitted_to(model, data)
-        refuse_extreme_target(data.target, data.y, data.weights)
-        return data
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The model's values for rows whose truth is known."""
-        return Regressor.answers_with(model, data, model.predict_values(data.table))
-
-    @staticmethod
-    def answers_with(model: Any, data: Any, predictions: Array) -> Answers:
-        """Values."""
-        refuse_impossible(model, predictions, (len(data),))
-        return ValueAnswers(header=data.header(), truth=data.y, predicted=predictions)
-
-    @staticmethod
-    def answers_of(model: Any, data: Any, round_: Round, held: HeldOut) -> Answers:
-        """Values."""
-        values = held.answers.reshape(len(data))
-        return ValueAnswers(header=data.header(), truth=data.y, predicted=values)
-
-    @staticmethod
-    def outputs_of(model: Any, table: Table) -> Array:
-        """A model's values, in the form of the outputs of rows."""
-        return np.asarray(model.predict_values(table)[:, None])
-
-    @staticmethod
-    def output_names(model: Any) -> tuple[str, ...]:
-        """The target."""
-        return (model.target_ or "value",)
-
-    @staticmethod
-    def losses(model: Any, data: Any, outputs: Array) -> Array:
-        """The squared error of each row."""
-        return np.asarray((outputs[:, 0] - data.y) ** 2)
-
     def predict_values(self, table: Table) -> Array:
         """One number per row."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts values")
+
+
+class Regression(SupervisedTask[Regressor, "ValuedRows", ValueAnswers]):
+    """Predict a number."""
+
+    base = Regressor
+
+    def training_view(self, model: Model, rows: ValuedRows) -> ValuedRows:
+        """Rows whose value is known and can be squared."""
+        rows = super().training_view(model, rows)
+        refuse_extreme_target(rows.target, rows.y, rows.weights)
+        return rows
+
+    def predict_rows(self, model: Regressor, rows: ValuedRows) -> ValueAnswers:
+        """The model's values."""
+        return self.answers_with(model, rows, model.predict_values(rows.table))
+
+    def answers_with(self, model: Regressor, rows: ValuedRows, predictions: Array) -> ValueAnswers:
+        """Given values."""
+        refuse_impossible(model, predictions, (len(rows),))
+        return ValueAnswers(header=rows.header(), truth=rows.y, predicted=predictions)
+
+    def answers_from_held_out(
+        self, model: Regressor, rows: ValuedRows, round_: Round, held: HeldOut
+    ) -> ValueAnswers:
+        """Values in closed form."""
+        return ValueAnswers(header=rows.header(), truth=rows.y, predicted=held.answers.reshape(len(rows)))
+
+    def outputs_of(self, model: Regressor, table: Table) -> Array:
+        """The value, in one column."""
+        return np.asarray(model.predict_values(table)[:, None])
+
+    def output_names(self, model: Regressor) -> tuple[str, ...]:
+        """The name of the target."""
+        return (model.target_ or "value",)
+
+    def losses(self, model: Regressor, rows: ValuedRows, outputs: Array) -> Array:
+        """The squared error."""
+        return np.asarray((outputs[:, 0] - rows.y) ** 2)
+
+
+REGRESSION = Regression()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +85,7 @@ class ValuedRows(SupervisedRows):
     """Rows with a number each: ``y`` is what regression predicts, no number in the unlabelled rows beside them."""
 
     kind = "regression"
-    base: ClassVar[type[Model]] = Regressor
+    task: ClassVar[AnySupervisedTask] = REGRESSION
 
     y: Array
 

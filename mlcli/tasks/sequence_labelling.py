@@ -9,15 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError
 from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.tasks.classification import Classifier, LabelAnswers, LabelledRows
+from mlcli.tasks.classification import LabelAnswers, LabelledRows
 from mlcli.tasks.stretches import numbered_by_appearance
+from mlcli.tasks.supervised import SupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,23 +49,7 @@ class Tagger(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 
-    admitted = staticmethod(Classifier.admitted)
-    learn = staticmethod(Classifier.learn)
-
-    @staticmethod
-    def ask(model: Any, data: Any) -> Answers:
-        """The model's tags for rows whose truth is known."""
-        predicted, probabilities = model.judged_tags(data)
-        return TagAnswers(
-            header=data.header(),
-            truth=data.y,
-            predicted=predicted,
-            classes=data.classes,
-            probabilities=probabilities,
-            sequence=data.sequence,
-        )
-
-    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
+    def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
         """The tags by which it is judged, and their probabilities where it answers row by row.
 
         What foretells the next symbol may look at the truth of the rows before, never at that of the row.
@@ -88,12 +72,35 @@ class Tagger(Model):
         return None
 
 
+class SequenceLabelling(SupervisedTask[Tagger, "TaggedRows", TagAnswers]):
+    """Predict the tag of every row of a sequence."""
+
+    base = Tagger
+
+    def learn(self, model: Tagger, rows: TaggedRows, rng: np.random.Generator) -> None:
+        """Fit a model that knows the tags and their weights."""
+        model.classes_, model.class_totals_ = rows.classes, rows.class_totals
+        super().learn(model, rows, rng)
+
+    def predict_rows(self, model: Tagger, rows: TaggedRows) -> TagAnswers:
+        """The tag of each row."""
+        predicted, probabilities = model.judged_tags(rows)
+        return TagAnswers(
+            header=rows.header(),
+            truth=rows.y,
+            predicted=predicted,
+            classes=rows.classes,
+            probabilities=probabilities,
+            sequence=rows.sequence,
+        )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TaggedRows(LabelledRows):
     """Labelled rows, sequence by sequence and in their order: ``sequence`` says which one a row belongs to."""
 
     kind = "sequence-labelling"
-    base = Tagger
+    task = SequenceLabelling()
     by_row = (*LabelledRows.by_row, "sequence")
     in_sequences = True
     stay_whole = True

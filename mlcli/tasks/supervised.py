@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from mlcli.core.limits import refuse_extremes, refuse_unlearnable
+from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.task import A, M, Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -20,6 +22,7 @@ class SupervisedRows(RowsOfTable):
     ``unlabelled`` are more rows, whose target is hidden: only a model that accepts such rows learns from them.
     """
 
+    task: ClassVar[AnySupervisedTask]
     by_row = (*RowsOfTable.by_row, "y")
 
     y: Any
@@ -83,10 +86,23 @@ class SupervisedRows(RowsOfTable):
         return replace(self.with_table(change(self.table)), unlabelled=beside)
 
 
-def admitted_to(model: Any, data: Any) -> Any:
-    """Rows whose target is known, and others beside them only for a model that accepts such."""
-    refuse_unlearnable(data)
-    data = data if model.accepts.unlabelled else data.alone()
-    if data.unlabelled is not None:
-        refuse_extremes(data.unlabelled.table, data.unlabelled.weights)
-    return data
+S = TypeVar("S", bound=SupervisedRows)
+
+
+class SupervisedTask(Task[M, S, A]):
+    """A kind of task whose models learn a target."""
+
+    def training_view(self, model: Model, rows: S) -> S:
+        """Rows whose target is known; rows without it stay beside them only if the model accepts such rows."""
+        refuse_unlearnable(rows)
+        rows = rows if model.accepts.unlabelled else rows.alone()
+        if rows.unlabelled is not None:
+            refuse_extremes(rows.unlabelled.table, rows.unlabelled.weights)
+        return rows
+
+    def losses(self, model: M, rows: S, outputs: Array) -> Array:
+        """The loss of each row, given the outputs of a model about it."""
+        raise TypeError("this kind of task has no loss of single rows")
+
+
+AnySupervisedTask = SupervisedTask[Any, Any, Any]

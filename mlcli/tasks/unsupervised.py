@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self, TypeVar
 
 import numpy as np
 
-from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Codes, Table
+from mlcli.core.task import A, M, Task
 
 UNKNOWN = -1
 """The label of a row that has none."""
@@ -46,12 +46,12 @@ class UnlabelledRows(RowsOfTable):
         return replace(self, labels=np.full(len(self), UNKNOWN, dtype=np.int32), classes=(), target="")
 
 
-@dataclass(kw_only=True, eq=False)
-class Unsupervised(Model):
-    """Learns from rows whose labels it never sees."""
+U = TypeVar("U", bound=UnlabelledRows)
 
-    @staticmethod
-    def admitted(model: Any, data: Any) -> Any:
-        """The rows without their labels; training rows without anything to learn from are refused."""
-        refuse_unlearnable(data)
-        return data.unlabelled()
+
+class UnsupervisedTask(Task[M, U, A]):
+    """A kind of task whose models never see labels."""
+
+    def training_view(self, model: Model, rows: U) -> U:
+        """The rows without their labels."""
+        return super().training_view(model, rows).unlabelled()

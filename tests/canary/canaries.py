@@ -17,7 +17,7 @@ from mlcli.core.configuration import parts_of
 from mlcli.core.model import Model
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameters
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load
@@ -114,7 +114,7 @@ def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:
             unlabelled = accepts.unlabelled and kind.name == "classification"
             train, test = (rows, rows) if only else _parts(rows, unlabelled=unlabelled)
             learned = Learner("canary", ModelSpec(cls.id, params), (), seed=1).fitted(train, 0)
-            yield f"{kind.name}{said}", _plain(ask(learned, test))
+            yield f"{kind.name}{said}", _plain(predict_rows(learned, test))
 
 
 def _of_step(cls: Any) -> Iterator[tuple[str, Any]]:

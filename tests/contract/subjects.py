@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.errors import UsageError
 from mlcli.core.insertion import missing_steps
 from mlcli.core.params import Parameter, build, parameters
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
@@ -93,7 +93,7 @@ class Subject:
 
     def answers(self, train: Any, test: Any, seed: int = 3) -> Any:
         """What a model that learned from ``train`` says of ``test``."""
-        return ask(self.fitted(train, seed), test)
+        return predict_rows(self.fitted(train, seed), test)
 
 
 def quick(model: str) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def usual(subject: Subject) -> Any:
 
 def usual_answers(subject: Subject, test: Any) -> Any:
     """What that model says of some rows."""
-    return ask(usual(subject), test)
+    return predict_rows(usual(subject), test)
 
 
 def arrays_of(*parts: Any) -> list[np.ndarray[Any, Any]]:

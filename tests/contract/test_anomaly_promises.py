@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.tables import Array, Table
 from mlcli.tasks.anomaly import Detector
 from tests.contract.exceptions import owing
@@ -61,4 +61,4 @@ class Broken(Detector):
 @pytest.mark.parametrize("said", [np.nan, np.inf, -np.inf])
 def test_an_infinite_or_missing_score_is_refused(said: float) -> None:
     with pytest.raises(FitError, match="not a number for 1 of 150 rows"):
-        ask(Broken(said=said), DETECTORS[0].rows())
+        predict_rows(Broken(said=said), DETECTORS[0].rows())

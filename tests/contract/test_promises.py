@@ -13,7 +13,7 @@ import pytest
 
 from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.params import build, parameters
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.state import packed, unpacked
@@ -60,7 +60,7 @@ def test_saved_and_loaded_equals_fitted_to_the_bit_and_says_what_it_has_learned(
     test, model = parts(subject)[1], usual(subject)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
-    assert_same(ask(model, test), ask(unpacked(json.loads(written), arrays), test))
+    assert_same(predict_rows(model, test), predict_rows(unpacked(json.loads(written), arrays), test))
     sections = model.explain()
     assert sections
     assert json.dumps([asdict(section) for section in sections])
@@ -85,12 +85,12 @@ def test_the_order_of_training_rows_does_not_matter(subject: Subject) -> None:
 def test_an_answer_does_not_depend_on_the_other_rows_that_are_asked(subject: Subject) -> None:
     test, model = parts(subject)[1], usual(subject)
     order = np.random.default_rng(1).permutation(len(test))
-    together = said_by(ask(model, test))
-    assert said_by(ask(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
+    together = said_by(predict_rows(model, test))
+    assert said_by(predict_rows(model, test.take(order))) == pytest.approx(together[order], abs=ROUNDING)
     if subject.kind in SUPERVISED:
-        alone = said_by(ask(model, test.take(np.array([4]))))
+        alone = said_by(predict_rows(model, test.take(np.array([4]))))
         assert alone[0] == pytest.approx(together[4], abs=ROUNDING)
-        assert len(ask(model, test.take(np.arange(0)))) == 0
+        assert len(predict_rows(model, test.take(np.arange(0)))) == 0
 
 
 @owing("label_names", [subject for subject in SUBJECTS if subject.kind == "classification"])
@@ -236,7 +236,7 @@ def test_it_learns_the_toy_without_a_numerical_warning(subject: Subject) -> None
     assert warned == []
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert len(ask(model, parts(subject)[1])) > 0
+        assert len(predict_rows(model, parts(subject)[1])) > 0
 
 
 @pytest.mark.parametrize("name", MODELS.names())

@@ -12,7 +12,7 @@ import pytest
 
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed, unpacked
@@ -70,9 +70,9 @@ def test_no_protocol_cuts_a_group(name: str) -> None:
 def test_a_score_depends_neither_on_the_other_rows_nor_on_their_order(subject: Subject) -> None:
     train, test = halves(subject)
     model = subject.fitted(train)
-    together, order = ask(model, test).score, np.random.default_rng(1).permutation(len(test))  # type: ignore[attr-defined]
-    assert np.array_equal(ask(model, test.take(order)).score, together[order])  # type: ignore[attr-defined]
-    alone = [ask(model, test.take(np.array([row]))).score[0] for row in range(5)]  # type: ignore[attr-defined]
+    together, order = predict_rows(model, test).score, np.random.default_rng(1).permutation(len(test))  # type: ignore[attr-defined]
+    assert np.array_equal(predict_rows(model, test.take(order)).score, together[order])  # type: ignore[attr-defined]
+    alone = [predict_rows(model, test.take(np.array([row]))).score[0] for row in range(5)]  # type: ignore[attr-defined]
     assert np.array_equal(alone, together[:5])
 
 
@@ -142,7 +142,7 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
-    assert np.array_equal(ask(loaded, test).score, ask(model, test).score)  # type: ignore[attr-defined]
+    assert np.array_equal(predict_rows(loaded, test).score, predict_rows(model, test).score)  # type: ignore[attr-defined]
     assert [asdict(section) for section in loaded.explain()] == [asdict(section) for section in model.explain()]
 
 
@@ -187,7 +187,7 @@ def test_an_infinite_or_missing_score_is_refused(strange: float) -> None:
             return np.append(np.zeros(len(table) - 1), strange)
 
     with pytest.raises(FitError, match="strange answered something that is not a number for 1 of"):
-        ask(Strange(), drawn(RANKERS[0].accepts()))
+        predict_rows(Strange(), drawn(RANKERS[0].accepts()))
 
 
 def of_file(target: Column, cells: Any, role: str = "group") -> GroupedRows:

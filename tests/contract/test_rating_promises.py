@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table
@@ -28,7 +28,7 @@ DEFAULTS = [subject for subject in RECOMMENDERS if not subject.params]
 
 def said(model: Any, data: Any) -> Any:
     """What a model says of ratings."""
-    return ask(model, data)
+    return predict_rows(model, data)
 
 
 def same(one: Any, two: Any) -> bool:
@@ -80,7 +80,7 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
     model = subject.fitted(train)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
-    assert same(ask(model, test), ask(unpacked(json.loads(written), arrays), test))
+    assert same(predict_rows(model, test), predict_rows(unpacked(json.loads(written), arrays), test))
 
 
 @owing("damaged_state_refused", [subject for subject in DEFAULTS if not subject.piped])
@@ -218,4 +218,4 @@ def test_an_infinite_or_missing_rating_is_refused() -> None:
     data = ratings([0, 1, 2], [0, 0, 1], [1.0, 2.0, 3.0])
     learn(model, data, np.random.default_rng(0))
     with pytest.raises(FitError, match="not a number for 1 of 3 rows"):
-        ask(model, data)
+        predict_rows(model, data)

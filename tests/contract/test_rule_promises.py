@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.core.tables import Table
@@ -73,7 +73,7 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
     model = subject.fitted(train)
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
-    assert same(ask(model, test), ask(unpacked(json.loads(written), arrays), test))
+    assert same(predict_rows(model, test), predict_rows(unpacked(json.loads(written), arrays), test))
 
 
 @owing("damaged_state_refused", [subject for subject in DEFAULTS if not subject.piped])

@@ -13,7 +13,7 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed, unpacked
@@ -126,7 +126,8 @@ def test_saved_and_loaded_equals_fitted_to_the_bit(subject: Subject) -> None:
     arrays: dict[str, Any] = {}
     written = json.dumps(packed(model, arrays), allow_nan=False)
     loaded = unpacked(json.loads(written), arrays)
-    assert np.array_equal(ask(model, test).arrays()["predicted"], ask(loaded, test).arrays()["predicted"])
+    first, second = (predict_rows(fitted, test).arrays()["predicted"] for fitted in (model, loaded))
+    assert np.array_equal(first, second)
 
 
 def turned(data: TaggedRows) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.insertion import missing_steps
 from mlcli.core.model import Model
-from mlcli.core.pipeline import Pipeline, answers_of, ask, learn
+from mlcli.core.pipeline import Pipeline, answers_from_held_out, learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
@@ -124,7 +124,7 @@ def looped(model: Model, steps: Sequence[Step], data: Any, round_: Round, part: 
     """What the plain loop answers of one part."""
     pipeline = Pipeline(steps=tuple(step.fresh() for step in steps), model=model.fresh())
     learn(pipeline, data.take(np.flatnonzero(round_.part != part)), np.random.default_rng(0))
-    return ask(pipeline, data.take(round_.rows_of[part]))
+    return predict_rows(pipeline, data.take(round_.rows_of[part]))
 
 
 def assert_equal_or_refused(model: Model, steps: Sequence[Step], data: Any, part: Codes) -> HeldOut | None:
@@ -134,7 +134,7 @@ def assert_equal_or_refused(model: Model, steps: Sequence[Step], data: Any, part
     held = pipeline.held_out(data, round_)
     if held is None:
         return None
-    answers: Any = answers_of(pipeline, data, round_, held)
+    answers: Any = answers_from_held_out(pipeline, data, round_, held)
     scale = float(np.abs(data.y).max()) if data.kind == "regression" else 1.0
     for place in np.flatnonzero(~held.refused):
         mine, theirs = answers.take(round_.rows_of[place]), looped(model, steps, data, round_, int(place))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.metrics.base import Undefined
@@ -132,4 +132,4 @@ class Blind(Projector):
 def test_an_infinite_or_missing_answer_is_refused(cls: Any, kind: str, said: float) -> None:
     rows = next(subject for subject in UNLABELLED if subject.kind == kind).rows()
     with pytest.raises(FitError, match="not a number for 1 of 150 rows"):
-        ask(cls(said=said), rows)
+        predict_rows(cls(said=said), rows)

@@ -10,7 +10,7 @@ from scipy.stats import chi2, norm
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build, settings
-from mlcli.core.pipeline import ask, learn, settle
+from mlcli.core.pipeline import learn, predict_rows, set_threshold
 from mlcli.core.registry import MODELS
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.deciding import LearnedScores
@@ -24,8 +24,8 @@ def decided_by(model: str, decide: Any, X: Any = X) -> ScoreAnswers:
     data = rows_of(X).unlabelled()
     made = build(MODELS.load(model), {} if decide is None else {"decide": decide})
     learn(made, data, np.random.default_rng(0))
-    settle(made, data, data)
-    answers = ask(made, data)
+    set_threshold(made, data, data)
+    answers = predict_rows(made, data)
     assert isinstance(answers, ScoreAnswers)
     return answers
 

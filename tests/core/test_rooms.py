@@ -14,7 +14,7 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.model import Model
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.rooms import Room, filled, memory, shuffled
 from mlcli.core.schema import Column
@@ -158,7 +158,7 @@ def peak_of_a_fit(model: Model, data: SupervisedRows) -> float:
 
     def learn_and_ask() -> None:
         learn(ready, data, np.random.default_rng(0))
-        ask(ready, data)
+        predict_rows(ready, data)
 
     return peak_of(learn_and_ask) / data.table.numbers.nbytes
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -86,7 +86,7 @@ def test_the_recipe_for_a_method_learns_as_it_stands() -> None:
     numbers_only = [data.with_table(data.table.select(["length", "width"])) for data in (train, test)]
     numbers_only = [data.take(np.flatnonzero(~np.isnan(data.table.numbers).any(axis=1))) for data in numbers_only]
     learn(model, numbers_only[0], np.random.default_rng(0))
-    answers = ask(model, numbers_only[1])
+    answers = predict_rows(model, numbers_only[1])
     assert cls.id == "nearest-mean"
     assert np.mean(answers.predicted == answers.truth) > 0.9  # type: ignore[attr-defined]
 
@@ -98,7 +98,7 @@ def test_the_recipe_for_a_method_around_others_learns_as_it_stands(kind: str) ->
     train, test = halves(Subject("zero-r", kind).rows(n=300))
     learn(model, train, np.random.default_rng(0))
     baseline = Subject("zero-r", kind).answers(train, test)
-    assert error(ask(model, test)) < 0.5 * error(baseline)
+    assert error(predict_rows(model, test)) < 0.5 * error(baseline)
     assert model.explain()
 
 

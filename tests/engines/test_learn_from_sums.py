@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from mlcli.core.held_out import Round
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.discriminants.lda import LinearDiscriminants
@@ -117,7 +117,7 @@ def test_qda_may_shrink(shrinkage: float, part: Codes) -> None:
     for k, asked in enumerate(round_.rows_of):
         alone = model.fresh()
         learn(alone, data.take(np.flatnonzero(part != k)), np.random.default_rng(0))
-        answers: Any = ask(alone, data.take(asked))
+        answers: Any = predict_rows(alone, data.take(asked))
         assert held.answers[asked] == pytest.approx(answers.probabilities, abs=1e-9)
 
 
@@ -166,5 +166,5 @@ def test_a_gap_that_is_a_level_of_its_own_is_answered_from_sums() -> None:
     assert not held.refused.any()
     loop = Pipeline(steps=steps, model=LinearRegression())
     learn(loop, data.take(np.arange(1, ROWS)), np.random.default_rng(0))
-    answers: Any = ask(loop, data.take(np.arange(1)))
+    answers: Any = predict_rows(loop, data.take(np.arange(1)))
     assert held.answers[0] == pytest.approx(answers.predicted[0], rel=1e-9)

@@ -15,7 +15,7 @@ import pytest
 
 import mlcli
 from mlcli.core.errors import ExitCode, ModelFileError, StoreError
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import packed
 from mlcli.core.tables import Table
@@ -58,7 +58,7 @@ def as_cell(path: Path, data: Dataset | None = None) -> Cell:
 def test_a_loaded_model_answers_like_the_fitted_one_to_the_bit(path: Path) -> None:
     fitted, loaded = made(), load_model(path)
     rows = fitted.rows_of(toy.dataset(seed=5))
-    one, other = ask(fitted.pipeline, rows), ask(loaded.pipeline, rows)
+    one, other = predict_rows(fitted.pipeline, rows), predict_rows(loaded.pipeline, rows)
     assert {name: array.tobytes() for name, array in one.arrays().items()} == {
         name: array.tobytes() for name, array in other.arrays().items()
     }
@@ -292,7 +292,7 @@ def test_the_context_of_new_rows_goes_into_the_header_of_answers(path: Path) -> 
     cells = np.arange(len(data)) % 2
     table = Table.of([*data.table.parts(), (shop, cells)], len(data))
     there = replace(data, table=table, schema=Schema((*data.schema.fields, SchemaField(shop, "context"))))
-    context = ask(load_model(path).pipeline, load_model(path).rows_of(there)).header.context
+    context = predict_rows(load_model(path).pipeline, load_model(path).rows_of(there)).header.context
     assert context is not None
     assert context.columns == (shop,)
     assert np.array_equal(context.cells("shop"), cells)

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from mlcli.core.errors import ExperimentError, Problem, UsageError
 from mlcli.core.params import build
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse
@@ -255,7 +255,7 @@ class TestLists:
         arrays: NamedArrays = {}
         loaded = unpacked(json.loads(json.dumps(packed(model, arrays))), arrays)
         assert [one.final.id for one in loaded.models_] == ["naive-bayes", "knn"]
-        mine, theirs = (ask(one, rows).arrays()["probabilities"] for one in (model, loaded))
+        mine, theirs = (predict_rows(one, rows).arrays()["probabilities"] for one in (model, loaded))
         assert mine.tobytes() == theirs.tobytes()
 
     def test_each_model_has_the_steps_that_it_needs(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 
 
 def fitted(model: Any, data: Any, seed: int = 1) -> Any:
@@ -17,7 +17,7 @@ def fitted(model: Any, data: Any, seed: int = 1) -> Any:
 
 def asked(model: Any, data: Any) -> Any:
     """What a fitted model says of rows."""
-    return ask(model, data)
+    return predict_rows(model, data)
 
 
 def answered(model: Any, data: Any) -> Any:

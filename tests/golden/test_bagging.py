@@ -26,8 +26,8 @@ from mlcli.models.ensembles.bagging import Bagging
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
 from mlcli.models.neighbours.knn import NearestNeighbours
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION
+from mlcli.tasks.regression import REGRESSION
 from tests.golden.asking import answered, asked
 from tests.golden.asking import fitted as learned
 from tests.golden.shipped import in_numbers
@@ -61,7 +61,7 @@ def test_probabilities_and_those_out_of_the_bag_are_those_of_scikit_learn(
     X = data.table.numbers
     oracle = BaggingClassifier(theirs, 25, max_features=columns, oob_score=True, random_state=1).fit(X, data.y)
     members, outside = on_the_bags_of(oracle, base, data)
-    assert mean_of(members, data.table, Classifier) == pytest.approx(oracle.predict_proba(X), abs=1e-9)
+    assert mean_of(members, data.table, CLASSIFICATION) == pytest.approx(oracle.predict_proba(X), abs=1e-9)
     assert outside.answered.all()
     assert outside.total / outside.members[:, None] == pytest.approx(oracle.oob_decision_function_, abs=1e-9)
     first, second = np.sort(oracle.oob_decision_function_)[:, :-3:-1].T
@@ -74,7 +74,7 @@ def test_values_and_the_error_out_of_the_bag_are_those_of_scikit_learn() -> None
     X = data.table.numbers
     oracle = BaggingRegressor(SklearnRidge(2.0), 25, oob_score=True, random_state=1).fit(X, data.y)
     members, outside = on_the_bags_of(oracle, Ridge(l2=2.0), data)
-    assert mean_of(members, data.table, Regressor)[:, 0] == pytest.approx(oracle.predict(X), rel=1e-6)
+    assert mean_of(members, data.table, REGRESSION)[:, 0] == pytest.approx(oracle.predict(X), rel=1e-6)
     assert outside.loss(members[0]) == pytest.approx(np.var(data.y) * (1 - oracle.oob_score_), rel=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_steps_in_the_base_learn_from_each_bag_as_those_of_a_pipeline() -> None:
     oracle = BaggingClassifier(theirs, 10, random_state=1).fit(X, data.y)
     scaled = behind_steps(THREE, data.table.columns)
     members, _ = on_the_bags_of(oracle, scaled, data)
-    assert mean_of(members, data.table, Classifier) == pytest.approx(oracle.predict_proba(X), abs=1e-9)
+    assert mean_of(members, data.table, CLASSIFICATION) == pytest.approx(oracle.predict_proba(X), abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "base"), [("cpu", LinearRegression()), ("wine", NaiveBayes())])
@@ -100,11 +100,11 @@ def test_one_bag_of_all_rows_is_the_method(name: str, base: Any) -> None:
 def test_votes_count_decisions() -> None:
     data = in_numbers("wine")
     model = learned(Bagging(base=NearestNeighbours(k=3), bags=4, combine="votes"), data)
-    shares = [outputs(member, data.table, Classifier) for member in model.models_]
+    shares = [outputs(member, data.table, CLASSIFICATION) for member in model.models_]
     decided = [member.final.decide(share) for member, share in zip(model.models_, shares, strict=True)]
     counts = np.stack([np.bincount(column, minlength=3) for column in np.stack(decided).T])
     assert model.predict_proba(data.table) == pytest.approx(counts / 4)
-    assert votes(model.models_[0], data.table, Classifier).sum() == len(data)
+    assert votes(model.models_[0], data.table, CLASSIFICATION).sum() == len(data)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4])
@@ -155,12 +155,12 @@ def test_bagged_trees_are_right_as_often_as_those_of_scikit_learn_and_more_often
 def test_a_stage_is_the_bagging_of_the_first_bags(name: str) -> None:
     data = in_numbers(name)
     model = learned(Bagging(base=NearestNeighbours(k=3), bags=6), data)
-    base: Any = data.base
-    first = mean_of(model.models_[:2], data.table, base)
+    task = data.task
+    first = mean_of(model.models_[:2], data.table, task)
     staged = list(model.staged(data.table, [2, 6]))
     assert (model.stages(), len(staged)) == (6, 2)
     assert staged[0].reshape(len(data), -1) == pytest.approx(first)
-    assert staged[1].reshape(len(data), -1) == pytest.approx(base.outputs_of(model, data.table))
+    assert staged[1].reshape(len(data), -1) == pytest.approx(task.outputs_of(model, data.table))
 
 
 def test_the_error_out_of_the_bag_is_near_that_of_new_rows() -> None:

@@ -17,7 +17,7 @@ from mlcli.engines.group_thresholds import GroupThresholds, RateCurve
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.models.wrappers.fair_thresholds import FairThresholds
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.rows import labelled
 
@@ -42,7 +42,7 @@ def test_the_base_does_not_see_the_group() -> None:
     model: Any = fitted(FairThresholds(), data)
     assert model.labels_ == ("a", "b")
     assert "group" not in [column.name for column in model.model_.final.columns_]
-    order = np.argsort(outputs(model.model_, data.table, Classifier)[:, 1])
+    order = np.argsort(outputs(model.model_, data.table, CLASSIFICATION)[:, 1])
     for g in (0, 1):
         mine = model.predict_proba(data.table)[order, 1][data.table.codes[order, 0] == g]
         assert (np.diff(mine) >= -1e-12).all()
@@ -106,7 +106,7 @@ def test_a_group_that_was_not_there_is_decided_at_half() -> None:
     data = rows()
     model: Any = fitted(FairThresholds(), data)
     unknown = Table(data.table.columns, data.table.numbers, np.full_like(data.table.codes, -1))
-    plain = outputs(model.model_, unknown, Classifier)[:, 1]
+    plain = outputs(model.model_, unknown, CLASSIFICATION)[:, 1]
     assert (model.decide(model.predict_proba(unknown)) == (plain >= 0.5)).all()
 
 

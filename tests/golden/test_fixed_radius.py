@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from mlcli.core.pipeline import settle
+from mlcli.core.pipeline import set_threshold
 from mlcli.models.anomaly.fixed_radius import FixedRadius
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
@@ -50,7 +50,7 @@ def test_the_farthest_column_is_the_reason() -> None:
 def test_its_own_threshold_is_far_out_by_the_logarithm_of_near_rows() -> None:
     data = rows_of(X)
     model = fitted(FixedRadius(share=0.5), data)
-    settle(model, data, data)
+    set_threshold(model, data, data)
     near = NearestNeighbors(radius=model.radius_).fit(X).radius_neighbors(return_distance=False)
     usual = np.log([len(rows) / 299 for rows in near])
     low, high = np.quantile(usual, [0.25, 0.75])
@@ -61,5 +61,5 @@ def test_its_own_threshold_is_far_out_by_the_logarithm_of_near_rows() -> None:
 def test_where_many_rows_have_none_near_no_row_is_flagged() -> None:
     data = line(0, 1, 2, 3, 10, 20, 30)
     model = fitted(FixedRadius(radius=1), data)
-    settle(model, data, data)
+    set_threshold(model, data, data)
     assert not (asked(model, line(50, 0.5)).score >= model.threshold_).any()

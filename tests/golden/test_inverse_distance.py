@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from mlcli.core.pipeline import settle
+from mlcli.core.pipeline import set_threshold
 from mlcli.models.anomaly.inverse_distance import InverseDistance
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
@@ -38,7 +38,7 @@ def test_rows_on_each_other_have_a_density() -> None:
 def test_its_own_threshold_flags_what_lies_far_out_by_mean_distance() -> None:
     data = rows_of(X)
     model = fitted(InverseDistance(neighbours=5), data)
-    settle(model, data, data)
+    set_threshold(model, data, data)
     usual = NearestNeighbors(n_neighbors=5).fit(X).kneighbors()[0].mean(axis=1)
     low, high = np.quantile(usual, [0.25, 0.75], method="inverted_cdf")
     assert -1 / model.threshold_ == pytest.approx(high + 3 * (high - low), rel=1e-8)

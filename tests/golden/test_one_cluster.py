@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.metrics.registry import metric_named
 from mlcli.models.clusters.one_cluster import OneCluster
 from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
@@ -20,6 +20,6 @@ def test_all_rows_are_one_cluster_as_tight_as_one_cluster_of_scikit_learn() -> N
     model = OneCluster()
     learn(model, rows, np.random.default_rng(0))
     peer = KMeans(1, n_init=1, random_state=0).fit(table.numbers)
-    answers = ask(model, rows)
+    answers = predict_rows(model, rows)
     assert metric_named("wcss", ClusterAnswers).compute(answers) == pytest.approx(peer.inertia_, rel=1e-9)
     assert metric_named("bcss", ClusterAnswers).compute(answers) == pytest.approx(0.0, abs=1e-6)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression as OfSklearn
 
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.params import build
-from mlcli.core.pipeline import learn, settle
+from mlcli.core.pipeline import learn, set_threshold
 from mlcli.models.anomaly.supervised_detector import SupervisedDetector, artificial_rows
 from tests.golden.asking import asked
 from tests.golden.screening import cloud, rows_of
@@ -57,7 +57,7 @@ def test_from_good_rows_alone_a_row_between_two_crowds_is_odd() -> None:
 def test_its_own_threshold_finds_the_share_of_anomalies_that_is_wanted() -> None:
     data = rows_of(X, ODD)
     model = learned(data, decide="own", recall=0.9)
-    settle(model, data, data)
+    set_threshold(model, data, data)
     assert asked(model, data).flagged[list(ODD)].mean() >= 0.9
 
 

@@ -14,7 +14,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.held_out import Round
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.rows import RowsOfTable
 from mlcli.models.baselines.zero_r import ZeroR
@@ -51,7 +51,7 @@ def counts(data: Any) -> list[int]:
 
 
 def probabilities(model: Any, data: Any) -> Any:
-    answers: Any = ask(model, data)
+    answers: Any = predict_rows(model, data)
     return answers.probabilities
 
 

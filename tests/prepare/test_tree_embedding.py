@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from mlcli.core.errors import FitError
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -69,5 +69,5 @@ def test_a_linear_method_of_leaves_tells_classes_apart(by: str) -> None:
     steps = (TreeEmbedding(by=by, trees=20), OneHot())
     model = Pipeline(steps=steps, model=build(MODELS.load("logistic-regression"), {"l2": 1.0}))
     learn(model, data.take(np.flatnonzero(~odd)), np.random.default_rng(1))
-    answers: Any = ask(model, data.take(np.flatnonzero(odd)))
+    answers: Any = predict_rows(model, data.take(np.flatnonzero(odd)))
     assert np.mean(answers.predicted == answers.truth) > 0.9

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlcli.core.errors import FitError
 from mlcli.core.params import build
-from mlcli.core.pipeline import Pipeline, ask, learn
+from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -216,7 +216,7 @@ def test_selection_cannot_see_the_rows_that_are_judged(name: str, params: dict[s
     learn(model, data.take(train), np.random.default_rng(1))
     kept = model.steps[0].kept()  # type: ignore[attr-defined]
     assert "x2" not in kept
-    answers: Any = ask(model, data.take(test))
+    answers: Any = predict_rows(model, data.take(test))
     assert 0.35 < np.mean(answers.predicted == answers.truth) < 0.65
     leaked = replace(data, table=numbers(np.where(np.arange(3) == 2, 20.0 * y[:, None], X)))
     told = build(STEPS.load(name), params)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import mlcli
-from mlcli.core.pipeline import ask, learn
+from mlcli.core.pipeline import learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -51,7 +51,7 @@ def test_equal_rows_fall_into_several_random_clusters() -> None:
     model: Any = MODELS.load("random-clusters")(clusters=3)
     learn(model, rows, np.random.default_rng(0))
     some = np.array([7, 3])
-    answers, of_some = ask(model, rows), ask(model, rows.take(some))
+    answers, of_some = predict_rows(model, rows), predict_rows(model, rows.take(some))
     assert isinstance(answers, ClusterAnswers)
     assert isinstance(of_some, ClusterAnswers)
     assert set(answers.cluster.tolist()) == {0, 1, 2}

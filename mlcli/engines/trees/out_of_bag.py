@@ -38,13 +38,13 @@ class OutOfBagTrees:
         if not len(rows):
             return added
         own, data, values = self.trees.part(tree, tree + 1), self.data.take(rows), self.cells.values[rows]
-        before = data.base.losses(self.model, data, own.value[leaves])
+        before = data.task.losses(self.model, data, own.value[leaves])
         asked = own.feature[slice(*np.append(self.trees.roots, len(own.feature))[tree : tree + 2])]
         for column in np.unique(asked[asked != LEAF]):
             shuffled = values.copy()
             shuffled[:, column] = rng.permutation(values[:, column])
             reached = own.reached(Cells(shuffled, self.cells.levels))[0]
-            after = data.base.losses(self.model, data, own.value[reached])
+            after = data.task.losses(self.model, data, own.value[reached])
             added[column] = data.weights @ (after - before) / data.weights.sum()
         return added
 
@@ -62,7 +62,7 @@ class OutOfBagTrees:
             if tree in shown:
                 asked = np.flatnonzero(voters)
                 data = self.data.take(asked)
-                losses = data.base.losses(self.model, data, answers[asked] / voters[asked, None])
+                losses = data.task.losses(self.model, data, answers[asked] / voters[asked, None])
                 found.append((tree, data.weights @ losses / data.weights.sum() if len(asked) else np.nan))
         curve = np.array(found)
         curve[:, 1] = curve[:, 1] if outputs > 1 else np.sqrt(curve[:, 1])

@@ -21,7 +21,7 @@ from mlcli.core.held_out import Round
 from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline, answers_of
+from mlcli.core.pipeline import Pipeline, answers_from_held_out
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
@@ -106,7 +106,7 @@ class Examination:
                 return CandidateAnswers()
             if held is None or held.refused.any():
                 return CandidateAnswers()
-            answers = answers_of(pipeline, self.data, round_, held)
+            answers = answers_from_held_out(pipeline, self.data, round_, held)
             found += [answers.take(rows) for rows in round_.rows_of]
         return CandidateAnswers(found)
 
@@ -158,7 +158,7 @@ class PreparedSplit:
         """What each of some models with the same steps says of the rows that are judged, or why it cannot."""
         first = models[0].fresh()
         try:
-            given = data.base.admitted(first, data.take(train))
+            given = data.task.training_view(first, data.take(train))
             prepared = first.fit_steps(given, np.random.default_rng(seed))
             asked = data.take(test)
             asked = asked.with_table(first.prepared(asked.table))
@@ -181,13 +181,13 @@ class PreparedSplit:
         longest = models[int(np.argmax(counts))].fresh()
         try:
             self._learn(longest)
-            last = self.test.base.ask(longest, self.test)
+            last = self.test.task.predict_rows(longest, self.test)
             made = longest.stages() if len(models) > 1 else 0
             at = sorted({count for count in counts if count < made})
             rows = self.test
             predictions = longest.staged(rows.table, at) if at else iter(())
             staged = {
-                count: rows.base.answers_with(longest, rows, one)
+                count: rows.task.answers_with(longest, rows, one)
                 for count, one in zip(at, predictions, strict=True)
             }
         except FAILURES as problem:
@@ -195,11 +195,10 @@ class PreparedSplit:
         return [staged.get(count, last) for count in counts]
 
     def _learn(self, model: Model) -> None:
-        base = self.train.base
+        task = self.train.task
         model.share_with(self.memory)
-        admitted = base.admitted(model, self.train)
-        base.learn(model, admitted, np.random.default_rng(self.seed))
-        base.note(model, self.train, self.given, self.steps)
+        task.learn(model, task.training_view(model, self.train), np.random.default_rng(self.seed))
+        task.annotate(model, self.train, self.given, self.steps)
 
 
 def scored(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:

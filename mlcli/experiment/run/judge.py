@@ -15,7 +15,7 @@ from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import all_moderate
-from mlcli.core.pipeline import Pipeline, answers_of, ask
+from mlcli.core.pipeline import Pipeline, answers_from_held_out, predict_rows
 from mlcli.core.processes import peak_of
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.tables import Flags
@@ -161,15 +161,17 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
             train_rows = rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
             pipeline = learner.fitted(train_rows, index)
         fitted = seconds_of_work()
-        parts = kind_named(rows.kind).parts
-        answers = dict(rows.base.judged(pipeline.final, lambda some: ask(pipeline, rows.take(some)), split, parts))
+        parts = {part: getattr(split, part) for part in kind_named(rows.kind).parts}
+        answers: dict[str, Answers] = rows.task.predict_parts(
+            pipeline.final, lambda some: predict_rows(pipeline, rows.take(some)), parts, split.train
+        )
         answered = seconds_of_work()
         asked = learner.stages
         stages = by_labels or _answers_by_stage(pipeline, asked, rows.take(split.test), answers[JUDGED])
         of_training = []
         if learner.training:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
-                answers[TRAINING] = ask(pipeline, train_rows)
+                answers[TRAINING] = predict_rows(pipeline, train_rows)
                 of_training = _answers_by_stage(pipeline, asked, train_rows, answers[TRAINING])
         explanation = tuple(shortened(one, KEPT_LINES) for one in pipeline.explain())
     return SplitResult(
@@ -201,7 +203,7 @@ def _answers_by_stage(
         return []
     at = stages_among(asked, count)
     predictions = model.staged(pipeline.prepared(rows.table), at)
-    answers = [rows.base.answers_with(model, rows, predicted) for predicted in predictions]
+    answers = [rows.task.answers_with(model, rows, predicted) for predicted in predictions]
     staged = zip([*at, count], [*answers, last], strict=True)
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
@@ -246,7 +248,7 @@ def _rounds(pipeline: Pipeline, rows: Any, splits: DealtSplits) -> Iterator[tupl
         held = _held_out(pipeline, rows, round_)
         if held is None:
             return
-        answers = answers_of(pipeline, rows, round_, held)
+        answers = answers_from_held_out(pipeline, rows, round_, held)
         if not round_.one_by_one:
             answers = answers.take(round_.judged)
         seconds = (seconds_of_work() - started) / parts

@@ -13,9 +13,8 @@ from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
-from mlcli.core.nested import noun_of
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline, learn, settle
+from mlcli.core.pipeline import Pipeline, learn, set_threshold
 from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.schema import Schema
@@ -67,14 +66,14 @@ class Learner:
     def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""
         pipeline = self.pipeline()
-        seeded_by = _described(effective(pipeline, noun_of(rows.base)))
+        seeded_by = _described(effective(pipeline, rows.task.noun))
         rng = rng_for("fit", self.content, *seeded_by["model"], seeded_by["steps"], split, self.seed)
         learn(pipeline, rows, rng)
         return pipeline
 
     def without_effect(self, rows: Any) -> tuple[str, ...]:
         """A sentence for each parameter that was set and has no effect."""
-        return tuple(without_effect(self.pipeline(), noun_of(rows.base)))
+        return tuple(without_effect(self.pipeline(), rows.task.noun))
 
     def asking(self) -> AbstractContextManager[None]:
         """What the body ends in is the method's own."""
@@ -125,11 +124,11 @@ def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, 
     """Let a model learn from all rows of a dataset that its kind of task learns from."""
     data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
     learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
-    rows = learner.pipeline().final.learned_from(data)
+    rows = data.task.rows_to_keep(learner.pipeline().final, data)
     with stdout_as_stderr(), one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = seconds_of_work()
         pipeline = learner.fitted(rows, "all")
-        settle(pipeline, rows, data)
+        set_threshold(pipeline, rows, data)
         seconds = seconds_of_work() - started
     return Trained(pipeline, rows, (*learner.without_effect(rows), *warned), seconds)
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, FitError, ModelFileError
-from mlcli.core.nested import noun_of
 from mlcli.core.params import settings
 from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
@@ -140,7 +139,7 @@ class Preparation:
         seeded_by = (
             cell.dataset.content,
             protocol.id,
-            settings(effective(protocol, noun_of(rows.base))),
+            settings(effective(protocol, rows.task.noun)),
             cell.seed,
         )
         same = digest(cell.kind, *seeded_by)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from mlcli.core.errors import FitError, ImpossibleAnswerError
-from mlcli.core.pipeline import ask
+from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
@@ -59,7 +59,7 @@ def _ask_about_two_rows(saved: SavedModel) -> None:
     rows = _two_rows(saved)
     with captured_warnings(), suppress(FitError):
         try:
-            answers = ask(saved.pipeline, rows)
+            answers = predict_rows(saved.pipeline, rows)
         except ImpossibleAnswerError as problem:
             raise ValueError(str(problem)) from None
         if any(len(array) != len(rows) for array in answers.arrays().values()):

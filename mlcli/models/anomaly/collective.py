@@ -38,7 +38,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 
 def _values(windows: Array) -> dict[str, Array]:
@@ -103,7 +103,7 @@ class Collective(Detector):
         """The mean score of the windows that a row is in."""
         if not len(table):
             return np.empty(0)
-        scores = outputs(self.base_, self._windows(table), Detector)[:, 0]
+        scores = outputs(self.base_, self._windows(table), ANOMALY_DETECTION)[:, 0]
         return mean_over_windows(scores, self.window, len(table))
 
     def deviations(self, table: Table) -> Array:

@@ -40,7 +40,7 @@ from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, Neighbours, same_rows
 from mlcli.engines.neighbours.points import DistinctRows
-from mlcli.tasks.anomaly import Detector, ScreenedRows
+from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 
 @register("contextual", reference="Song, Wu, Jermaine & Ranka 2007, Conditional anomaly detection", revision=3)
@@ -119,7 +119,7 @@ class Contextual(Detector):
 
     def score_rows(self, table: Table) -> Array:
         """What the detector says of the differences."""
-        return np.asarray(outputs(self.base_, self._differences(table), Detector)[:, 0])
+        return np.asarray(outputs(self.base_, self._differences(table), ANOMALY_DETECTION)[:, 0])
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """Those of the detector, of the columns of behaviour."""

@@ -51,8 +51,8 @@ from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.random_by_content import order_of_content
 from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
 Cell = TypeVar("Cell", bound=np.generic)
@@ -210,14 +210,14 @@ class PredictionError(Detector):
         seen, levels = self._seen(table), {column.name for column in table.code_columns}
         found = []
         for model, name in zip(self.models_, self.predicted_, strict=True):
-            answers = outputs(model, self._without(seen, name), Classifier if name in levels else Regressor)
+            answers = outputs(model, self._without(seen, name), CLASSIFICATION if name in levels else REGRESSION)
             found.append(_errors(table.cells(name), answers))
         return np.column_stack(found)
 
     def score_rows(self, table: Table) -> Array:
         """The mean squared error, its PSNR, or what the second model makes of the row."""
         if self.second_ is not None:
-            return np.asarray(outputs(self.second_, self._seen(table), Classifier)[:, 1])
+            return np.asarray(outputs(self.second_, self._seen(table), CLASSIFICATION)[:, 1])
         return self._scored(self.errors(table))
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:

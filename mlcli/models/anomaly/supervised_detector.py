@@ -41,7 +41,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 CLASSES = ("good", "anomaly")
 MOST_FALSE_ALARMS = 0.5
@@ -91,10 +91,6 @@ class LabelledDetector(Detector):
         """The score that the wanted share of anomalies reaches."""
         found = np.sort(scores)
         return float(found[int((1 - self.recall) * len(found) + 1e-9)])
-
-    def learned_from(self, data: Any) -> Any:
-        """All rows."""
-        return data
 
     def labelled(self, data: ScreenedRows, rng: np.random.Generator) -> tuple[ScreenedRows, Codes]:
         """Rows with the artificial ones behind them, and which are anomalies; unlabelled rows count as good."""
@@ -189,7 +185,7 @@ class SupervisedDetector(LabelledDetector, Detector):
             inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             if len(inside) and len(np.unique(y[inside])) == 2:
                 member = fitted(base, self._balanced(labelled.take(inside)), rng.spawn(1)[0])
-                said[outside] = outputs(member, labelled.table.take(outside), Classifier)
+                said[outside] = outputs(member, labelled.table.take(outside), CLASSIFICATION)
         self.learn_limit(said[:, 1], y)
         self.base_ = fitted(base, self._balanced(labelled), rng.spawn(1)[0])
 
@@ -205,7 +201,7 @@ class SupervisedDetector(LabelledDetector, Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The probability of an anomaly."""
-        return np.asarray(outputs(self.base_, table, Classifier)[:, 1])
+        return np.asarray(outputs(self.base_, table, CLASSIFICATION)[:, 1])
 
     def explain(self) -> findings.Explanation:
         """What was learned from, then the classifier."""

@@ -49,7 +49,7 @@ from mlcli.engines.trees.boosting import Steps
 from mlcli.engines.trees.losses import Loss, LossDerivatives
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
 OF_TREES = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
@@ -184,7 +184,7 @@ class WeakLearner:
 
 def values_of(member: Model, table: Table) -> Array:
     """The values of a fitted regressor."""
-    return outputs(member, table, Regressor)[:, 0]
+    return outputs(member, table, REGRESSION)[:, 0]
 
 
 def valued(data: Any, y: Array) -> ValuedRows:

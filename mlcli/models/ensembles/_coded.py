@@ -16,7 +16,7 @@ from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import of_all_classes
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 Code = NDArray[np.int8]
 """Classes × problems: 1 and −1 for the two sides, 0 for classes that a problem leaves out."""
@@ -59,7 +59,7 @@ class Coded(Classifier):
         """Probabilities of the classes; one without training rows gets 0."""
         if not self.models_:
             return of_all_classes(np.ones((len(table), len(self.present_))), self.class_totals_)
-        positive = np.column_stack([outputs(member, table, Classifier)[:, 1] for member in self.models_])
+        positive = np.column_stack([outputs(member, table, CLASSIFICATION)[:, 1] for member in self.models_])
         return of_all_classes(self.shares(positive), self.class_totals_)
 
     def share_of_sum(self, scores: Array) -> Array:
@@ -82,7 +82,7 @@ class Coded(Classifier):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What the classifier of each problem says of the row."""
-        said = (float(outputs(member, table, Classifier)[0, 1]) for member in self.models_)
+        said = (float(outputs(member, table, CLASSIFICATION)[0, 1]) for member in self.models_)
         rows = tuple((*problem, share) for problem, share in zip(self._problems(), said, strict=True))
         header = ("problem", "classes", "against", "p(classes)")
         return (findings.Table("Answers of the binary classifiers", header, rows),)

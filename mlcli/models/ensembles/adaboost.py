@@ -41,7 +41,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
 from mlcli.engines.members import members_of
 from mlcli.engines.random_by_content import Bag, in_content_order
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 NO_ERROR = 1e-10
 """What stands for an error of 0, whose logarithm is none."""
@@ -89,7 +89,7 @@ class AdaBoost(Classifier):
         rounds: list[tuple[Model, float, float, float]] = []
         for own in rng.spawn(self.rounds):
             member = fitted(base, self._minding(data, weights, own), own)
-            said = votes(member, data.table, Classifier)
+            said = votes(member, data.table, CLASSIFICATION)
             wrong = said[np.arange(len(data)), data.y] == 0
             error = float(weights[wrong].sum())
             if rounds and error >= self._chance:
@@ -134,7 +134,7 @@ class AdaBoost(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The share of each class in the weighted votes."""
-        return mean_of(self.models_, table, Classifier, votes, self.alphas_)
+        return mean_of(self.models_, table, CLASSIFICATION, votes, self.alphas_)
 
     def stages(self) -> int:
         """A stage for each round."""
@@ -142,7 +142,7 @@ class AdaBoost(Classifier):
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """The shares in the votes of the first rounds."""
-        yield from means_after(self.models_, at, table, Classifier, votes, self.alphas_)
+        yield from means_after(self.models_, at, table, CLASSIFICATION, votes, self.alphas_)
 
     def check_learned(self) -> None:
         """A weight above 0 for each member, and members that are what was asked for."""

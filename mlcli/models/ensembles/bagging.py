@@ -48,8 +48,8 @@ from mlcli.engines.ensemble import (
 )
 from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import Bag, in_content_order
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION, Classifier
+from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 COMBINED = {"mean": outputs, "votes": votes}
@@ -83,7 +83,7 @@ class Bagging(Classifier, Regressor):
         data = in_content_order(data)
         bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBagAnswers.of(data)
         base, models = self._behind_steps(), []
-        outputs_of = COMBINED[self.combine] if data.base is Classifier else outputs
+        outputs_of = COMBINED[self.combine] if data.task is CLASSIFICATION else outputs
         for own in rng.spawn(self.bags):
             repeats = bag.repeats(own)
             models.append(fitted(base, sample_for(base, data, repeats, self._drawn(own)), own))
@@ -102,11 +102,11 @@ class Bagging(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the models' probabilities, or the shares of their votes."""
-        return mean_of(self.models_, table, Classifier, COMBINED[self.combine])
+        return mean_of(self.models_, table, CLASSIFICATION, COMBINED[self.combine])
 
     def predict_values(self, table: Table) -> Array:
         """The mean of the models' values."""
-        return mean_of(self.models_, table, Regressor)[:, 0]
+        return mean_of(self.models_, table, REGRESSION)[:, 0]
 
     def stages(self) -> int:
         """A stage for each bag."""
@@ -115,9 +115,9 @@ class Bagging(Classifier, Regressor):
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
         """The mean of the models of the first bags."""
         if self.classes_:
-            yield from means_after(self.models_, at, table, Classifier, COMBINED[self.combine])
+            yield from means_after(self.models_, at, table, CLASSIFICATION, COMBINED[self.combine])
         else:
-            yield from (values[:, 0] for values in means_after(self.models_, at, table, Regressor))
+            yield from (values[:, 0] for values in means_after(self.models_, at, table, REGRESSION))
 
     def check_learned(self) -> None:
         """Each model as it was asked for."""

@@ -41,8 +41,8 @@ from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_str
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import in_content_order
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION, Classifier
+from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 Part = tuple[Column, NDArray[np.generic]]
@@ -92,13 +92,13 @@ class Stacking(Classifier, Regressor):
 
     def _meta(self, data: SupervisedRows) -> Model:
         """The meta model that was asked for, or that of the kind of task."""
-        made: Model = self.meta or MODELS.load(OWN_META[data.base])()
+        made: Model = self.meta or MODELS.load(OWN_META[data.task.base])()
         return made
 
     def _base_outputs(self, table: Table) -> list[Array]:
         """What each model says of rows."""
-        base = Classifier if self.classes_ else Regressor
-        return [outputs(member, table, base) for member in self.models_]
+        task = CLASSIFICATION if self.classes_ else REGRESSION
+        return [outputs(member, table, task) for member in self.models_]
 
     def _joined(self, base_outputs: list[Array], table: Table) -> Table:
         """The table of the meta model: answers, and the columns where they are kept."""
@@ -119,11 +119,11 @@ class Stacking(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._base_outputs(table), table), Classifier)
+        return outputs(self.meta_, self._joined(self._base_outputs(table), table), CLASSIFICATION)
 
     def predict_values(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._base_outputs(table), table), Regressor)[:, 0]
+        return outputs(self.meta_, self._joined(self._base_outputs(table), table), REGRESSION)[:, 0]
 
     def check_learned(self) -> None:
         """The models that were asked for."""

@@ -23,7 +23,6 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -39,8 +38,8 @@ from mlcli.engines.ensemble import OutputsOf, error_of_majority, fitted, mean_of
 from mlcli.engines.inner_splits import inner_holdout
 from mlcli.engines.members import members_of, numbered
 from mlcli.engines.random_by_content import in_content_order
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION, Classifier
+from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 COMBINED: dict[str, OutputsOf] = {"mean": outputs, "votes": votes}
@@ -113,17 +112,16 @@ class Voting(Classifier, Regressor):
 
     @staticmethod
     def _loss(member: Model, judged: SupervisedRows) -> float:
-        base: Any = judged.base
-        losses = base.losses(member.final, judged, outputs(member, judged.table, base))
+        losses = judged.task.losses(member.final, judged, outputs(member, judged.table, judged.task))
         return float(np.average(losses, weights=judged.weights))
 
     def predict_proba(self, table: Table) -> Array:
         """The weighted mean of the models' probabilities, or of their votes."""
-        return mean_of(self.models_, table, Classifier, COMBINED[self.combine], self.weights_)
+        return mean_of(self.models_, table, CLASSIFICATION, COMBINED[self.combine], self.weights_)
 
     def predict_values(self, table: Table) -> Array:
         """The weighted mean of the models' values."""
-        return mean_of(self.models_, table, Regressor, weights=self.weights_)[:, 0]
+        return mean_of(self.models_, table, REGRESSION, weights=self.weights_)[:, 0]
 
     def check_learned(self) -> None:
         """The models that were asked for, each with a weight."""

@@ -35,7 +35,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 
@@ -115,7 +115,7 @@ class ClusterThenLabel(Classifier):
         """The shares of the cluster of each row, or what the classifier says."""
         if self.classifier is None:
             return np.asarray(self.shares_[self._cluster_of(table)])
-        return outputs(self.classifier_, table, Classifier)
+        return outputs(self.classifier_, table, CLASSIFICATION)
 
     def check_learned(self) -> None:
         """Shares for each cluster, and the classifier that was asked for."""

@@ -37,7 +37,7 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 
 @register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation", revision=2)
@@ -103,7 +103,7 @@ class SelfTraining(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
-        return outputs(self.base_, table, Classifier)
+        return outputs(self.base_, table, CLASSIFICATION)
 
     def decide(self, probabilities: Array) -> Codes:
         """The decision of the base."""

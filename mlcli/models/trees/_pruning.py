@@ -109,7 +109,7 @@ def by_smallness(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
 
 def _losses(model: DecisionTree, data: Any, answers: Array) -> Array:
     """What answers about rows cost, by their weight."""
-    return np.asarray(data.weights * data.base.losses(model, data, answers))
+    return np.asarray(data.weights * data.task.losses(model, data, answers))
 
 
 PRUNINGS: dict[str, Callable[[DecisionTree, Any, np.random.Generator], Pruned]] = {

@@ -25,8 +25,8 @@ from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol, all_alike
 from mlcli.protocols.forward_chaining import ForwardChaining
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import CLASSIFICATION, Classifier
+from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named
 
@@ -108,11 +108,11 @@ class ChoosesByInnerSplits(Classifier, Regressor):
 
     def predict_proba(self, table: Table) -> Array:
         """What the chosen model says."""
-        return outputs(self.model_, table, Classifier)
+        return outputs(self.model_, table, CLASSIFICATION)
 
     def predict_values(self, table: Table) -> Array:
         """What the chosen model says."""
-        return outputs(self.model_, table, Regressor)[:, 0]
+        return outputs(self.model_, table, REGRESSION)[:, 0]
 
     def reading(self) -> str:
         """How the answers of the chosen model are to be read."""

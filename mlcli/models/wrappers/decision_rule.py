@@ -44,7 +44,7 @@ from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.random_by_content import in_content_order
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
-from mlcli.tasks.classification import DECIMALS, Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, DECIMALS, Classifier, LabelledRows
 
 GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
     "f1": lambda counts, costs: counts.f1,
@@ -135,7 +135,7 @@ class DecisionRule(Classifier):
 
     def predict_proba(self, table: Rows) -> Array:
         """The probabilities of the base."""
-        return outputs(self.model_, table, Classifier)
+        return outputs(self.model_, table, CLASSIFICATION)
 
     def decide(self, probabilities: Array) -> Codes:
         """The class that the rule answers."""

@@ -46,7 +46,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
 from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import FEW
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
 CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
@@ -119,7 +119,7 @@ class ExponentiatedGradient(Classifier):
 
     def _answers_last(self, model: Model, table: Table) -> Array:
         """1 where a classifier answers with the last class."""
-        codes = self._decided(model, outputs(model, table, Classifier))
+        codes = self._decided(model, outputs(model, table, CLASSIFICATION))
         return np.asarray(codes == len(self.classes_) - 1, np.float64)
 
     @staticmethod
@@ -149,7 +149,7 @@ class ExponentiatedGradient(Classifier):
         votes, drawn = np.zeros_like(shares), np.zeros(len(table), np.int32)
         before, draw = 0.0, draws(table, self.seed_)
         for share, model in zip(self.shares_.tolist(), self.models_, strict=True):
-            probabilities = outputs(model, table, Classifier)
+            probabilities = outputs(model, table, CLASSIFICATION)
             codes = self._decided(model, probabilities)
             shares += HALF * share * probabilities
             votes[rows, codes] += share

@@ -50,7 +50,7 @@ from mlcli.engines.inner_splits import inner_folds
 from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import counts_by_threshold
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 HALF = 0.5
 BELOW_HALF = np.nextafter(HALF, 0.0)
@@ -171,7 +171,7 @@ class FairThresholds(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base, bent so that each group's threshold lies at ½."""
-        plain = outputs(self.model_, table, Classifier)
+        plain = outputs(self.model_, table, CLASSIFICATION)
         if len(self.classes_) < 2:
             return plain
         bent = (self._drawn if self.lots else self._bent)(table, plain[:, -1])

@@ -33,7 +33,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 
 Numbers = tuple[float, float]
 """What a transform learns of the target: where it begins, and its unit."""
@@ -92,7 +92,7 @@ class TargetTransform(Regressor):
 
     def predict_values(self, table: Table) -> Array:
         """What the base says, turned back."""
-        said = outputs(self.model_, table, Regressor)[:, 0]
+        said = outputs(self.model_, table, REGRESSION)[:, 0]
         return TRANSFORMS[self.target].back(said, self._numbers())
 
     def check_learned(self) -> None:

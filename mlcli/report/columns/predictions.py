@@ -11,8 +11,9 @@ import numpy as np
 from mlcli.core.errors import DataError
 from mlcli.core.information import entropy
 from mlcli.core.limits import refuse_unanswerable
-from mlcli.core.model import GENERATIVE, refuse_impossible, refuse_no_probabilities
+from mlcli.core.model import GENERATIVE
 from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.core.task import refuse_impossible, refuse_no_probabilities
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal_components import component_names

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import MlcliError
-from mlcli.core.pipeline import Pipeline, ask
+from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table
@@ -55,7 +55,7 @@ class PermutationImportance:
             with captured_warnings():
                 pipeline = self.learner.fitted(self.train.with_table(self.train.table.select(kept)), "worth")
                 score = self.metric.compute(
-                    ask(pipeline, self.held_rows.with_table(self.held_rows.table.select(kept)))
+                    predict_rows(pipeline, self.held_rows.with_table(self.held_rows.table.select(kept)))
                 )
         except MlcliError:
             return math.inf
@@ -77,7 +77,7 @@ def permutation_importance(cell: Cell, metric: Metric, repeats: int = REPEATS) -
     learner = Learner(dataset.content, model, cell.steps, cell.seed)
     with captured_warnings():
         pipeline = learner.fitted(train, "worth")
-        score = metric.compute(ask(pipeline, held))
+        score = metric.compute(predict_rows(pipeline, held))
         names = [column.name for column in held.table.columns]
         shuffled = [[_score_shuffled(pipeline, held, metric, name, rng) for _ in range(repeats)] for name in names]
     if not isinstance(score, float) or not all(isinstance(one, float) for one in chain(*shuffled)):
@@ -106,4 +106,4 @@ def _some_of(rows: Rows, rng: np.random.Generator) -> Rows:
 def _score_shuffled(pipeline: Any, rows: Any, metric: Metric, name: str, rng: np.random.Generator) -> Any:
     order = rng.permutation(len(rows))
     parts = ((column, cells[order] if column.name == name else cells) for column, cells in rows.table.parts())
-    return metric.compute(ask(pipeline, rows.with_table(Table.of(parts, len(rows)))))
+    return metric.compute(predict_rows(pipeline, rows.with_table(Table.of(parts, len(rows)))))

@@ -100,7 +100,7 @@ def _partial_dependence(importance: PermutationImportance, name: str, column: st
     ask = outputs_of(importance.pipeline, importance.held_rows)
     answers = [ask(with_column(rows.table, column, value)) for value in values]
     means = np.array([np.average(outputs, axis=0, weights=rows.weights) for outputs in answers])
-    names = kind_named(importance.cell.kind).base.output_names(importance.pipeline.final) or (
+    names = kind_named(importance.cell.kind).task.output_names(importance.pipeline.final) or (
         importance.held_rows.target,
     )
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))

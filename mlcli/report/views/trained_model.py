@@ -12,10 +12,10 @@ import numpy as np
 
 from mlcli.core.errors import DataError, UsageError, placed
 from mlcli.core.findings import Explanation, Lines, as_json
-from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.task import refuse_impossible
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import is_number
 from mlcli.engines.column_effects import column_effects
@@ -184,13 +184,13 @@ def _explained_answer(
         where = f"{rows.records.name}, {what[0].lower()}{what[1:]}"
         raise DataError(*placed(error.problems, where)) from None
     own = model.explain_answer(prepared)
-    base: Any = kind_named(saved.kind).base
-    names = base.output_names(model)
+    task = kind_named(saved.kind).task
+    names = task.output_names(model)
     if not names:
         return ExplainedAnswer(what, _predicted_in_words(predicted(), places.tolist()), own)
 
     def outputs_of(rows: Table) -> Array:
-        found: Array = base.outputs_of(model, saved.pipeline.prepared(rows))
+        found: Array = task.outputs_of(model, saved.pipeline.prepared(rows))
         refuse_impossible(model, found, np.shape(found))
         return found
 
@@ -199,7 +199,7 @@ def _explained_answer(
     own = (*own, *([Lines("How it is decided", (rule,))] if rule else []))
     if SCORE in names and (beside := _beside_the_others(predicted(), places[0], float(outputs[0]))):
         return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][places[0]]))}", (*own, beside))
-    chosen = base.answered_output(model, outputs)
+    chosen = task.answered_output(model, outputs)
     order = [chosen, *(k for k in np.argsort(-outputs, kind="stable").tolist() if k != chosen)]
     answer = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order[:MOST_OUTPUTS])
     if rule and SCORE not in names:

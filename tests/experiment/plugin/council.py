@@ -13,7 +13,7 @@ from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, mean_of
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 
 @register("council", reference="none")
@@ -36,7 +36,7 @@ class Council(Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of their probabilities."""
-        return mean_of(self.models_, table, Classifier)
+        return mean_of(self.models_, table, CLASSIFICATION)
 
     def explain(self) -> Explanation:
         """Who they are."""

@@ -18,9 +18,10 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.engines.ensemble import outputs
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.report.views.distributions import boxplots, histogram
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, LabelledRows
 from mlcli.tasks.cluster_profiles import SHOWN, centres, cluster_title
 
 COLUMNS = 3
@@ -159,7 +160,7 @@ def cluster_tree(rows: Any, cluster: Codes, names: tuple[str, ...]) -> Iterator[
     pipeline = Pipeline(steps=tuple(missing_steps(model.accepts, rows.table.columns, None)), model=model)
     with captured_warnings():
         learn(pipeline, labelled, np.random.default_rng(0))
-        shares = LabelledRows.base.outputs_of(pipeline.final, pipeline.prepared(rows.table))
+        shares = outputs(pipeline, rows.table, CLASSIFICATION)
     right = float(np.average(shares.argmax(axis=1) == cluster, weights=rows.weights))
     note = f"depth {DEPTH} at most; accuracy on these rows {100 * right:.1f} %"
     for finding in pipeline.final.explain():

@@ -21,7 +21,7 @@ MOST_CLASSES = 6
 
 def outputs_of(pipeline: Pipeline, rows: Any) -> Callable[[Table], Array]:
     """How a pipeline is asked for probabilities or values, by the kind of its rows."""
-    return lambda table: np.asarray(rows.base.outputs_of(pipeline.final, pipeline.prepared(table)))
+    return lambda table: np.asarray(rows.task.outputs_of(pipeline.final, pipeline.prepared(table)))
 
 
 def regions(pipeline: Pipeline, rows: Any, across: str, upwards: str) -> findings.Regions:
@@ -60,7 +60,7 @@ def predictions_described(trained: Trained) -> findings.Explanation:
 def _along(trained: Trained, column: str) -> findings.Curve:
     x, rows = along(trained.rows.table, column, ACROSS)
     answers = outputs_of(trained.pipeline, trained.rows)(rows)
-    outputs = trained.rows.base.output_names(trained.pipeline.final)
+    outputs = trained.rows.task.output_names(trained.pipeline.final)
     chosen = [1] if len(outputs) == 2 else range(min(len(outputs), MOST_CLASSES))
     lines = tuple((outputs[k], tuple(answers[:, k].tolist())) for k in chosen)
     return findings.Curve(f"Predictions by {column}", column, tuple(x.tolist()), lines)
