@@ -1,8 +1,13 @@
-"""Centres of clusters of rows: which is nearest to a row, and where a search for good ones begins.
+"""Centres of clusters: the nearest one to each row, starts for a search, and Lloyd's algorithm.
 
 Starts draw rows in an order that follows from their cells, not from the file, and by where a random number falls
 among their summed weights, so that a row of weight 2 counts as two rows. Rows that lie on a chosen centre are not
 drawn again.
+
+Lloyd's algorithm moves rows to the nearest centre and centres to the mean of their rows, in turn. It skips rows
+that cannot have come nearer to another centre (Hamerly 2010): the distance to a row's own centre grows by at most
+what this centre has moved, the distance to the others shrinks by at most the longest move, and a row that is nearer
+to its centre than half the way to the next centre stays.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.random_by_content import draws
 from mlcli.tasks.cluster_profiles import centres as means_of
 
@@ -23,10 +28,6 @@ TIE = 64 * np.finfo(np.float64).eps
 """Squared distances that differ by less than this share of the largest squared length are equal."""
 BLOCK_CELLS = 2_000_000
 """Distances that are held at once, so that memory grows with the rows alone."""
-STEPS = 100
-"""Centres that only serve as landmarks have settled after so many steps."""
-DIGITS = 6
-"""Rows fall into one cluster by chance if they agree to so many decimals of the spread of their columns."""
 
 
 class NearestCentres(NamedTuple):
@@ -107,24 +108,17 @@ def centred_rows(X: Array, weights: Array) -> CentredRows:
     along = X @ (direction / np.where(spread > 0, spread, 1.0))
     order = np.argsort(along)
     X = X[order]
-    marks = np.round(along[order], DIGITS)[:, None]
+    # rows that agree to six decimals of the spread are dealt to the same cluster
+    marks = np.round(along[order], 6)[:, None]
     marked = Table((Column("mark"),), marks, np.empty((len(marks), 0), np.int32))
     return CentredRows(X, weights[order], squared_lengths(X), marked)
 
 
-def settled(cloud: CentredRows, centres: Array, steps: int = STEPS, still: float = 0.0) -> Array:
-    """Lloyd's algorithm: centres go to the mean of their rows until no larger share of these changes cluster.
-
-    Where no row is nearest the centre stays.
-    """
-    cluster = nearest_centres(cloud.X, centres, cloud.lengths).cluster
-    for _ in range(steps):
-        means = means_of(cloud.X, cluster, len(centres), cloud.weights)
-        centres = np.where(np.isnan(means), centres, means)
-        before, cluster = cluster, nearest_centres(cloud.X, centres, cloud.lengths).cluster
-        if np.count_nonzero(cluster != before) <= still * len(cluster):
-            break
-    return centres
+def settled(cloud: CentredRows, centres: Array, steps: int = 100, still: float = 0.0) -> Array:
+    """The centres after Lloyd's algorithm, which ends when no larger share of the rows changes cluster."""
+    lloyd = Lloyd(cloud, centres, placing_for(cloud.X.size * len(centres)))
+    lloyd.run(Stop(moved=0.0, changes=int(still * len(cloud.X)), steps=steps))
+    return lloyd.centres
 
 
 def means_settled(X: Array, weights: Array, k: int, rng: np.random.Generator) -> Array:
@@ -191,3 +185,143 @@ def _squared(cloud: CentredRows, centres: Array) -> Array:
     squared = squared_distances(cloud.X, centres, cloud.lengths)
     squared[squared <= TIE * cloud.lengths.max()] = 0.0
     return squared
+
+
+SLACK = 1e-7
+"""Bounds may be off by this share of the largest length: the root of what squared distances round by."""
+COMPILED_FROM = 5_000_000
+"""From how many rows × columns × clusters × restarts on loading the compiled loops (0.3 s) begins to pay."""
+
+Place = Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When the centres have converged."""
+
+    moved: float
+    """The summed squared moves of all centres up to which they have."""
+    changes: int
+    """The number of rows that change cluster up to which they have."""
+    steps: int
+    """How often they move at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class SettledCentres:
+    """Where the centres have ended."""
+
+    centres: Array
+    within: float
+    """Summed squared distances of rows to their centres, but for rounding."""
+    steps: int
+    converged: bool
+    """Whether they stopped by themselves."""
+    path: tuple[float, ...]
+    """The summed squared distances at the start and after each step."""
+    ends: tuple[float, ...] = ()
+    """Those that all restarts have ended with."""
+
+
+class Lloyd:
+    """The clusters of some rows while their centres move; sums are changed by the rows that change cluster."""
+
+    def __init__(self, cloud: CentredRows, centres: Array, place: Place) -> None:
+        rows, clusters = len(cloud.X), len(centres)
+        self.cloud, self.centres, self.place = cloud, centres, place
+        self.slack = SLACK * float(np.sqrt(cloud.lengths.max()))
+        self.cluster, self.own, self.next = np.zeros(rows, np.int32), np.full(rows, np.inf), np.zeros(rows)
+        self.counts = np.eye(1, clusters, dtype=np.intp)[0] * rows
+        self.totals = np.eye(1, clusters)[0] * cloud.weights.sum()
+        self.sums = np.eye(clusters, 1) * (cloud.weights @ cloud.X)
+        self._place(np.zeros(clusters))
+
+    def run(self, stop: Stop) -> SettledCentres:
+        """Move until the centres have converged."""
+        path, converged = [self._within()], False
+        while len(path) <= stop.steps and not converged:
+            self._fill_empty()
+            moved = self._move()
+            changed = self._place(moved)
+            converged = changed <= stop.changes or float(moved @ moved) <= stop.moved
+            path.append(self._within())
+        return SettledCentres(self._means(), path[-1], len(path) - 1, converged, tuple(path))
+
+    def _move(self) -> Array:
+        """Centres go to the mean of their rows; how far each goes."""
+        before, self.centres = self.centres, self._means()
+        return np.asarray(np.sqrt(squared_lengths(self.centres - before)))
+
+    def _place(self, moved: Array) -> int:
+        """Rows go to the nearest centre; how many change."""
+        cloud = self.cloud
+        return self.place(
+            cloud.X, cloud.lengths, cloud.weights, self.centres, moved, self._half_way(), TIE, self.slack,
+            self.cluster, self.own, self.next, self.counts, self.totals, self.sums,
+        )  # fmt: skip
+
+    def _half_way(self) -> Array:
+        """Half of the distance of each centre to the nearest other one."""
+        squared = squared_distances(self.centres, self.centres, squared_lengths(self.centres))
+        np.fill_diagonal(squared, np.inf)
+        return np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)) / 2.0)
+
+    def _fill_empty(self) -> None:
+        """The row farthest from its centre becomes that of an empty cluster; no cluster gives its last row."""
+        for empty in np.flatnonzero(self.counts == 0):
+            away = squared_lengths(self.cloud.X - self.centres[self.cluster])
+            away[(self.counts[self.cluster] == 1) | (self.own == np.inf)] = -1.0
+            row = int(np.argmax(away))
+            self._count(row, -1)
+            self.cluster[row], self.own[row], self.next[row] = empty, np.inf, 0.0
+            self._count(row, 1)
+
+    def _count(self, row: int, sign: int) -> None:
+        """Add a row to the sums of its cluster, or take it away."""
+        cluster, weight = self.cluster[row], sign * self.cloud.weights[row]
+        self.counts[cluster] += sign
+        self.totals[cluster] += weight
+        self.sums[cluster] += weight * self.cloud.X[row]
+
+    def _means(self) -> Array:
+        """The mean of each cluster; a cluster without rows stays where it is."""
+        filled = self.counts > 0
+        if filled.all():
+            return np.asarray(self.sums / self.totals[:, None])
+        return np.where(filled[:, None], self.sums / np.where(filled, self.totals, 1.0)[:, None], self.centres)
+
+    def _within(self) -> float:
+        return float(self.cloud.weights @ self.cloud.lengths - self.totals @ squared_lengths(self._means()))
+
+
+def placing_for(work: int) -> Place:
+    """The faster route for so much work; both find the same clusters."""
+    if work < COMPILED_FROM:
+        return place
+    from mlcli.kernels.clusters.nearest_centres import place as compiled
+
+    return compiled
+
+
+def place(
+    X: Array, lengths: Array, weights: Array, centres: Array, moved: Array, half_way: Array,
+    tie: float, slack: float,
+    cluster: Codes, own: Array, further: Array, counts: Rows, totals: Array, sums: Array,
+) -> int:  # fmt: skip
+    """Place the rows again, keeping the last six arrays up to date; how many change cluster.
+
+    ``moved`` is how far each centre has gone since, ``half_way`` half of its distance to the nearest other one.
+    """
+    own += moved[cluster]
+    further -= moved.max()
+    rows = np.flatnonzero(own + slack >= np.maximum(further, half_way[cluster]))
+    found = nearest_centres(X[rows], centres, lengths[rows], tie)
+    different = found.cluster != cluster[rows]
+    changing, before, now = rows[different], cluster[rows][different], found.cluster[different]
+    cluster[rows], own[rows], further[rows] = found
+    clusters = np.arange(len(centres))[:, None]
+    joined = (clusters == now).astype(np.float64) - (clusters == before)
+    counts += joined.sum(axis=1).astype(np.intp)
+    totals += joined @ weights[changing]
+    sums += (joined * weights[changing]) @ X[changing]
+    return len(changing)

@@ -40,10 +40,6 @@ from mlcli.engines.centres import (
     squared_lengths,
 )
 
-MOST_STEPS = 300
-STILL = 1e-3
-"""Clusters are settled when a smaller share of the rows than this moves."""
-
 
 @register(
     "k-means-code",
@@ -99,7 +95,7 @@ class KMeansCode(Step):
 def _numbered(cloud: CentredRows, centres: Array) -> tuple[Array, float]:
     """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
     centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
-    centres = settled(cloud, centres, MOST_STEPS, STILL)
+    centres = settled(cloud, centres, steps=300, still=1e-3)
     found = nearest_centres(cloud.X, centres, cloud.lengths)
     weight = np.bincount(found.cluster, cloud.weights, len(centres))
     order = np.argsort(-np.round(weight, 9), kind="stable")

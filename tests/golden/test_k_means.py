@@ -13,10 +13,9 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.pipeline import learn
 from mlcli.core.tables import Array
 from mlcli.data.load import load
-from mlcli.engines.centres import STARTS, CentredRows, centred_rows
+from mlcli.engines import centres as centres_engine
+from mlcli.engines.centres import STARTS, CentredRows, Lloyd, Stop, centred_rows, place, placing_for
 from mlcli.metrics.registry import metric_named
-from mlcli.models.clusters import _lloyd
-from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
 from mlcli.models.clusters.k_means import KMeans
 from mlcli.tasks.clustering import ClusteredRows
 from tests.golden.asking import answered, asked, fitted
@@ -85,7 +84,7 @@ def test_rows_that_are_passed_over_change_nothing(
     rng = np.random.default_rng(clusters)
     X = rng.normal(size=(700, 6))
     data = cloud(rows(X - X.mean(axis=0), rng.uniform(0.1, 3.0, 700)))
-    monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
+    monkeypatch.setattr(centres_engine, "COMPILED_FROM", route)
     first = STARTS["random-points"](data, clusters, rng)
     ours = Lloyd(data, first, placing_for(1)).run(TO_THE_END)
     centres, within = plain(data.X, data.weights, first)
@@ -131,7 +130,7 @@ def test_of_two_equally_near_centres_the_first_wins() -> None:
 def test_a_cluster_without_rows_restarts_at_the_farthest_row(route: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Decision 46: no row is nearest to the centre at 1000, and 40 is the row farthest from its own.
     data = cloud(rows([-20.0, -19.0, -1.0, 0.0, 40.0]))
-    monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
+    monkeypatch.setattr(centres_engine, "COMPILED_FROM", route)
     ended = Lloyd(data, np.array([[-20.0], [0.0], [1000.0]]), placing_for(1)).run(TO_THE_END)
     assert sorted(ended.centres[:, 0]) == pytest.approx([-19.5, -0.5, 40.0])
 
@@ -168,7 +167,7 @@ def test_an_offset_moves_the_centres_and_nothing_else() -> None:
 def test_memory_grows_with_the_rows_and_not_with_their_square(
     start: str, route: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_lloyd, "COMPILED_FROM", route)
+    monkeypatch.setattr(centres_engine, "COMPILED_FROM", route)
 
     def peak(n: int) -> int:
         data = rows(np.random.default_rng(0).normal(size=(n, 4)))

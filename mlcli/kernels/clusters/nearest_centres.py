@@ -1,6 +1,6 @@
 """Compiled placing of rows at the nearest of some moving centres, block by block.
 
-The twin that says the same in NumPy is ``mlcli.models.clusters._lloyd.place``.
+The twin that says the same in NumPy is ``mlcli.engines.centres.place``.
 """
 
 from __future__ import annotations

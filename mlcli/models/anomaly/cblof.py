@@ -37,7 +37,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.centres import STEPS, means_settled, nearest_centres, squared_lengths
+from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
 from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.cluster_profiles import largest_first
@@ -185,7 +185,7 @@ class ClusterFactor(Detector):
 def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Array, Array]:
     """Centres of the rows that are left when the farthest share is taken out, again and again; which are left."""
     kept = np.ones(len(X))
-    for _ in range(STEPS if share else 0):
+    for _ in range(100 if share else 0):
         near = nearest_centres(X, centres, squared_lengths(X))
         order = np.argsort(near.own, kind="stable")
         inside = np.cumsum(weights[order]) <= (1 - share) * weights.sum() * (1 + 1e-12)

@@ -40,12 +40,15 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.centres import (
     STARTS,
     CentredRows,
+    Lloyd,
+    SettledCentres,
+    Stop,
     centred_rows,
     nearest_centres,
+    placing_for,
     squared_differences,
     squared_lengths,
 )
-from mlcli.models.clusters._lloyd import Lloyd, SettledCentres, Stop, placing_for
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.engines.centres import STARTS, centred_rows
-from mlcli.models.clusters._lloyd import Lloyd, Stop, place, placing_for
+from mlcli.engines.centres import STARTS, Lloyd, Stop, centred_rows, place, placing_for
 
 TO_THE_END = Stop(0.0, 0, 1000)
 
