@@ -6,8 +6,8 @@ drawn again.
 
 Lloyd's algorithm moves rows to the nearest centre and centres to the mean of their rows, in turn. It skips rows
 that cannot have come nearer to another centre (Hamerly 2010): the distance to a row's own centre grows by at most
-what this centre has moved, the distance to the others shrinks by at most the longest move, and a row that is nearer
-to its centre than half the way to the next centre stays.
+what this centre has moved, the distance to the others shrinks by at most the longest move, and a row that is
+nearer to its centre than half the way to the next centre stays.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ Choices:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mlcli.core import findings
@@ -41,9 +43,57 @@ from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
+@dataclass(kw_only=True, eq=False)
+class DensityRatio(NeighbourDetector):
+    """Compares the density at a row with the density at its neighbours."""
+
+    neighbours: int
+
+    kth_: Array = learned("stored")
+    density_: Array = learned("stored")
+    own_: Array = learned("stored")
+
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Find the density at each training row, and its ratio to the density at its neighbours."""
+        self.store(data, self.neighbours)
+        rows = DistinctRows.of(self.stored_)
+        around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
+        kth = around.each(lambda near: near.kth)
+        density = around.each(lambda near: self._density(near, kth))
+        factor = around.each(lambda near: self._factor(near, density[near.points], density))
+        self.kth_, self.density_, self.own_ = (found[rows.point_of] for found in (kth, density, factor))
+
+    def score_rows(self, table: Table) -> Array:
+        """The density at the neighbours in units of that at the row."""
+        if same_rows(table.numbers, self.stored_):
+            return self.own_
+
+        def factor(near: Neighbours, stored: DistinctRows) -> Array:
+            own = self._density(near, self.kth_[stored.first])
+            return self._factor(near, own, self.density_[stored.first])
+
+        return self.scored(table, factor)
+
+    def _factor(self, near: Neighbours, own: Array, density: Array) -> Array:
+        """The densities at the neighbours over those at the query points."""
+        return np.asarray(self.combined(near, density[near.pairs.stored]) / own)
+
+    def _density(self, near: Neighbours, kth: Array) -> Array:
+        """The density of the query points, from the k-th distances of those stored."""
+        return np.asarray(1 / (near.mean(self.reach(near, kth)) + NEVER_NOTHING))
+
+    def reach(self, near: Neighbours, kth: Array) -> Array:
+        """The distance to each neighbour; ``kth`` is the k-th distance of the stored points."""
+        return near.pairs.distance
+
+    def combined(self, near: Neighbours, densities: Array) -> Array:
+        """One density for all neighbours of a row."""
+        return near.mean(densities)
+
+
 @register("lof", reference="Breunig, Kriegel, Ng & Sander 2000, LOF: identifying density-based local outliers")
-class LocalOutlierFactor(NeighbourDetector, Detector):
-    """Compares how densely a row lies with how densely its neighbours do."""
+class LocalOutlierFactor(DensityRatio, Detector):
+    """The local outlier factor."""
 
     neighbours: int = param(20, "how many training rows are near", ge=1, tune=(1, 50))
     reachability: bool = param(True, "whether a neighbour is at least as far as its own k-th")
@@ -51,36 +101,15 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
     how_scored = (
         "density: 1 / mean reachability of its own; score: the mean density of these over that of the row."
     )
-    kth_: Array = learned("stored")
-    density_: Array = learned("stored")
-    own_: Array = learned("stored")
 
-    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
-        """Find how densely each training row lies, and how that compares with its neighbours."""
-        self.store(data, self.neighbours)
-        rows = DistinctRows.of(self.stored_)
-        around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
-        kth = around.each(lambda near: near.kth)
-        density = around.each(lambda near: self._density(near, kth))
-        factor = around.each(lambda near: _factor(near, density[near.points], density))
-        self.kth_, self.density_, self.own_ = (found[rows.point_of] for found in (kth, density, factor))
-
-    def score_rows(self, table: Table) -> Array:
-        """The factor of each row."""
-        if same_rows(table.numbers, self.stored_):
-            return self.own_
-        return self.scored(table, self._factor_of_new_rows)
-
-    def _factor_of_new_rows(self, near: Neighbours, stored: DistinctRows) -> Array:
-        return _factor(near, self._density(near, self.kth_[stored.first]), self.density_[stored.first])
-
-    def _density(self, near: Neighbours, kth: Array) -> Array:
-        """The density of the query points, from the k-th distances of those stored."""
-        least = kth[near.pairs.stored] if self.reachability else 0.0
-        return np.asarray(1 / (near.mean(np.maximum(near.pairs.distance, least)) + NEVER_NOTHING))
+    def reach(self, near: Neighbours, kth: Array) -> Array:
+        """The distance to each neighbour, at least the neighbour's own k-th distance."""
+        if not self.reachability:
+            return near.pairs.distance
+        return np.maximum(near.pairs.distance, kth[near.pairs.stored])
 
     def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
-        """How far they reach, and how densely they lie."""
+        """Their k-th distance, their reachability and their density."""
         reach = {"reachability": np.maximum(distance, self.kth_[near])} if self.reachability else {}
         return {"kth distance": self.kth_[near], **reach, "density": self.density_[near]}
 
@@ -93,8 +122,3 @@ class LocalOutlierFactor(NeighbourDetector, Detector):
             *super().explain(),
             findings.Table("Scores of the training rows", header=("share", "is below"), rows=factors, note=note),
         )
-
-
-def _factor(near: Neighbours, own: Array, density: Array) -> Array:
-    """How densely their neighbours lie, in units of how densely the query points do."""
-    return np.asarray(near.mean(density[near.pairs.stored]) / own)

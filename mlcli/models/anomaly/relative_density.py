@@ -20,57 +20,27 @@ Choices:
 
 from __future__ import annotations
 
-import numpy as np
-
-from mlcli.core.params import learned, param
+from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.neighbours.neighbourhoods import (
-    NEVER_NOTHING,
-    NeighbourDetector,
-    Neighbourhoods,
-    Neighbours,
-    same_rows,
-)
-from mlcli.engines.neighbours.points import DistinctRows
-from mlcli.tasks.anomaly import Detector, ScreenedRows
-
-OVER = {"mean": Neighbours.mean, "sum": Neighbours.sum}
+from mlcli.core.tables import Array, Rows
+from mlcli.engines.neighbours.neighbourhoods import Neighbours
+from mlcli.models.anomaly.lof import DensityRatio
+from mlcli.tasks.anomaly import Detector
 
 
 @register("relative-density", reference="Tan, Steinbach & Kumar 2005, Introduction to data mining, section 10.4.2")
-class RelativeDensity(NeighbourDetector, Detector):
-    """Compares how densely a row lies with how densely its neighbours do."""
+class RelativeDensity(DensityRatio, Detector):
+    """LOF without reachability."""
 
     neighbours: int = param(5, "how many training rows are near", ge=1, tune=(1, 50))
-    over: str = param("mean", "what is taken of the densities of the neighbours", choices=OVER)
+    over: str = param("mean", "what is taken of the densities of the neighbours", choices=("mean", "sum"))
 
     how_scored = "density: 1 / mean distance of its own; score: that of these (mean or sum) over that of the row."
-    density_: Array = learned("stored")
-    own_: Array = learned("stored")
 
-    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
-        """Find how densely each training row lies, and how that compares with its neighbours."""
-        self.store(data, self.neighbours)
-        rows = DistinctRows.of(self.stored_)
-        around = Neighbourhoods(rows, rows, self.k_, within=True).kept()
-        density = around.each(_density)
-        own = around.each(lambda near: self._relative(near, density))
-        self.density_, self.own_ = density[rows.point_of], own[rows.point_of]
-
-    def score_rows(self, table: Table) -> Array:
-        """The density of the neighbours in units of that of the row."""
-        if same_rows(table.numbers, self.stored_):
-            return self.own_
-        return self.scored(table, lambda near, stored: self._relative(near, self.density_[stored.first]))
+    def combined(self, near: Neighbours, densities: Array) -> Array:
+        """Their mean or sum."""
+        return near.sum(densities) if self.over == "sum" else near.mean(densities)
 
     def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
-        """How densely they lie."""
+        """Their density."""
         return {"density": self.density_[near]}
-
-    def _relative(self, near: Neighbours, density: Array) -> Array:
-        return np.asarray(OVER[self.over](near, density[near.pairs.stored]) / _density(near))
-
-
-def _density(near: Neighbours) -> Array:
-    return np.asarray(1 / (near.mean(near.pairs.distance) + NEVER_NOTHING))
