@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlcli.api.results import Results
-from mlcli.api.running import RunOptions, answered, planned
+from mlcli.api.running import RunOptions, answered, planned, with_gates
 from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add, allow_imports, import_paths_in
@@ -24,7 +24,6 @@ from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tun
 from mlcli.experiment.spec.file import experiment_from, read_experiment
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
 from mlcli.experiment.store.store import DEFAULT_PLACE
-from mlcli.report.scoring.gates import outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,7 +230,7 @@ def _results_of(placed: Sequence[tuple[Experiment, Path | None]], options: RunOp
         for sentence in split_warnings(cells):
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
     found = (
-        outcome_of(experiment, answered(experiment, cells, place, options), place)
+        with_gates(experiment, answered(experiment, cells, place, options), place)
         for experiment, place, cells in ready
     )
     return Results(tuple(found))

@@ -26,7 +26,7 @@ from mlcli.experiment.spec.cells import TUNED, UNSPLIT, WHOLE, Cell, Experiment,
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
-from mlcli.report.columns.predictions import predictions_of
+from mlcli.report.columns import predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained
 from mlcli.report.views.trained_model import trained_of
 

@@ -17,12 +17,12 @@ from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document, Grid
 from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.gates import ExperimentOutcome, Gate
-from mlcli.report.scoring.scored import Scored, judged_answers
 from mlcli.report.views.full_report import Provenance, report_of
 from mlcli.report.views.results import gates_as_elements, results_of
 from mlcli.report.views.results_as_json import cells_of, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
+from mlcli.results.gates import ExperimentOutcome, Gate
+from mlcli.results.model_results import ModelResult, judged_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ class Results(Report):
         return (*results_of(self.scored), *gates_as_elements(self.gates))
 
     @property
-    def scored(self) -> list[Scored]:
+    def scored(self) -> list[ModelResult]:
         """Every cell with its scores, in order."""
         return [one for outcome in self.outcomes for one in outcome.cells]
 
@@ -123,7 +123,7 @@ class Results(Report):
         return json.dumps(results_as_json(self.scored), indent=2, ensure_ascii=False)
 
 
-def table_of(found: Sequence[Scored]) -> pd.DataFrame:
+def table_of(found: Sequence[ModelResult]) -> pd.DataFrame:
     """The data frame of some cells, a row for each with all its metrics."""
     import pandas as pd
 
@@ -135,11 +135,11 @@ def table_of(found: Sequence[Scored]) -> pd.DataFrame:
     return frame
 
 
-def answers_of(one: Scored) -> pd.DataFrame:
+def answers_of(one: ModelResult) -> pd.DataFrame:
     """The answers of all splits, in the order of the splits."""
     import pandas as pd
 
-    splits = judged_answers(one.result)
+    splits = judged_answers(one.cell_result)
     if not splits:
         return pd.DataFrame({"row": [], "split": []})
     answers, lengths = joined(splits), [len(split) for split in splits]
@@ -160,14 +160,14 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     import pandas as pd
 
     from mlcli.experiment.store.store import Store
-    from mlcli.report.scoring.scored import scored
+    from mlcli.results.model_results import score_result
 
     with Store.read(Path(store)) as opened:
         numbers = opened.runs.finished() if run is None else [run]
         runs = [opened.runs.one(number) for number in numbers]
     tables = []
     for about, cells in runs:
-        table = table_of([scored(result, about.metrics) for result in cells])
+        table = table_of([score_result(result, about.metrics) for result in cells])
         for place, known in enumerate(("id", "title", "started")):
             table.insert(place, RUN if known == "id" else known, getattr(about, known))
         tables.append(table)

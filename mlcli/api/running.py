@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 from mlcli.checks.audit import with_serious_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
-from mlcli.experiment.spec.cells import Cell, Experiment
+from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import refuse_long_work
-from mlcli.report.scoring.scored import Scored, scored
+from mlcli.results.gates import ExperimentOutcome, outcome_of
+from mlcli.results.model_results import ModelResult, score_result
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -50,16 +52,16 @@ def answered(
     options: RunOptions,
     on_progress: OnProgress | None = None,
     more: Mapping[str, Any] = NOTHING,
-) -> list[Scored]:
+) -> list[ModelResult]:
     """The scores of the cells, kept where a store has a place, as a run of which ``more`` is remembered."""
     asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if place is None:
-        return [scored(result, experiment.metrics) for result in run(cells, **asked)]
+        return [score_result(result, experiment.metrics) for result in run(cells, **asked)]
     from mlcli.core.plugins import plugin_files
     from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
-    from mlcli.report.views.verification import SCORES, VERSIONS, scores_to_keep
+    from mlcli.report.views.runs import SCORES, VERSIONS, scores_to_keep
 
     source = None if experiment.source is None else str(experiment.source.absolute())
     with Store.open(place) as store:
@@ -67,9 +69,21 @@ def answered(
         number = store.runs.begin(about, len(cells))
         results = run(cells, store=store, **asked)
         store.runs.finish(number, results)
-        found = [scored(result, experiment.metrics) for result in results]
+        found = [score_result(result, experiment.metrics) for result in results]
         shown = [scores_to_keep(one) for one in found]
         plugins = list(map(str, plugin_files()))
         for name, value in {VERSIONS: versions_and_hardware(), SCORES: shown, PLUGINS: plugins, **more}.items():
             store.runs.keep(number, name, value)
     return found
+
+
+def with_gates(experiment: Experiment, results: Sequence[ModelResult], place: Path | None) -> ExperimentOutcome:
+    """The results with what was expected of them; runs that expectations name are in the store."""
+
+    @lru_cache
+    def run_named(name: str) -> Sequence[CellResult]:
+        from mlcli.experiment.store.store import named_run
+
+        return named_run(name, place)[1]
+
+    return outcome_of(experiment, results, run_named)

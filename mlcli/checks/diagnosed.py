@@ -22,10 +22,10 @@ from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.base import Metric
-from mlcli.report.scoring.curves import ScoreCurve, curves_over
-from mlcli.report.scoring.differences import difference_between, score_of
-from mlcli.report.scoring.importance import PermutationImportance, permutation_importance
-from mlcli.report.scoring.scored import Scored, badness, judged_answers, scored
+from mlcli.results.curves import ScoreCurve, curves_over
+from mlcli.results.differences import difference_between, score_of
+from mlcli.results.importance import PermutationImportance, permutation_importance
+from mlcli.results.model_results import ModelResult, badness, judged_answers, score_result
 
 SIZES = (0.25, 0.5, 1.0)
 """The shares of the training rows at which learning curves are looked at."""
@@ -44,9 +44,9 @@ class Gain:
 class Diagnosed:
     """What is known of a model on a dataset; what takes long is done once, and only if a check asks for it."""
 
-    model: Scored
-    baseline: Scored
-    rival: Scored | None = None
+    model: ModelResult
+    baseline: ModelResult
+    rival: ModelResult | None = None
     """None where the model is the rival, or its kind of task has none."""
     jobs: int | None = None
 
@@ -73,16 +73,16 @@ class Diagnosed:
         """The score that decides."""
         return self.model.metrics[0]
 
-    def scores(self, one: Scored) -> Array:
+    def scores(self, one: ModelResult) -> Array:
         """The deciding score of each split, where it is defined."""
-        values = [self.metric.compute(answers) for answers in judged_answers(one.result)]
+        values = [self.metric.compute(answers) for answers in judged_answers(one.cell_result)]
         return np.array([value for value in values if isinstance(value, float)])
 
-    def score_of(self, one: Scored) -> float | None:
+    def score_of(self, one: ModelResult) -> float | None:
         """The deciding score over all splits, where it is a number."""
         return score_of(one, self.metric)
 
-    def gain_over(self, other: Scored) -> Gain | None:
+    def gain_over(self, other: ModelResult) -> Gain | None:
         """How much better the model is than another; None where that is not defined."""
         mine, theirs = self.score_of(self.model), self.score_of(other)
         if mine is None or theirs is None:
@@ -93,12 +93,12 @@ class Diagnosed:
         better = badness(self.metric, theirs) - badness(self.metric, mine)
         return Gain(better, found.distinguishable, evidence)
 
-    def is_surely_beaten_by(self, other: Scored) -> bool:
+    def is_surely_beaten_by(self, other: ModelResult) -> bool:
         """Whether a test tells another from the model, and it is the better one."""
         gain = self.gain_over(other)
         return gain is not None and gain.better < 0 and gain.sure
 
-    def scored_beside(self, models: Sequence[ModelSpec], protocol: ProtocolSpec) -> list[Scored]:
+    def scored_beside(self, models: Sequence[ModelSpec], protocol: ProtocolSpec) -> list[ModelResult]:
         """Other models on the same rows, in order; nothing where they cannot be planned."""
         spec = DataSpec(self.dataset.name, source=self.dataset)
         metrics = (self.metric.name,)
@@ -109,7 +109,7 @@ class Diagnosed:
             return []
         uses = {model.use for model in models}
         wanted = [cell for cell in cells if cell.model.use in uses]  # the plan adds baselines
-        return [scored(result, metrics) for result in run(wanted, jobs=self.jobs)]
+        return [score_result(result, metrics) for result in run(wanted, jobs=self.jobs)]
 
     @cached_property
     def learning_curve(self) -> ScoreCurve | None:
@@ -181,14 +181,14 @@ def diagnosed_model(
 ) -> Diagnosed:
     """The model of an experiment under diagnosis, by its cells; training rows are answered, too."""
     asked = _diagnosed_cell(cells, experiment.models or ())
-    found = [scored(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
+    found = [score_result(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
     of_cell = dict(zip(cells, found, strict=True))
     beside = RIVALS.get(asked.kind, "")
     rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
     baseline = next(one for one in found if one.is_baseline)
     model = of_cell[asked]
     if not model.done:
-        raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.result.why}")
+        raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.cell_result.why}")
     return Diagnosed(model, baseline, rival if rival is not model else None, jobs)
 
 

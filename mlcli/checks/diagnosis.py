@@ -19,7 +19,7 @@ from mlcli.report.document import Document, Element, Sentence, grid
 from mlcli.report.numbers import lined_up
 from mlcli.report.views.curves import curve_as_json, curve_elements
 from mlcli.report.views.issues import issues_of, summary_of
-from mlcli.report.views.opening import opening
+from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import cell_as_json, plain
 
 OF_ITS_DATA: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting, splits.rare_classes, splits.imbalance)

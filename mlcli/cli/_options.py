@@ -17,8 +17,8 @@ from mlcli.report.formats._registry import FORMATS, known_format
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.expectations import Bound
-    from mlcli.report.scoring.gates import ExperimentOutcome
     from mlcli.report.views.results import Details
+    from mlcli.results.gates import ExperimentOutcome
 
 
 def model_and_step_names() -> list[str]:

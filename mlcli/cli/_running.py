@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from mlcli.api.running import NOTHING, RunOptions, answered, planned
+from mlcli.api.running import NOTHING, RunOptions, answered, planned, with_gates
 from mlcli.checks.audit import split_warnings
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._options import GateOptions, ViewOptions
@@ -21,17 +21,18 @@ from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.names import counted
 from mlcli.core.processes import on_linux
 from mlcli.core.quantities import duration
+from mlcli.core.serialise import plain
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, TEXT
-from mlcli.report.scoring.gates import ExperimentOutcome, gates_as_json, outcome_of
-from mlcli.report.scoring.scored import Scored
 from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
+from mlcli.results.gates import ExperimentOutcome
+from mlcli.results.model_results import ModelResult
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]
@@ -58,7 +59,7 @@ def run_and_show(
     details = _details(views, experiments)
     for experiment, cells in planned:
         place = place_of(experiment)
-        outcomes.append(outcome_of(experiment, _scored(experiment, cells, place, options), place))
+        outcomes.append(with_gates(experiment, _scored(experiment, cells, place, options), place))
         if format == TEXT:
             show(_document(outcomes[-1], details))
     if format == JSON:
@@ -89,11 +90,11 @@ def _document(outcome: ExperimentOutcome, details: Details) -> Document:
 
 
 def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
-    gates = [gate for outcome in outcomes for gate in gates_as_json(outcome.gates)]
+    gates = [gate for outcome in outcomes for gate in outcome.gates]
     found = [one for outcome in outcomes for one in outcome.cells]
     return {
         **results_as_json(found, curves=details.curves, fair=details.fair, similarity=details.similarity),
-        **given({"gates": gates}),
+        **given({"gates": plain(gates)}),
     }
 
 
@@ -116,7 +117,7 @@ def _scored(
     place: Path | None,
     options: RunOptions,
     about: Mapping[str, Any] = NOTHING,
-) -> list[Scored]:
+) -> list[ModelResult]:
     """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
         with Progress(cells, split_warnings(cells)) as progress:
@@ -125,7 +126,7 @@ def _scored(
         if place is not None:
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
         raise
-    possible = [one.result for one in found if one.result.status != "skipped"]
+    possible = [one.cell_result for one in found if one.status != "skipped"]
     known = sum(result.stored for result in possible)
     if known:
         remark(f"{known} of {len(possible)} cells were in {place} already")
@@ -173,8 +174,8 @@ def refuse_views(views: ViewOptions, gates: GateOptions, pages: PageOptions) -> 
 def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
     """Say what did not go as it was asked for, if anything, and leave with its exit code."""
     found = [one for outcome in outcomes for one in outcome.cells]
-    broken = sum(one.result.status in BROKEN for one in found)
-    damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.result)}
+    broken = sum(one.status in BROKEN for one in found)
+    damaged = {str(one.cell.model.saved): None for one in found if _is_at_fault(one.cell_result)}
     skipped = dict.fromkeys(_with_another(one.cell) for outcome in outcomes for one in outcome.skipped)
     failed = sum(not gate.passed for outcome in outcomes for gate in outcome.gates)
     if broken:

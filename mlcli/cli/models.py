@@ -23,7 +23,7 @@ def models_command(
     format: Format = "text",
 ) -> None:
     """List the methods and steps, show all that is known of one, or those that speak of a word."""
-    from mlcli.report.views import catalogue, mentions
+    from mlcli.report.views import catalogue
 
     if name is None:
         show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
@@ -31,8 +31,8 @@ def models_command(
         show_as(format, catalogue.pages_of, catalogue.pages_as_json, entries)
     elif known := _called_otherwise(name):
         known.entry(name)
-    elif found := mentions.mentions(name, chain(MODELS.entries(), STEPS.entries())):
-        show_as(format, mentions.listing, mentions.as_json, name, found)
+    elif found := catalogue.mentions(name, chain(MODELS.entries(), STEPS.entries())):
+        show_as(format, catalogue.mentions_of, catalogue.mentions_as_json, name, found)
     else:
         similar = next((known for known in ALL if nearest(name, known.names())), MODELS)
         similar.entry(name)

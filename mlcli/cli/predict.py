@@ -49,7 +49,7 @@ def predict_command(
     from mlcli.cli._outputs import safe_cell, without_controls, write_rows
     from mlcli.cli.explain import show_explained, warn_of_unlike
     from mlcli.experiment.saved.model_file import asking, load_model
-    from mlcli.report.columns.predictions import predictions_of
+    from mlcli.report.columns import predictions_of
 
     if explain and (output is not None or probabilities or log_density or confidence):
         raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)

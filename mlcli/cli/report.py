@@ -66,15 +66,15 @@ def report_command(
 def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.experiment.run.reproduction import PLUGINS
     from mlcli.report.formats._registry import CSV
-    from mlcli.report.scoring.scored import scored
     from mlcli.report.views.full_report import provenance_of_run, report_of
     from mlcli.report.views.results_as_json import results_as_json
+    from mlcli.report.views.runs import VERSIONS
     from mlcli.report.views.score_rows import scores_as_table
-    from mlcli.report.views.verification import VERSIONS
+    from mlcli.results.model_results import score_result
 
     about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
     made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
-    found = [scored(result, about.metrics) for result in results]
+    found = [score_result(result, about.metrics) for result in results]
     if format == CSV:
         return lambda: scores_as_table(found), lambda: results_as_json(found)
     return lambda: report_of(found, made), lambda: results_as_json(found)

@@ -28,7 +28,7 @@ def rerun_command(run: RunName, store: StoreToRead = None, jobs: Jobs = None, fo
         versions_and_hardware,
     )
     from mlcli.experiment.store.store import store_of
-    from mlcli.report.views.verification import VERSIONS, agrees, rerun_as_json, rerun_of
+    from mlcli.report.views.runs import VERSIONS, agrees, rerun_as_json, rerun_of
 
     about, results, kept = stored_run(run, store, VERSIONS, PLUGINS)
     with stored_run_shown(store_of(run, store)):

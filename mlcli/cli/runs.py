@@ -49,11 +49,11 @@ def show_command(
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
     from mlcli.report.formats._registry import CSV
-    from mlcli.report.scoring.scored import scored
     from mlcli.report.views.results import results_of
     from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
     from mlcli.report.views.score_rows import scores_as_table
+    from mlcli.results.model_results import score_result
 
     place = store or DEFAULT_PLACE if run is None else store_of(run, store)
     details = views.details()
@@ -63,7 +63,7 @@ def show_command(
             show_as(format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: runs_as_json(runs.all()))
             return
         about, results = opened.runs.one(number_of(run, opened))
-        found = [scored(result, about.metrics) for result in results]
+        found = [score_result(result, about.metrics) for result in results]
         show_as(
             format,
             lambda: scores_as_table(found) if format == CSV else results_of(found, details),

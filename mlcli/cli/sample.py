@@ -25,7 +25,7 @@ def sample_command(
     """
     from mlcli.cli._outputs import without_controls, write_rows
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.columns.samples import sample_columns
+    from mlcli.report.columns import sample_columns
 
     refuse_to_replace(output, force)
     write_rows(sample_columns(load_model(file), rows, seed), output, format, without_controls)

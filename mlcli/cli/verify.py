@@ -32,12 +32,12 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import store_of
-    from mlcli.report.scoring.scored import scored
-    from mlcli.report.views.verification import SCORES, verified_as_json, verified_cells, verified_of
+    from mlcli.report.views.runs import SCORES, verified_as_json, verified_cells, verified_of
+    from mlcli.results.model_results import score_result
 
     about, results, kept = stored_run(run, store, SCORES)
     with stored_run_shown(store_of(run, store)):
-        cells = verified_cells([scored(result, about.metrics) for result in results], kept[SCORES])
+        cells = verified_cells([score_result(result, about.metrics) for result in results], kept[SCORES])
         show_as(format, verified_of, verified_as_json, about, cells)
     if any(one.faults for one in cells):
         raise typer.Exit(ExitCode.STORE)

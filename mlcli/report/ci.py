@@ -11,9 +11,9 @@ from mlcli.experiment.run.split_results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.gates import SKIPPED, ExperimentOutcome, Gate
-from mlcli.report.scoring.scored import Scored, groups_of
-from mlcli.report.views.results import gates_as_elements, table_of_group
+from mlcli.report.views.results import gate_sentence, gates_as_elements, table_of_group
+from mlcli.results.gates import SKIPPED, ExperimentOutcome, Gate
+from mlcli.results.model_results import ModelResult, groups_of
 
 
 def write_junit(file: Path, outcomes: Sequence[ExperimentOutcome]) -> None:
@@ -53,8 +53,8 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     return xml.decode() + "\n"
 
 
-def _case_of_cell(one: Scored, outcome: ExperimentOutcome) -> ET.Element:
-    result, cell = one.result, one.cell
+def _case_of_cell(one: ModelResult, outcome: ExperimentOutcome) -> ET.Element:
+    result, cell = one.cell_result, one.cell
     case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
     why = Page().shown(result.why or cell.skipped)
     if result.status == SKIPPED:
@@ -67,7 +67,7 @@ def _case_of_cell(one: Scored, outcome: ExperimentOutcome) -> ET.Element:
 def _case_of_gate(gate: Gate) -> ET.Element:
     case = _case(gate.dataset, f"{gate.model}: {gate.expected}", 0.0)
     if not gate.passed:
-        ET.SubElement(case, "failure", message=Page().shown(f"found {gate.found}"))
+        ET.SubElement(case, "failure", message=Page().shown(f"found {gate_sentence(gate.found)}"))
     return case
 
 

@@ -40,9 +40,9 @@ def codes(issues: list[Issue]) -> set[str]:
 
 def with_splits(diagnosed: Diagnosed, **changes: Any) -> Diagnosed:
     """The same model whose splits say something else."""
-    splits = tuple(replace(one, **changes) for one in diagnosed.model.result.splits)
+    splits = tuple(replace(one, **changes) for one in diagnosed.model.splits)
     return replace(
-        diagnosed, model=replace(diagnosed.model, result=replace(diagnosed.model.result, splits=splits))
+        diagnosed, model=replace(diagnosed.model, cell_result=replace(diagnosed.model.cell_result, splits=splits))
     )
 
 
@@ -70,12 +70,12 @@ def test_a_simple_method_that_is_better_is_named(tmp_path: Path) -> None:
 def test_a_slow_model_that_is_not_better_is_told() -> None:
     diagnosed = diagnosed_of("iris", "knn")
     slow = replace(
-        diagnosed.model.result,
-        splits=tuple(replace(one, fit_seconds=60.0) for one in diagnosed.model.result.splits),
+        diagnosed.model.cell_result,
+        splits=tuple(replace(one, fit_seconds=60.0) for one in diagnosed.model.splits),
     )
     # Only seconds differ: no test waits for a slow method.
     assert "slower-than-rival" in codes(
-        found_by(OF_MODELS, replace(diagnosed, model=replace(diagnosed.model, result=slow)))
+        found_by(OF_MODELS, replace(diagnosed, model=replace(diagnosed.model, cell_result=slow)))
     )
 
 
@@ -155,9 +155,9 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
     chosen = Table(
         "Chosen by inner splits", ("what", "value", ""), (("k", 50, "highest"), ("inner score", 0.9, None))
     )
-    splits = tuple(replace(one, explanation=(chosen,)) for one in diagnosed.model.result.splits)
+    splits = tuple(replace(one, explanation=(chosen,)) for one in diagnosed.model.splits)
     tuned = replace(
-        diagnosed, model=replace(diagnosed.model, result=replace(diagnosed.model.result, splits=splits))
+        diagnosed, model=replace(diagnosed.model, cell_result=replace(diagnosed.model.cell_result, splits=splits))
     )
     found = found_by(OF_MODELS, tuned)
     assert "k was tuned to the highest value" in next(

@@ -79,7 +79,7 @@ def test_a_run_does_not_fall_behind_another(folder: Path) -> None:
     assert result.exit_code == 8
     assert "95 % interval" in result.stdout.partition("Gates")[2]
     Path("worse.yaml").write_text(worse.replace("5", "4") + "expect: [{not-worse-than: 1}]\n")
-    assert "of other rows" in typed("run", "worse.yaml").stdout
+    assert "on other rows" in typed("run", "worse.yaml").stdout
 
 
 def test_what_nothing_can_be_judged_by_has_failed(folder: Path) -> None:

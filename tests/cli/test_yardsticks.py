@@ -11,8 +11,8 @@ import pytest
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scoring.differences import differences_of
-from mlcli.report.scoring.scored import group_of, scored
+from mlcli.results.differences import differences_of
+from mlcli.results.model_results import group_of, score_result
 from tests.cli.shell import document, typed
 
 SHORT = ("--metric", "accuracy", "--folds", "3", "-j", "1")
@@ -50,7 +50,7 @@ def test_no_gate_is_about_it_but_one_that_names_it(one_column: str) -> None:
 def compared(yardsticks: bool) -> Any:
     models = (ModelSpec("knn"), ModelSpec("lda"), ModelSpec("naive-bayes"))
     cells = plan(Experiment((DataSpec("iris"),), models, yardsticks=yardsticks))
-    group = group_of([scored(result, ("accuracy",)) for result in run(cells, jobs=1)])
+    group = group_of([score_result(result, ("accuracy",)) for result in run(cells, jobs=1)])
     found = differences_of(group, next(iter(group)).metrics[0])
     assert found is not None
     named = ((one.cell.label, test) for tests in (found.to_best, found.to_baseline) for one, test in tests.items())

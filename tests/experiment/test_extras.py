@@ -22,8 +22,8 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import cell_key
 from mlcli.experiment.store.store import Store
-from mlcli.report.scoring.curves import series_of, summaries_of
-from mlcli.report.scoring.scored import scored
+from mlcli.results.curves import series_of, summaries_of
+from mlcli.results.model_results import score_result
 from mlcli.tasks.classification import LabelAnswers
 from tests.cli.shell import document, typed
 
@@ -103,9 +103,9 @@ def test_training_answers_are_about_the_rows_that_were_learned_from() -> None:
         assert set(learned.rows) & set(tested.rows) == set()
         assert isinstance(learned, LabelAnswers)
         assert (learned.predicted == learned.truth).mean() > 0.99
-    one = scored(found)
+    one = score_result(found)
     assert one.training["accuracy"] > one.summaries["accuracy"].mean  # type: ignore[operator]
-    assert scored(result(ModelSpec("knn"))).training == {}
+    assert score_result(result(ModelSpec("knn"))).training == {}
 
 
 def test_a_closed_form_does_not_answer_where_training_answers_are_asked_for() -> None:
@@ -131,7 +131,7 @@ def test_a_fit_that_ended_early_keeps_its_last_answers_in_the_series() -> None:
     found = result(ModelSpec("newton-boosting", params), data="breast_cancer", stages=True)
     ends = [split.stages[-1][0].value if split.stages else 0 for split in found.splits]
     assert len(set(ends)) > 1
-    (series,) = series_of(scored(found))
+    (series,) = series_of(score_result(found))
     assert (series.over, series.kind) == ("rounds", "stages")
     assert max(series.answers) == max(ends)
     for place, end in enumerate(ends):
@@ -156,7 +156,7 @@ def test_the_curve_stands_below_the_table_and_in_the_document() -> None:
 
 
 def test_summaries_of_the_last_stage_are_those_of_the_cell() -> None:
-    one = scored(result(stages=True))
+    one = score_result(result(stages=True))
     (series,) = series_of(one)
     assert summaries_of(series)[12]["log-loss"].mean == one.summaries["log-loss"].mean
 

@@ -22,8 +22,8 @@ from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, P
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
 from mlcli.protocols.labelled_share import LabelledShare
-from mlcli.report.scoring.curves import series_of
-from mlcli.report.scoring.scored import scored
+from mlcli.results.curves import series_of
+from mlcli.results.model_results import score_result
 from tests.cli.shell import typed
 
 SHARES = (0.05, 0.1, 0.5, 1.0)
@@ -142,7 +142,7 @@ def test_scores_stand_by_share_with_the_rows_that_were_learned_from() -> None:
     protocol = ProtocolSpec("labelled-share", {"shares": [0.1, 1.0], "folds": 3})
     results = run(plan(Experiment((DataSpec("iris"),), models, protocol)), jobs=1)
     assert [result.status for result in results] == ["done"] * 3
-    (series,) = series_of(scored(results[1]))
+    (series,) = series_of(score_result(results[1]))
     assert (series.over, series.places) == ("labelled share", {0.1: [0, 1, 2], 1.0: [3, 4, 5]})
     learned_from = [split.train_rows for split in results[1].splits]
     assert max(learned_from[:3]) < min(learned_from[3:])

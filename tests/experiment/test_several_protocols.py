@@ -12,7 +12,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.pooling import joined
-from mlcli.report.scoring.scored import Scored, judged_answers, scored
+from mlcli.results.model_results import ModelResult, judged_answers, score_result
 from tests.cli.shell import document, typed
 
 SEVERAL = """\
@@ -60,7 +60,7 @@ def test_an_unknown_average_is_refused(file: Path) -> None:
     assert "--average is one of folds, pooled" in typed("eval", "iris", "-m", "lda", "--average", "mean").stderr
 
 
-def one(average: str, protocol: str = "") -> Scored:
+def one(average: str, protocol: str = "") -> ModelResult:
     asked = Experiment(
         (DataSpec("wdbc"),),
         (ModelSpec("lda"),),
@@ -68,16 +68,16 @@ def one(average: str, protocol: str = "") -> Scored:
         average=average,
         metrics=("auc", "accuracy"),
     )
-    return scored(run(plan(asked), jobs=1)[-1], asked.metrics)
+    return score_result(run(plan(asked), jobs=1)[-1], asked.metrics)
 
 
 def test_pooled_is_the_score_of_all_answers_at_once() -> None:
     pooled, folds = one("pooled"), one("folds")
-    answers = joined(judged_answers(pooled.result))
+    answers = joined(judged_answers(pooled.cell_result))
     assert pooled.summaries["auc"].mean == pytest.approx(
         roc_auc_score(answers.truth == 1, answers.probabilities[:, 1]), abs=1e-9
     )
-    each = [roc_auc_score(part.truth == 1, part.probabilities[:, 1]) for part in judged_answers(folds.result)]
+    each = [roc_auc_score(part.truth == 1, part.probabilities[:, 1]) for part in judged_answers(folds.cell_result)]
     assert folds.summaries["auc"].mean == pytest.approx(sum(each) / len(each), abs=1e-9)
 
 

@@ -15,7 +15,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.optimism import corrected_for_optimism, no_information, overfitting
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.report.scoring.scored import Scored, scored
+from mlcli.results.model_results import ModelResult, score_result
 from mlcli.tasks.classification import LabelAnswers
 
 ACCURACY = metric_named("accuracy", LabelAnswers, ("a", "b"))
@@ -81,10 +81,10 @@ def test_the_rate_of_overfitting_is_from_0_to_1(apparent: float, outside: float,
     assert overfitting(replace(ACCURACY, better="low"), -apparent, -outside, -none) == pytest.approx(rate)
 
 
-def scored_by(estimate: str | float) -> Scored:
+def scored_by(estimate: str | float) -> ModelResult:
     asked = ProtocolSpec("bootstrap", {"repeats": 15, "estimate": estimate})
     cells = plan(Experiment((DataSpec("iris"),), (ModelSpec("knn", {"k": 1}),), asked, metrics=("accuracy",)))
-    return scored(run(cells, jobs=1)[-1])
+    return score_result(run(cells, jobs=1)[-1])
 
 
 def test_the_632_estimate_is_that_of_mlxtend() -> None:

@@ -16,7 +16,7 @@ import mlcli
 from mlcli.core.names import did_you_mean, likely_names
 from mlcli.core.registry import MODELS
 from mlcli.report.pictures.characters import drawn
-from mlcli.report.views.distributions import histogram
+from mlcli.report.views.dataset import histogram
 from tests.cli.shell import typed
 from tests.repairs.crafted import changed_model, model_node
 

@@ -13,8 +13,8 @@ from sklearn.manifold import trustworthiness
 from mlcli.core.findings import Cloud, Points
 from mlcli.report.document import Preformatted
 from mlcli.report.pictures.characters import drawn
-from mlcli.report.views.distributions import boxplots, histogram
-from mlcli.report.views.kinds.cluster_portraits import (
+from mlcli.report.views.dataset import boxplots, histogram
+from mlcli.report.views.kinds.clustering import (
     BESIDE_ALL,
     between_centres,
     by_components,

@@ -17,8 +17,8 @@ from mlcli.metrics.registry import metric_named
 from mlcli.report.formats.text import text_of
 from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.results import results_of
+from mlcli.results.model_results import ModelResult, score_result
 from mlcli.tasks.cluster_profiles import MEANS
 from mlcli.tasks.clustering import ClusterAnswers
 from tests.golden.test_clusters import answers
@@ -39,7 +39,7 @@ def cell(use: str, *splits: ClusterAnswers, protocol: str = "whole", **params: o
 
 def shown(*results: CellResult, metrics: tuple[str, ...] = ("silhouette",)) -> str:
     """The report of some cells."""
-    every: list[Scored] = [scored(result, metrics) for result in results]
+    every: list[ModelResult] = [score_result(result, metrics) for result in results]
     return text_of(results_of(every), Page(width=None))
 
 

@@ -16,9 +16,9 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.registry import metric_named
-from mlcli.report.scoring.importance import permutation_importance
-from mlcli.report.scoring.scored import Scored, scored
 from mlcli.report.views.inspection import cluster_planes, inspection_of
+from mlcli.results.importance import permutation_importance
+from mlcli.results.model_results import ModelResult, score_result
 from mlcli.tasks.classification import LabelAnswers
 
 ROWS = 120
@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def tried(path: Path, target: str, other: str, use: str, kind: str) -> Scored:
+def tried(path: Path, target: str, other: str, use: str, kind: str) -> ModelResult:
     """One model, judged; a second target is no feature."""
     text = path.read_text(encoding="utf-8").splitlines()
     place = text[0].split(",").index(other)
@@ -45,15 +45,15 @@ def tried(path: Path, target: str, other: str, use: str, kind: str) -> Scored:
     )
     experiment = Experiment((DataSpec(str(path), target, kind),), (ModelSpec(use),), protocol)
     cell = next(cell for cell in plan(experiment) if cell.model.use == use)
-    return scored(run([cell], jobs=1)[0])
+    return score_result(run([cell], jobs=1)[0])
 
 
-def data_of(one: Scored) -> Dataset:
-    assert isinstance(one.result.cell.dataset, Dataset)
-    return one.result.cell.dataset
+def data_of(one: ModelResult) -> Dataset:
+    assert isinstance(one.cell_result.cell.dataset, Dataset)
+    return one.cell_result.cell.dataset
 
 
-def found(path: Path, target: str, other: str, use: str, kind: str) -> tuple[Scored, list[Finding]]:
+def found(path: Path, target: str, other: str, use: str, kind: str) -> tuple[ModelResult, list[Finding]]:
     one = tried(path, target, other, use, kind)
     return one, inspection_of(one, use, data_of(one))
 
@@ -74,7 +74,7 @@ def test_a_linear_model_answers_along_its_slopes(table: Path) -> None:
 
 def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     one, (_, curve, *_) = found(table, "y", "side", "linear-regression", "regression")
-    worth = permutation_importance(one.result.cell, one.metrics[0])
+    worth = permutation_importance(one.cell_result.cell, one.metrics[0])
     assert worth is not None
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
@@ -109,7 +109,7 @@ def test_partial_dependence_is_the_mean_over_rows_of_a_whole_sorted_file(tmp_pat
     asked = ModelSpec("linear-regression", steps=(StepSpec("interaction"),))
     experiment = Experiment((DataSpec(str(path), "y"),), (asked,), ProtocolSpec("holdout"))
     cell = next(cell for cell in plan(experiment) if cell.model.use == "linear-regression")
-    curves = inspection_of(scored(run([cell], jobs=1)[0]), "linear", cell.dataset)  # type: ignore[arg-type]
+    curves = inspection_of(score_result(run([cell], jobs=1)[0]), "linear", cell.dataset)  # type: ignore[arg-type]
     (by_b,) = (curve for curve in curves if isinstance(curve, Curve) and curve.over == "b")
     slope = np.polyfit(by_b.points, [value or 0.0 for value in by_b.series[0][1]], 1)[0]
     assert slope == pytest.approx(5, abs=0.3)

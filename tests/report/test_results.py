@@ -15,10 +15,10 @@ from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.scores.labels import ClassRates
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
-from mlcli.report.scoring.scored import scored
-from mlcli.report.views.confusion import confusion_of
+from mlcli.report.views.kinds.classification import confusion_of
 from mlcli.report.views.results import Details, results_of
 from mlcli.report.views.results_as_json import results_as_json
+from mlcli.results.model_results import score_result
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 
@@ -64,7 +64,7 @@ def result(of: Cell, *answers: Answers, warnings: tuple[str, ...] = ()) -> CellR
 
 
 def text(*results: CellResult, metrics: tuple[str, ...] = ("accuracy",), width: int | None = None) -> str:
-    return text_of(results_of([scored(one, metrics) for one in results]), Page(width))
+    return text_of(results_of([score_result(one, metrics) for one in results]), Page(width))
 
 
 def test_the_matrix_is_that_of_the_notes() -> None:
@@ -79,7 +79,7 @@ def test_the_matrix_is_that_of_the_notes() -> None:
 def test_the_document_is_that_of_the_notes() -> None:
     """SOURCES.md, section 3: accuracy 0.2, macro F1 0.133333, weighted precision 0.133333."""
     names = ("accuracy", "f1-macro", "precision-weighted")
-    found = results_as_json([scored(result(cell("one-r"), labels(PREDICTED)), names)])["cells"][0]
+    found = results_as_json([score_result(result(cell("one-r"), labels(PREDICTED)), names)])["cells"][0]
     means = [found["metrics"][name]["mean"] for name in names]
     assert means == pytest.approx([0.2, 0.133333, 0.133333], abs=5e-7)
     assert found["confusion"] == {"labels": list(CLASSES), "counts": [[1, 1, 0], [2, 0, 0], [0, 1, 0]]}
@@ -121,7 +121,7 @@ def test_a_cell_that_did_not_end_well_stands_there_with_its_reason(status: str) 
     assert [status, "for", "a", "reason"] == next(
         line.split()[1:] for line in said.splitlines() if line.startswith("knn")
     )
-    document = results_as_json([scored(broken)])["cells"][0]
+    document = results_as_json([score_result(broken)])["cells"][0]
     assert (document["status"], document["why"], document["metrics"]) == (status, "for a reason", {})
 
 
@@ -129,7 +129,7 @@ def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> N
     of = replace(cell("one-r"), dataset=replace(DATA, rows=7, unlabelled=2))
     found = result(of, labels(TRUTH))
     assert "7 rows (2 without a target left out), 1 feature" in text(found)
-    document = results_as_json([scored(found)])["cells"][0]
+    document = results_as_json([score_result(found)])["cells"][0]
     assert (document["rows"], document["rows_without_target"]) == (5, 2)
 
 
@@ -212,7 +212,7 @@ def test_rounding_noise_looks_like_zero() -> None:
 
 def test_an_undefined_score_keeps_what_its_splits_say() -> None:
     same = labels((0,) * 5)
-    found = results_as_json([scored(result(cell("knn"), same, labels(TRUTH)), ("mcc",))])["cells"][0]
+    found = results_as_json([score_result(result(cell("knn"), same, labels(TRUTH)), ("mcc",))])["cells"][0]
     assert found["metrics"]["mcc"]["mean"] is None
     assert found["metrics"]["mcc"]["splits"] == [None, 1.0]
 
@@ -248,7 +248,7 @@ def test_folds_that_disagree_are_told_and_others_are_not() -> None:
 
 def test_each_class_is_shown_against_the_rest_where_asked() -> None:
     """SOURCES.md, section 3: red precision 1/3, recall 1/2; gold has no answer."""
-    asked = [scored(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
+    asked = [score_result(result(cell("one-r"), labels(PREDICTED)), ("accuracy",))]
     lines = [line.split() for line in text_of(results_of(asked, Details(classes=True)), Page(None)).splitlines()]
     assert [
         "red",
@@ -367,7 +367,9 @@ def test_the_verdict_says_when_nothing_beats_the_baseline() -> None:
 def test_where_the_baseline_is_best_the_matrix_is_of_the_best_of_the_others() -> None:
     truth = (0,) * 6 + (1,) * 4
     guesses = {"zero-r": (0,) * 10, "one-r": (1,) * 10, "knn": (1, *(0,) * 9)}
-    found = [scored(result(cell(name), labels(codes, truth)), ("accuracy",)) for name, codes in guesses.items()]
+    found = [
+        score_result(result(cell(name), labels(codes, truth)), ("accuracy",)) for name, codes in guesses.items()
+    ]
     shown = text_of(results_of(found, Details(verbose=False)), Page(None)).splitlines()
     assert shown[next(place for place, line in enumerate(shown) if line.startswith("true")) - 1] == "knn"
 
@@ -415,8 +417,8 @@ def test_every_class_and_every_count_is_shown_in_80_columns(count: int) -> None:
 
 
 def test_the_spread_over_splits_is_shown_where_it_is_asked_for() -> None:
-    known = scored(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
+    known = score_result(result(cell("one-r"), *[labels(PREDICTED)] * 3), ("accuracy",))
     said = text_of(results_of([known], Details(spread=True)), Page(width=None))
     assert "accuracy over the splits" in said
     assert "consistent" in said
-    assert "over the splits" not in text(known.result)
+    assert "over the splits" not in text(known.cell_result)

@@ -8,9 +8,9 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.scoring.differences import differences_of
-from mlcli.report.scoring.scored import Group, group_of, scored
 from mlcli.report.views.verdict import verdict_on
+from mlcli.results.differences import differences_of
+from mlcli.results.model_results import Group, group_of, score_result
 
 DETECTORS = ("mahalanobis", "lof", "z-score")
 
@@ -18,7 +18,7 @@ DETECTORS = ("mahalanobis", "lof", "z-score")
 def results(*use: str, data: str = "ionosphere", task: str = "anomaly", protocol: str = "good-only") -> Group:
     models = tuple(ModelSpec(one) for one in use)
     experiment = Experiment((DataSpec(data, task=task),), models, ProtocolSpec(protocol))
-    return group_of([scored(result) for result in run(plan(experiment), jobs=1)])
+    return group_of([score_result(result) for result in run(plan(experiment), jobs=1)])
 
 
 def verdict(group: Group) -> str:
@@ -34,7 +34,7 @@ def test_the_winner_on_validation_rows_is_judged_on_test_rows(data: str) -> None
         name: {part: roc_auc_score(of.truth, of.score) for part, of in split.answers.items()}  # type: ignore[attr-defined]
         for one, name in group.items()
         if name in DETECTORS
-        for split in one.result.splits
+        for split in one.splits
     }
     winner, best = (max(parts, key=lambda name: parts[name][part]) for part in ("validation", "test"))
     assert said.startswith(f"Best by auc: {best} with {parts[best]['test']:.3f}")

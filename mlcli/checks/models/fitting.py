@@ -15,8 +15,8 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.remedies import Remedy, other_model, richer, simpler
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
-from mlcli.report.scoring.curves import ScoreCurve, curve_finding
-from mlcli.report.scoring.scored import Scored, badness
+from mlcli.results.curves import ScoreCurve, curve_finding
+from mlcli.results.model_results import ModelResult, badness
 
 WIDE_GAP = 0.28
 """Of skill between training rows and others, from which a model follows its training rows too closely."""
@@ -59,7 +59,7 @@ class TriedRemedy:
     """A remedy with what came of it, judged on the same splits."""
 
     remedy: Remedy
-    scored: Scored
+    scored: ModelResult
     mean: float
     skill: float
 

@@ -12,7 +12,7 @@ from mlcli.checks.repairs import without
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.scoring.scored import Scored, judged_answers
+from mlcli.results.model_results import ModelResult, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""
@@ -78,15 +78,15 @@ def slower_than_rival(diagnosed: Diagnosed) -> Iterator[Issue]:
         )
 
 
-def _seconds_of(one: Scored) -> float:
-    return float(sum(each(one.result.splits, "fit_seconds")) + sum(each(one.result.splits, "predict_seconds")))
+def _seconds_of(one: ModelResult) -> float:
+    return float(sum(each(one.splits, "fit_seconds")) + sum(each(one.splits, "predict_seconds")))
 
 
 def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
-    answers, splits = judged_answers(diagnosed.model.result), diagnosed.cell.protocol
+    answers, splits = judged_answers(diagnosed.model.cell_result), diagnosed.cell.protocol
     scores = diagnosed.scores(diagnosed.model)
-    if len(scores) < max(FEWEST_SPLITS, len(answers)) or diagnosed.model.result.pooled:
+    if len(scores) < max(FEWEST_SPLITS, len(answers)) or diagnosed.model.pooled:
         return
     why = ""
     if diagnosed.metric.name == "accuracy":

@@ -107,5 +107,5 @@ def tuning_repairs(diagnosed: Diagnosed) -> tuple[Repair, ...]:
 
 def _choices(diagnosed: Diagnosed) -> list[Table]:
     """What each split chose."""
-    found = (finding for split in diagnosed.model.result.splits for finding in split.explanation[:1])
+    found = (finding for split in diagnosed.model.splits for finding in split.explanation[:1])
     return [one for one in found if isinstance(one, Table) and one.title == CHOSEN]

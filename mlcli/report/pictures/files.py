@@ -18,7 +18,7 @@ from mlcli.core import findings
 from mlcli.core.files import replacing
 from mlcli.report.document import Document, Element, Grid, Heading, Picture
 from mlcli.report.page import Page
-from mlcli.report.pictures import figures, figures_of_trees
+from mlcli.report.pictures import figures
 from mlcli.report.pictures.figures import COLOURS, FAINT, INK
 
 FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
@@ -31,10 +31,10 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
     findings.Points: figures.points,
     findings.Regions: figures.regions,
     Grid: figures.shaded,
-    findings.Dendrogram: figures_of_trees.dendrogram,
-    findings.Graph: figures_of_trees.graph,
-    findings.Tree: figures_of_trees.tree,
-    findings.CriticalDifference: figures_of_trees.critical_difference,
+    findings.Dendrogram: figures.dendrogram,
+    findings.Graph: figures.graph,
+    findings.Tree: figures.tree,
+    findings.CriticalDifference: figures.critical_difference,
 }
 """What draws each kind of picture, and a table that is shaded."""
 

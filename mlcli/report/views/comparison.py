@@ -21,9 +21,6 @@ from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score
 from mlcli.metrics.registry import metric_named
 from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import decimals_of, fixed, p_text
-from mlcli.report.scoring.differences import difference_between, pair_as_json
-from mlcli.report.scoring.scored import Group, badness, first_cell, groups_of, scored
-from mlcli.report.views.opening import opening
 from mlcli.report.views.over_datasets import (
     MOST_PAIRS,
     elements_over_datasets,
@@ -31,7 +28,10 @@ from mlcli.report.views.over_datasets import (
     pairs_over_datasets,
     tables_over_datasets,
 )
+from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import given, plain
+from mlcli.results.differences import difference_between, pair_as_json
+from mlcli.results.model_results import Group, badness, first_cell, groups_of, score_result
 from mlcli.tasks.table import kind_named
 
 ALL = "all"
@@ -83,12 +83,12 @@ def compared_runs(
     results, usual = results_together(runs), metrics_of(runs)
     asked = list(dict.fromkeys(metrics)) or [""]
     if asked == [ALL]:
-        known = [scored(result, usual) for result in results]
+        known = [score_result(result, usual) for result in results]
         asked = list(dict.fromkeys(metric.name for one in known if one.done for metric in one.metrics))
     datasets: list[ComparedModels] = []
     tables: list[ScoreTable] = []
     for metric in asked:
-        found = [scored(result, (metric,) if metric else usual) for result in results]
+        found = [score_result(result, (metric,) if metric else usual) for result in results]
         _refuse_unknown(against, [one.cell.label for one in found])
         if metric:
             _refuse_unknown_metric(metric, results)

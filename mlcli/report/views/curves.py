@@ -1,4 +1,4 @@
-"""What ``mlcli curve`` shows, as a document and as JSON: curves of a score, or bias and variance."""
+"""Curves of a score over rows, stages or values of a parameter, and the bias and variance of predictions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,72 @@ from mlcli.report.document import (
     GridCell,
     Heading,
     grid,
+    grid_of_numbers,
     notes,
     strong,
 )
-from mlcli.report.numbers import decimals_of, fixed, short
-from mlcli.report.scoring.curves import CurvePoint, ScoreCurve, curve_finding, curves_over, validation_curve
-from mlcli.report.scoring.scored import Group, first_cell, group_of, judged_answers, scored
-from mlcli.report.views.bias_variance import decomposition_elements
-from mlcli.report.views.opening import opening
+from mlcli.report.numbers import decimals_of, fixed, lined_up, short
+from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_rows
 from mlcli.report.views.score_table import BEST, score_cell
+from mlcli.results.curves import (
+    CurvePoint,
+    ScoreCurve,
+    curve_finding,
+    curves_over,
+    requested_decomposition,
+    validation_curve,
+)
+from mlcli.results.model_results import Group, first_cell, group_of, judged_answers, score_result
 from mlcli.tasks.table import kind_named, named
 
-READING = "± or [low, high]: 95 % interval; spread: the standard deviation over splits"
+ROUNDING = 1e-9
+"""So small a share of the largest error is not below 0."""
+BELOW_ZERO = "a bias² below 0 is the estimate of one that is about 0; more repeats would tell"
+LOSS_LEGENDS = {
+    "squared": (
+        "error: the mean squared error; bias²: of the mean answer to a row, with the noise that nobody could know "
+        "in it; variance: of the models' answers about it; both as of ever more models; error = bias² + variance"
+    ),
+    "0-1": (
+        "Domingos: bias: rows that most models answer wrongly; unbiased variance: how often others differ where "
+        "most are right; biased variance: how often they are right where most are wrong; error = bias + unbiased "
+        "− biased; these depend on how many models there are. Kohavi & Wolpert: error = bias² + variance, by "
+        "squared shares of the answers, as of ever more models"
+    ),
+}
+
+
+def requested_elements(group: Group) -> Iterator[Element]:
+    """The table of all models whose protocol asks for it, or why there is none."""
+    results = {name: found for one, name in group.items() if (found := requested_decomposition(one)) is not None}
+    models = {name: found for name, found in results.items() if isinstance(found, Decomposition)}
+    if models:
+        yield from decomposition_elements(models)
+    reasons = dict.fromkeys(found.why for found in results.values() if isinstance(found, Undefined))
+    if reasons:
+        yield notes(*(f"no bias and variance: {why}" for why in reasons))
+
+
+def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:
+    """The error of each model and its terms, and how to read them."""
+    first = next(iter(models.values()))
+    titles = [(paper, term) for paper, terms in first.terms.items() for term in terms]
+    columns = [[one.error for one in models.values()]]
+    columns += [[one.terms[paper][term] for one in models.values()] for paper, term in titles]
+    several = len(first.terms) > 1
+    header = ["model", "error", *(f"{paper}: {term}" if several else term for paper, term in titles)]
+    yield Heading(f"Bias and variance, {first.loss} loss")
+    yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
+    asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
+    rounding = ROUNDING * max(one.error for one in models.values())
+    terms = [terms for one in models.values() for terms in one.terms.values()]
+    below = any(one.get("bias²", 0.0) < -rounding for one in terms)
+    yield notes(LOSS_LEGENDS[first.loss], *[BELOW_ZERO] * below, asked)
+
+
+CURVE_LEGEND = "± or [low, high]: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
 SERIES = {"learning": "series", "stages": "stages"}
 
@@ -49,7 +101,7 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     yield grid(header, rows, right=range(len(header)))
     if len(curve.points) > 1:
         yield curve_finding(curve)
-    yield notes(f"{BEST} is the best; {READING}{OF_TRAINING * with_training}", *_conclusions(curve))
+    yield notes(f"{BEST} is the best; {CURVE_LEGEND}{OF_TRAINING * with_training}", *_conclusions(curve))
 
 
 def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
@@ -150,7 +202,7 @@ def _scored_cells(sweep: Sweep, results: Sequence[CellResult]) -> Group:
             raise UsageError(result.cell.skipped or result.why)
         if result.status != "done":
             raise FitError(f"{result.cell.label}: {result.why}")
-    return group_of([scored(result, sweep.experiment.metrics) for result in results])
+    return group_of([score_result(result, sweep.experiment.metrics) for result in results])
 
 
 def _curves_in(sweep: Sweep, cells: Group) -> Iterator[ScoreCurve]:
@@ -168,7 +220,7 @@ def _decompositions(cells: Group) -> dict[str, Decomposition]:
     """How far the typical answer of each model is off, and how much answers differ."""
     found: dict[str, Decomposition] = {}
     for one, name in cells.items():
-        decomposition = bias_variance(judged_answers(one.result))
+        decomposition = bias_variance(judged_answers(one.cell_result))
         if isinstance(decomposition, Undefined):
             raise UsageError(decomposition.why, hint=decomposition.hint)
         found[name] = decomposition

@@ -1,4 +1,4 @@
-"""What a dataset looks like: a profile of its columns and classes, and pictures of one, two or three columns."""
+"""Numbers as pictures: histograms of parts of them on the same edges, Tukey's boxes, points of two columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Bars, Entry, Finding, Points, Table
+from mlcli.core.findings import Bars, Boxplots, Entry, Finding, Histogram, Points, Table
 from mlcli.core.names import counted, did_you_mean
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
@@ -29,12 +30,52 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import lined_up, share, short
-from mlcli.report.views.distributions import histogram_of, pairs
+
+BINS = 8
+WHISKER = 1.5
+
+NamedNumbers = Sequence[tuple[str, Array]]
+"""Numbers by what they are called."""
+
+
+def histogram(title: str, measure: str, parts: NamedNumbers, bins: int = BINS) -> Histogram:
+    """How many numbers of each part lie where."""
+    edges = bin_edges(np.concatenate([part for _, part in parts]), bins)
+    return histogram_of(title, measure, edges, {name: np.histogram(part, edges)[0] for name, part in parts})
+
+
+def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, NDArray[Any]]) -> Histogram:
+    """A histogram of what was counted between some edges."""
+    found = tuple((name, tuple(map(float, of_part))) for name, of_part in counts.items())
+    return Histogram(title, measure, tuple(edges.tolist()), found)
+
+
+def boxplots(title: str, measure: str, parts: NamedNumbers) -> Boxplots:
+    """Tukey's box of each part."""
+    boxes = tuple((name, *_box(part)) for name, part in parts)
+    outside = tuple(beyond for *_, beyond in boxes)
+    return Boxplots(title, measure, tuple((name, box) for name, box, _ in boxes), outside)
+
+
+def _box(part: Array) -> tuple[tuple[float, ...], int]:
+    """The whiskers, quartiles and median in ascending order, and how many values lie outside."""
+    low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
+    reach = WHISKER * (high - low)
+    inside = part[(part >= low - reach) & (part <= high + reach)]
+    box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
+    return box, len(part) - len(inside)
+
+
+def pairs(x: Array, y: Array) -> tuple[tuple[float, float], ...]:
+    """Points of which both numbers are known."""
+    known = np.isfinite(x) & np.isfinite(y)
+    return tuple(zip(x[known].tolist(), y[known].tolist(), strict=True))
+
 
 LEVELS_SHOWN = 4
 LONGEST_LEVEL = 40
 """So many letters of a level are shown, so that cells of whole texts leave the table readable."""
-BINS = 20
+MOST_BINS = 20
 MOST_POINTS = 1_000
 """Of more rows so many are drawn at random: a terminal shows no more."""
 MOST_GROUPS = 6
@@ -219,7 +260,7 @@ def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags])
         return Bars(title, (column.name, "rows", "share"), column.levels, tuple(map(float, counts)), (shares,))
     if not len(known) or not np.isfinite(np.ptp(known)):
         raise DataError(f"column '{column.name}' holds nothing to draw", where=dataset.name)
-    edges = bin_edges(known, min(BINS, max(1, len(np.unique(known)))))
+    edges = bin_edges(known, min(MOST_BINS, max(1, len(np.unique(known)))))
     counts = {name: np.histogram(cells[met & ~np.isnan(cells)], edges)[0] for name, met in groups.items()}
     return histogram_of(title, column.name, edges, counts)
 

@@ -25,8 +25,8 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.report.scoring.fairness import GroupFairness, TradeOff, fairness_by_groups, similar_rows, trade_off_of
-from mlcli.report.scoring.scored import Group, Scored
+from mlcli.results.fairness import GroupFairness, TradeOff, fairness_by_groups, similar_rows, trade_off_of
+from mlcli.results.model_results import Group, ModelResult
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
 NOTHING = (
@@ -76,7 +76,7 @@ def fairness_of(group: Group, similarity: float = SIMILARITY) -> Iterator[Elemen
     yield from _trade_off_elements(found, group)
 
 
-def fairness_as_json(one: Scored, similarity: float = SIMILARITY) -> dict[str, Any]:
+def fairness_as_json(one: ModelResult, similarity: float = SIMILARITY) -> dict[str, Any]:
     """The same of one cell, for scripts."""
     found = fairness_by_groups(one) if one.done else []
     if not found:
@@ -94,7 +94,7 @@ def fairness_as_json(one: Scored, similarity: float = SIMILARITY) -> dict[str, A
     return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
-def _group_sizes(one: Scored, fairness: Sequence[GroupFairness]) -> Iterator[Element]:
+def _group_sizes(one: ModelResult, fairness: Sequence[GroupFairness]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
     dataset = one.cell.dataset
     if not isinstance(dataset, Dataset):
@@ -171,7 +171,9 @@ def _share_cell(value: float | None) -> Content:
     return GridCell("-", "weak") if value is None else fixed(value, UNIT_DECIMALS)
 
 
-def _trade_off_elements(by_model: Mapping[Scored, Sequence[GroupFairness]], names: Group) -> Iterator[Element]:
+def _trade_off_elements(
+    by_model: Mapping[ModelResult, Sequence[GroupFairness]], names: Group
+) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
     positions = [trade_off_of(one, by, names[one]) for one, by in by_model.items()]

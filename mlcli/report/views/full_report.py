@@ -34,13 +34,13 @@ from mlcli.report.document import (
     notes,
     strong,
 )
-from mlcli.report.scoring.differences import best_in
-from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, subgroup
 from mlcli.report.views.comparison import compared_models, pairs_of
 from mlcli.report.views.inspection import cluster_planes, inspection_of, rows_described
-from mlcli.report.views.opening import protocol_words
-from mlcli.report.views.probabilities import probability_pictures
+from mlcli.report.views.kinds.classification import probability_pictures
+from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.results import Details, models_to_draw, over_datasets, results_of_group
+from mlcli.results.differences import best_in
+from mlcli.results.model_results import Group, ModelResult, first_cell, groups_of, subgroup
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -92,12 +92,12 @@ def provenance_of_run(
     return Provenance(f"mlcli {facts.title}, run {facts.id} of its store", **known)
 
 
-def report_of(cells: Sequence[Scored], provenance: Provenance, similarity: float = SIMILARITY) -> Document:
+def report_of(cells: Sequence[ModelResult], provenance: Provenance, similarity: float = SIMILARITY) -> Document:
     """Everything that is known of the results."""
     return tuple(_elements(cells, provenance, similarity))
 
 
-def _elements(cells: Sequence[Scored], provenance: Provenance, similarity: float) -> Iterator[Element]:
+def _elements(cells: Sequence[ModelResult], provenance: Provenance, similarity: float) -> Iterator[Element]:
     groups = groups_of(cells)
     if len(groups) > 1:
         yield from over_datasets(cells)
@@ -143,7 +143,7 @@ def _inspection(group: Group, plugins: Sequence[str]) -> Iterator[Element]:
         return
     name, cell = group[best], best.cell
     try:
-        refuse_missing_plugins([best.result], plugins)
+        refuse_missing_plugins([best.cell_result], plugins)
         data = cell.dataset if isinstance(cell.dataset, Dataset) else dataset_as_it_was(cell)
     except UsageError as error:
         data = f"{error.problems[0].what}; {error.problems[0].hint}"
@@ -165,7 +165,7 @@ def _model_findings(group: Group) -> Iterator[Element]:
     """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
     best = best_in(group)
     for one, name in group.items():
-        told = one.result.splits[0].explanation if one.done and len(one.result.splits) else ()
+        told = one.splits[0].explanation if one.done and len(one.splits) else ()
         for finding in (each for each in told if _is_shown(each, one is best)):
             title = f"{name}: {finding.title}" if finding.title else name
             yield from explained([replace(finding, title=title)])
@@ -177,7 +177,7 @@ def _is_shown(finding: Finding, best: bool) -> bool:
     return best or not isinstance(finding, Lines)
 
 
-def _provenance(results: Sequence[Scored], provenance: Provenance) -> Iterator[Element]:
+def _provenance(results: Sequence[ModelResult], provenance: Provenance) -> Iterator[Element]:
     yield Heading("How it was made", 1)
     cells = [one.cell for one in results]
     used = provenance.versions if provenance.versions is not None else versions_and_hardware()
@@ -206,7 +206,7 @@ def _dataset_cells(cell: Cell) -> list[Content]:
     return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
 
 
-def _citations(cells: Sequence[Scored]) -> Iterator[Element]:
+def _citations(cells: Sequence[ModelResult]) -> Iterator[Element]:
     uses = dict.fromkeys(one.cell.model.use for one in cells if one.cell.model.is_installed)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)

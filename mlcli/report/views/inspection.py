@@ -18,12 +18,11 @@ from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
-from mlcli.report.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
-from mlcli.report.scoring.scored import Scored, judged_answers
-from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space
-from mlcli.report.views.kinds.clustering import cluster_profile
+from mlcli.report.views.kinds.clustering import cluster_profile, in_plane_and_space
 from mlcli.report.views.kinds.density import ACROSS, UPWARDS
-from mlcli.report.views.kinds.predictions import MOST_CLASSES, outputs_of, regions
+from mlcli.report.views.kinds.supervised import MOST_CLASSES, outputs_of, regions
+from mlcli.results.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
+from mlcli.results.model_results import ModelResult, judged_answers
 from mlcli.tasks.table import kind_named, named
 
 KINDS = ("classification", "regression")
@@ -43,7 +42,7 @@ UNSEEN = "of rows that it has not learned from"
 OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
 
 
-def inspection_of(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def inspection_of(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
     cell = replace(one.cell, dataset=data)
     if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
@@ -53,10 +52,10 @@ def inspection_of(one: Scored, name: str, data: Dataset) -> list[findings.Findin
         return [] if importance is None else list(_findings(importance, name))
 
 
-def _expected_seconds(one: Scored) -> float:
+def _expected_seconds(one: ModelResult) -> float:
     """How long a fit and all the questions take, by the times of the run."""
-    splits = one.result.splits
-    rows = sum(map(len, judged_answers(one.result)))
+    splits = one.splits
+    rows = sum(map(len, judged_answers(one.cell_result)))
     columns = min(len(one.cell.dataset.schema.features()), MOST_COLUMNS)
     asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
     fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
@@ -125,7 +124,7 @@ def _answers_over_plane(
     return replace(found, title=f"{name}: {found.title[:1].lower()}{found.title[1:]}", note=note)
 
 
-def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def rows_described(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
     cell = one.cell
     if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
@@ -135,10 +134,10 @@ def rows_described(one: Scored, name: str, data: Dataset) -> list[findings.Findi
     return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
 
-def cluster_planes(one: Scored, name: str, data: Dataset) -> list[findings.Finding]:
+def cluster_planes(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """The clusters of a clustering by the columns that differ most between them, in a plane and in space."""
-    tables = cluster_profile(one.result.splits[0])
-    answers = judged_answers(one.result)[0]
+    tables = cluster_profile(one.splits[0])
+    answers = judged_answers(one.cell_result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}

@@ -27,9 +27,9 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, fixed, p_text
-from mlcli.report.scoring.scored import Scored, first_cell, groups_of, table_key
 from mlcli.report.views.results_as_json import given, plain
 from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
+from mlcli.results.model_results import ModelResult, first_cell, groups_of, table_key
 
 RANK_DECIMALS = 2
 Beaten = tuple[str, str]
@@ -40,13 +40,13 @@ READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
 READING_BELIEF = "better, alike, worse: the probability of each on a dataset to come (Bayesian signed-rank test)"
 
 
-def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[ScoreTable]:
+def tables_over_datasets(scored: Sequence[ModelResult], metric: str = "") -> list[ScoreTable]:
     """A table for each kind of task that several datasets share; of a metric, else of the first they have.
 
     Where datasets are split by several protocols, there is a table for the first of each, for the second, ...
     """
     seen: Counter[tuple[object, ...]] = Counter()
-    together: dict[tuple[str, int], list[Scored]] = {}
+    together: dict[tuple[str, int], list[ModelResult]] = {}
     for group in groups_of(scored):
         cell = first_cell(group)
         together.setdefault((cell.kind, seen[table_key(cell)]), []).extend(group)
@@ -55,7 +55,7 @@ def tables_over_datasets(scored: Sequence[Scored], metric: str = "") -> list[Sco
     return [table for table in tables if table is not None and len(table.datasets) > 1 and len(table.models) > 1]
 
 
-def _score_table_of(group: Sequence[Scored], name: str) -> ScoreTable | None:
+def _score_table_of(group: Sequence[ModelResult], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
     fair = [one for one in group if one.cell.model.asked and not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
@@ -70,7 +70,7 @@ def _score_table_of(group: Sequence[Scored], name: str) -> ScoreTable | None:
     return score_table(rows, metric.name, metric.better, by_factors=metric.better == "low" and metric.high is None)
 
 
-def summary_over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+def summary_over_datasets(scored: Sequence[ModelResult]) -> Iterator[Element]:
     """What closes the results of several datasets."""
     for table in tables_over_datasets(scored):
         yield from elements_over_datasets(compare_over_datasets(table))

@@ -18,8 +18,8 @@ from mlcli.metrics.interval_rules import TRUST
 from mlcli.metrics.pooling import distinct
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.report.scoring.largest_class import is_largest_class_standard, share_of_largest
-from mlcli.report.scoring.scored import Group, coordinate_name, judged_answers, metrics_in
+from mlcli.results.differences import is_largest_class_standard, share_of_largest
+from mlcli.results.model_results import Group, coordinate_name, judged_answers, metrics_in
 
 ARROW = " → "
 MOST_ALIKE = 3
@@ -31,7 +31,7 @@ Remark = TypeVar("Remark", bound=Hashable)
 
 def _steps_and_notes(group: Group) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
-    noted = ((note, name) for one, name in group.items() for note in one.result.notes)
+    noted = ((note, name) for one, name in group.items() for note in one.cell_result.notes)
     prepared = ((steps_of(one.cell), name) for one, name in group.items())
     yield from (f"steps before {who}: {steps}" for steps, who in _by_remark(prepared, group))
     yield from (f"{who}: {note}" for note, who in _by_remark(noted, group))
@@ -54,7 +54,7 @@ def _step_text(step: StepSpec) -> str:
 
 def _closed_forms(group: Group) -> Iterator[str]:
     """Which models were answered in closed form over all splits, and how."""
-    routes = ((_route_text(one.result), name) for one, name in group.items() if one.done)
+    routes = ((_route_text(one.cell_result), name) for one, name in group.items() if one.done)
     found = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
     if found:
         yield f"closed form over all splits (equal to refitting): {found}"
@@ -122,10 +122,10 @@ def _verdicts_on_folds(group: Group) -> Iterator[tuple[str, bool]]:
     from mlcli.metrics.stability import beyond_rows, fold_stability
 
     for one, name in group.items():
-        if one.result.pooled or coordinate_name(one.result) or "accuracy" not in one.summaries:
+        if one.pooled or coordinate_name(one.cell_result) or "accuracy" not in one.summaries:
             continue
         values = [value for value in one.summaries["accuracy"].splits if value is not None]
-        splits = judged_answers(one.result)
+        splits = judged_answers(one.cell_result)
         rows = [len(split) for split in splits]
         if len(values) < max(FEWEST_FOLDS, len(rows)):
             continue
@@ -159,7 +159,7 @@ def _warning_remarks(group: Group) -> Iterator[str]:
 
 def _warnings_in(group: Group) -> Iterator[tuple[str, str]]:
     for one, name in group.items():
-        splits = each(one.result.splits, "warnings") if one.done else []
+        splits = each(one.splits, "warnings") if one.done else []
         for text in dict.fromkeys(text for of_split in splits for text in of_split):
             count = sum(text in of_split for of_split in splits)
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), name

@@ -8,18 +8,24 @@ from dataclasses import dataclass
 from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
-from mlcli.report.scoring.differences import best_of, differences_of
-from mlcli.report.scoring.gates import Gate
-from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in, subgroup
-from mlcli.report.views.bias_variance import requested_elements
-from mlcli.report.views.confusion import READING, READING_RATES, READING_REPEATS, confusion_of, rates_of
-from mlcli.report.views.opening import opening, subject_of
-from mlcli.report.views.probabilities import probability_pictures
+from mlcli.report.numbers import as_equation
+from mlcli.report.views.curves import requested_elements
+from mlcli.report.views.kinds.classification import (
+    MATRIX_LEGEND,
+    RATES_LEGEND,
+    REPEATS_LEGEND,
+    confusion_of,
+    probability_pictures,
+    rates_of,
+)
+from mlcli.report.views.plan import opening, subject_of
 from mlcli.report.views.remarks import remarks_on
-from mlcli.report.views.score_table import distances_to_best, spread_of, table_of_models
-from mlcli.report.views.series import scores_by_series
+from mlcli.report.views.score_table import distances_to_best, scores_by_series, spread_of, table_of_models
 from mlcli.report.views.tuning import choices_in
 from mlcli.report.views.verdict import verdict_on
+from mlcli.results.differences import best_of, differences_of
+from mlcli.results.gates import FindingCode, Gate, GateFinding
+from mlcli.results.model_results import Group, ModelResult, first_cell, groups_of, metrics_in, subgroup
 from mlcli.tasks.table import kind_named, named
 
 GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
@@ -46,14 +52,14 @@ class Details:
     """How alike two rows must be for their answers to be compared."""
 
 
-def results_of(scored: Sequence[Scored], details: Details = Details()) -> Document:
+def results_of(scored: Sequence[ModelResult], details: Details = Details()) -> Document:
     """All cells, those of one dataset and kind together."""
     groups = groups_of(scored)
     elements = [element for group in groups for element in results_of_group(group, details)]
     return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
 
 
-def over_datasets(scored: Sequence[Scored]) -> Iterator[Element]:
+def over_datasets(scored: Sequence[ModelResult]) -> Iterator[Element]:
     """What closes the results of several datasets."""
     from mlcli.report.views.over_datasets import summary_over_datasets
 
@@ -110,7 +116,7 @@ def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
             yield rates_of(one.classes, counted_as)
     if drawn:
         repeated = any(one.repeated for one in drawn)
-        yield notes(READING + READING_REPEATS * repeated, *[READING_RATES] * details.classes)
+        yield notes(MATRIX_LEGEND + REPEATS_LEGEND * repeated, *[RATES_LEGEND] * details.classes)
     elif details.classes:
         yield notes(NO_CLASSES)
 
@@ -139,7 +145,39 @@ def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
     if not gates:
         return
     yield Heading("Gates", 1)
-    rows = ((gate.dataset, gate.model, gate.expected, gate.found, GATES[gate.passed]) for gate in gates)
+    rows = (
+        (gate.dataset, gate.model, gate.expected, gate_sentence(gate.found), GATES[gate.passed]) for gate in gates
+    )
     yield grid(["dataset", "model", "expected", "found", "result"], rows, keys=2)
     failed, all_of_them = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
     yield Sentence(f"{failed} of {all_of_them} failed." if failed else f"All {all_of_them} passed.", "strong")
+
+
+GATE_SENTENCES: dict[FindingCode, str] = {
+    "score": "{value:.4g}",
+    "undefined": "undefined: {why}",
+    "no-worse-side": "{metric} is best at 0: it has no worse side",
+    "not-done": "the model is {status}",
+    "no-score": "one of the two models has no score",
+    "no-such-model": "{model} is not in this experiment",
+    "no-model-judged": "no model of this experiment can be judged by it",
+    "change-of-other-rows": "{metric} {value:.4g}, before {before:.4g}, on other rows",
+    "not-comparable": "{why}",
+    "not-in-run": "that run has no such model on this dataset",
+    "not-done-in-run": "in that run the model is {status}",
+}
+
+
+def gate_sentence(found: GateFinding) -> str:
+    """What was found of an expectation, in words."""
+    change = "" if found.value is None else f"{found.metric} {found.value:+.4g}"
+    if found.code == "bound":
+        score = f"score {found.score:.4g}"
+        return f"no interval; {score}" if found.value is None else f"{found.value:.4g} ({score})"
+    if found.code == "difference":
+        return change if found.p is None else f"{change}, p {as_equation(found.p)} ({found.test})"
+    if found.code == "change":
+        if found.low is None or found.high is None:
+            return found.why or "no test could be made"
+        return f"{change} (95 % interval {found.low:.4g} to {found.high:.4g})"
+    return GATE_SENTENCES[found.code].format(**vars(found))

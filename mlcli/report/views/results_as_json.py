@@ -15,22 +15,22 @@ from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.base import Summary
+from mlcli.metrics.bias_variance import Decomposition
 from mlcli.metrics.confusion import Confusion
 from mlcli.report.document import Document, grid
-from mlcli.report.scoring.curves import Series, series_of, summaries_of
-from mlcli.report.scoring.differences import differences_as_json, differences_of
-from mlcli.report.scoring.scored import Group, Scored, first_cell, groups_of, metrics_in
-from mlcli.report.views.bias_variance import requested_as_json
-from mlcli.report.views.opening import protocol_words
+from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.tuning import choices_as_json
+from mlcli.results.curves import REQUESTED, Series, requested_decomposition, series_of, summaries_of
+from mlcli.results.differences import differences_as_json, differences_of
+from mlcli.results.model_results import Group, ModelResult, first_cell, groups_of, metrics_in
 from mlcli.tasks.table import kind_named, named
 
 ABOUT = ("dataset", "kind", "model", "parameters", "steps", "protocol", "seed", "rows", "splits", "status", "why")
 
 
 def results_as_json(
-    scored: Sequence[Scored], *, curves: bool = False, fair: bool = False, similarity: float = SIMILARITY
+    scored: Sequence[ModelResult], *, curves: bool = False, fair: bool = False, similarity: float = SIMILARITY
 ) -> dict[str, Any]:
     """The document of an experiment: one entry per cell, in the order of the plan."""
     from mlcli.report.views.fairness import fairness_as_json
@@ -66,7 +66,7 @@ def _differences_in_table(group: Group) -> list[dict[str, Any]]:
     ]
 
 
-def _over_datasets_entry(scored: Sequence[Scored]) -> dict[str, Any]:
+def _over_datasets_entry(scored: Sequence[ModelResult]) -> dict[str, Any]:
     if len({one.cell.dataset.name for one in scored}) < 2:
         return {}
     from mlcli.metrics.over_datasets import compare_over_datasets
@@ -96,8 +96,8 @@ def cell_as_json(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _result_as_json(one: Scored) -> dict[str, Any]:
-    result, cell = one.result, one.cell
+def _result_as_json(one: ModelResult) -> dict[str, Any]:
+    result, cell = one.cell_result, one.cell
     findings = result.splits[0].explanation if result.splits else ()
     return {
         **cell_as_json(cell),
@@ -109,7 +109,7 @@ def _result_as_json(one: Scored) -> dict[str, Any]:
         "metrics": {name: summary_as_json(summary) for name, summary in one.summaries.items()},
         **given({"training": plain(dict(one.training))}),
         **_series_as_json(one),
-        **plain(requested_as_json(one)),
+        **_decomposition_as_json(one),
         **(_confusion_as_json(one.confusion) if one.confusion else {}),
         **given({"classes": [plain(asdict(rates)) for rates in one.classes]}),
         **_kind_as_json(one),
@@ -120,14 +120,14 @@ def _result_as_json(one: Scored) -> dict[str, Any]:
     }
 
 
-def _curves_as_json(one: Scored) -> dict[str, Any]:
+def _curves_as_json(one: ModelResult) -> dict[str, Any]:
     """ROC, precision and recall, and calibration, where there are probabilities."""
-    from mlcli.report.views.probabilities import curves_as_findings
+    from mlcli.report.views.kinds.classification import curves_as_findings
 
     return given({"curves": [plain(as_json(finding)) for finding in curves_as_findings(one)]})
 
 
-def _series_as_json(one: Scored) -> dict[str, Any]:
+def _series_as_json(one: ModelResult) -> dict[str, Any]:
     """Each metric at each value that a protocol sweeps over, and at each stage of the fits."""
     found = series_of(one)
     lines = {series.line: _values_as_json(series) for series in found if series.line}
@@ -143,7 +143,12 @@ def _values_as_json(series: Series) -> list[dict[str, Any]]:
     ]
 
 
-def _kind_as_json(one: Scored) -> dict[str, Any]:
+def _decomposition_as_json(one: ModelResult) -> dict[str, Any]:
+    decomposition = requested_decomposition(one)
+    return {REQUESTED: plain(asdict(decomposition))} if isinstance(decomposition, Decomposition) else {}
+
+
+def _kind_as_json(one: ModelResult) -> dict[str, Any]:
     place = kind_named(one.cell.kind).json_at if one.done else ""
     added: dict[str, Any] = named(place)(one) if place else {}
     return added
@@ -179,7 +184,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | bool) else str(value)
 
 
-def cells_of(cells: Sequence[Scored]) -> Document:
+def cells_of(cells: Sequence[ModelResult]) -> Document:
     """What each cell was, and its scores with the ends of their intervals; empty where there is none."""
     metrics = list(dict.fromkeys(metric.name for one in cells for metric in one.metrics))
     titles = (title for name in metrics for title in (name, f"{name}-low", f"{name}-high"))
@@ -187,20 +192,20 @@ def cells_of(cells: Sequence[Scored]) -> Document:
     return (grid([*ABOUT, *titles, "fit-seconds", "predict-seconds"], rows, keys=3),)
 
 
-def _about_cells(one: Scored) -> Iterator[str]:
+def _about_cells(one: ModelResult) -> Iterator[str]:
     cell = one.cell
     yield from (cell.dataset.name, cell.kind, cell.label)
     yield "" if cell.model.saved else settings_of(cell.model, MODELS)
     yield from (steps_of(cell), protocol_words(cell))
-    yield from map(str, (cell.seed, cell.labelled_rows, len(one.result.splits), one.result.status))
-    yield "; ".join((one.result.why or cell.skipped).splitlines())
+    yield from map(str, (cell.seed, cell.labelled_rows, len(one.splits), one.status))
+    yield "; ".join((one.cell_result.why or cell.skipped).splitlines())
 
 
-def _interval_cells(one: Scored, metrics: Sequence[str]) -> Iterator[str]:
+def _interval_cells(one: ModelResult, metrics: Sequence[str]) -> Iterator[str]:
     summaries = map(one.summaries.get, metrics)
     values = (getattr(summary, end, None) for summary in summaries for end in ("mean", "low", "high"))
     return ("" if value is None else repr(float(value)) for value in values)
 
 
-def _seconds_cells(one: Scored) -> Iterator[str]:
-    return (f"{sum(each(one.result.splits, name)):.6f}" for name in ("fit_seconds", "predict_seconds"))
+def _seconds_cells(one: ModelResult) -> Iterator[str]:
+    return (f"{sum(each(one.splits, name)):.6f}" for name in ("fit_seconds", "predict_seconds"))

@@ -1,21 +1,33 @@
-"""Stored runs: their list, shards made and joined, runs removed and carried, a store looked through."""
+"""Stored runs: listed, merged, removed, verified and run again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.names import counted, listed
 from mlcli.core.quantities import duration, size
+from mlcli.experiment.run.reproduction import (
+    MOST_APART,
+    MOST_OTHER_LABELS,
+    SHOWN,
+    answers_digest,
+    is_other_hardware,
+)
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes, strong
-from mlcli.report.scoring.scored import Scored
+from mlcli.report.numbers import short
+from mlcli.results.model_results import ModelResult
+
+if TYPE_CHECKING:
+    from mlcli.experiment.run.reproduction import RepeatedCell
 
 CELL = ("dataset", "model", "protocol", "status", "why", "seconds")
 STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
@@ -30,7 +42,7 @@ class ShardCells:
     title: str
     shard: str
     cells: int
-    scored: Sequence[Scored]
+    scored: Sequence[ModelResult]
     place: Path
 
 
@@ -52,8 +64,8 @@ def _shard_elements(one: ShardCells) -> Iterator[Element]:
     )
 
 
-def _cell_facts(one: Scored) -> tuple[str, str, str, str, str, float]:
-    cell, result = one.cell, one.result
+def _cell_facts(one: ModelResult) -> tuple[str, str, str, str, str, float]:
+    cell, result = one.cell, one.cell_result
     seconds = sum(each(result.splits, "seconds"))
     return cell.dataset.name, cell.label, cell.protocol.use, result.status, result.why, seconds
 
@@ -140,3 +152,189 @@ def faults_in(faults: Sequence[str], place: Path) -> Document:
 def housekeeping_as_json(done: Freed | Carried) -> dict[str, Any]:
     """What was done as plain values."""
     return {"version": __version__, **asdict(done)}
+
+
+SCORES, VERSIONS = "scores", "versions"
+"""Under which names a run keeps what it showed, and by which versions."""
+ENDS = ("mean", "low", "high")
+ROUNDING = 1e-12
+NOT_RUN = GridCell("not run", "bad")
+RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
+CLOSE = GridCell("close", "best")
+TOLERANCE = (
+    f"on another CPU, or with another kernel of BLAS, the last digits may differ: numbers count as close up to "
+    f"{MOST_APART:g} of their range, and one label, or {100 * MOST_OTHER_LABELS:g} % of them, may be another"
+)
+NOT_KEPT = "nothing was kept to compare with"
+
+
+@dataclass(frozen=True)
+class VerifiedCell:
+    """A cell of a run: how many scores were made again, and what differs from what was shown."""
+
+    dataset: str
+    model: str
+    scores: int
+    digest: str
+    faults: tuple[str, ...]
+
+
+def scores_to_keep(one: ModelResult) -> dict[str, Any]:
+    """What a run keeps of a cell: the digest of its answers, and every score as it is shown."""
+    metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in one.summaries.items()}
+    return {"digest": answers_digest(one.splits), "metrics": metrics}
+
+
+def verified_cells(
+    cells: Sequence[ModelResult], kept_scores: Sequence[Mapping[str, Any]] | None
+) -> list[VerifiedCell]:
+    """Each cell beside what was kept of it when it was run."""
+    beside = kept_scores if kept_scores is not None and len(kept_scores) == len(cells) else [None] * len(cells)
+    return [_verified_cell(one, was) for one, was in zip(cells, beside, strict=True)]
+
+
+def _verified_cell(one: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
+    cell, now = one.cell, scores_to_keep(one)
+    faults = [note for note in one.cell_result.notes if "damaged in the store" in note]
+    if was is None:
+        faults += [NOT_KEPT] if one.done else []
+    else:
+        faults += ["the answers are not those that were stored"] if was["digest"] != now["digest"] else []
+        faults += _differing_scores(was["metrics"], now["metrics"])
+    return VerifiedCell(cell.dataset.name, cell.label, len(now["metrics"]), now["digest"], tuple(faults))
+
+
+def _differing_scores(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Each score that was shown and is another now."""
+    for name, ends in was.items():
+        if name not in now:
+            yield f"{name} is not known any more"
+            continue
+        for end, before, after in zip(ENDS, ends, now[name], strict=True):
+            if not _is_equal(before, after):
+                yield f"{name} {end}: shown as {_score_text(before)}, now {_score_text(after)}"
+
+
+def _is_equal(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return before == after or math.isclose(before, after, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def _score_text(score: float | None) -> str:
+    return "nothing" if score is None else short(score) if math.isinf(score) else f"{score:.10g}"
+
+
+def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
+    """A line for each cell, what differs, and the verdict."""
+    rows: list[list[Content]] = [
+        [one.dataset, strong(one.model), str(one.scores), one.digest[:SHOWN], RESULTS[not one.faults]]
+        for one in cells
+    ]
+    faults = [f"{one.dataset}, {one.model}: {fault}" for one in cells for fault in one.faults]
+    scores, every = counted(sum(one.scores for one in cells), "score"), counted(len(cells), "cell")
+    said = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
+    return (
+        grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
+        notes(*faults),
+        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run_text(run)}.", "strong"),
+    )
+
+
+def _run_text(run: RunFacts) -> str:
+    return f"run {run.id} ({run.title}, {run.started[:10]})"
+
+
+def verified_as_json(run: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "version": __version__,
+        "run": run.id,
+        "verified": not any(one.faults for one in cells),
+        "cells": [{**vars(one), "faults": list(one.faults)} for one in cells],
+    }
+
+
+def rerun_of(
+    run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
+) -> Document:
+    """A line for each cell that was run again, what differs, and the versions."""
+    rows: list[list[Content]] = []
+    for one in cells:
+        before, then, again = one.before, *_digests_then_and_now(one)
+        shown = again[:SHOWN] if again else "-"
+        splits = str(len(before.splits))
+        result = CLOSE if agrees(one, was, now) and not one.same else RESULTS[one.same]
+        result = NOT_RUN if one.after is None else result
+        rows.append([before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, result])
+    not_run, every = sum(one.after is None for one in cells), counted(len(cells), "cell")
+    differing = sum(not agrees(one, was, now) for one in cells) - not_run
+    equal = sum(one.same for one in cells)
+    same = "the same answers to the bit as in"
+    if equal < len(cells):
+        same = f"{counted(equal, 'cell')} with the same answers to the bit, the others close to"
+    said = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
+    if not_run:
+        said = f"{not_run} of {every} could not be run again, and {differing} differ from"
+    remarks = [*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)]
+    remarks += [TOLERANCE] if is_other_hardware(was, now) else []
+    return (
+        grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
+        notes(*remarks),
+        Sentence(f"{said} {_run_text(run)}.", "strong"),
+    )
+
+
+def agrees(one: RepeatedCell, was: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Whether a cell came out as it was: to the bit, or closely where the hardware is another."""
+    return one.close if is_other_hardware(was, now) else one.same
+
+
+def _digests_then_and_now(one: RepeatedCell) -> tuple[str, str | None]:
+    return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
+
+
+def _differences_between(one: RepeatedCell) -> Iterator[str]:
+    if one.same:
+        return
+    who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"
+    if one.after is not None and one.after.status != one.before.status:
+        yield f"{who}: {one.before.status} then, {one.after.status} now {one.after.why}".rstrip()
+    if one.difference is not None:
+        far = "" if math.isnan(one.difference.furthest) else f", numbers by up to {one.difference.furthest:.2g}"
+        yield f"{who}: {counted(one.difference.splits, 'split')} answered otherwise{far}"
+    if one.why:
+        yield f"{who}: {one.why}"
+
+
+def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
+    if was is None:
+        return "which versions the run was made with was not kept"
+    changed = {name: was.get(name, "?") for name, number in now.items() if was.get(name) != number}
+    same = listed([f"{name} {number}" for name, number in now.items() if name not in changed])
+    others = (f"{name} {then} then, {now[name]} now" for name, then in changed.items())
+    return f"versions: {'; '.join((*others, f'the same of {same}'))}"
+
+
+def rerun_as_json(
+    run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
+) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "version": __version__,
+        "run": run.id,
+        "same": all(one.same for one in cells),
+        "agrees": all(agrees(one, was, now) for one in cells),
+        "versions": {"then": dict(was) if was else None, "now": dict(now)},
+        "cells": [
+            {
+                "dataset": one.before.cell.dataset.name,
+                "model": one.before.cell.label,
+                **dict(zip(("then", "now"), _digests_then_and_now(one), strict=True)),
+                "same": one.same,
+                "agrees": agrees(one, was, now),
+                **({"why": list(_differences_between(one))} if not one.same else {}),
+            }
+            for one in cells
+        ],
+    }

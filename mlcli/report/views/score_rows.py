@@ -10,11 +10,10 @@ from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import Document, grid
-from mlcli.report.scoring.curves import series_of, summaries_of
-from mlcli.report.scoring.scored import Scored, coordinate_name
-from mlcli.report.views.bias_variance import requested_decomposition, terms_by_name
-from mlcli.report.views.opening import protocol_words
+from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.remarks import steps_of
+from mlcli.results.curves import requested_decomposition, series_of, summaries_of, terms_by_name
+from mlcli.results.model_results import ModelResult, coordinate_name
 
 SCORE = ("dataset", "model", "parameters", "metric", "value", "low", "high", "sd", "part", "over", "at")
 CELL = ("status", "why", "kind", "steps", "protocol", "seed", "rows", "splits", "fit_seconds", "predict_seconds")
@@ -23,7 +22,7 @@ CELL = ("status", "why", "kind", "steps", "protocol", "seed", "rows", "splits", 
 Row = Mapping[str, str]
 
 
-def scores_as_table(scored: Iterable[Scored]) -> Document:
+def scores_as_table(scored: Iterable[ModelResult]) -> Document:
     """The table of all cells; one that has no scores has a row that says why."""
     return table_of_rows(row for one in scored for row in score_rows(one))
 
@@ -34,7 +33,7 @@ def table_of_rows(rows: Iterable[Row]) -> Document:
     return (grid(header, ([row.get(name, "") for name in header] for row in rows), keys=2),)
 
 
-def score_rows(one: Scored) -> Iterator[Row]:
+def score_rows(one: ModelResult) -> Iterator[Row]:
     """Every score of a cell: of the judged rows, of the training rows, and at each point of its sweep or stages.
 
     The points of a sweep have no score in common: a mean over training sizes would be that of none.
@@ -42,7 +41,7 @@ def score_rows(one: Scored) -> Iterator[Row]:
     about = about_cell(one)
     if not one.summaries:
         yield about
-    if not coordinate_name(one.result):
+    if not coordinate_name(one.cell_result):
         yield from rows_of_summaries(about, one.summaries)
         for metric, mean in one.training.items():
             yield {**about, "part": TRAINING, "metric": metric, "value": repr(float(mean))}
@@ -54,7 +53,7 @@ def score_rows(one: Scored) -> Iterator[Row]:
             yield from rows_of_summaries({**about, **point}, summaries)
 
 
-def rows_of_terms(one: Scored, decomposition: Decomposition) -> Iterator[Row]:
+def rows_of_terms(one: ModelResult, decomposition: Decomposition) -> Iterator[Row]:
     """The error of a cell and its parts by bias and variance."""
     for name, value in terms_by_name(decomposition).items():
         yield {**about_cell(one), "part": JUDGED, "metric": name, "value": repr(float(value))}
@@ -69,15 +68,15 @@ def rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator[
         yield {**about, "part": JUDGED, "metric": metric, **numbers, **why}
 
 
-def about_cell(one: Scored) -> dict[str, str]:
+def about_cell(one: ModelResult) -> dict[str, str]:
     """What was judged, how, and how it ended."""
-    cell, splits = one.cell, one.result.splits
+    cell, splits = one.cell, one.splits
     return {
         "dataset": cell.dataset.name,
         "model": cell.label,
         "parameters": "" if cell.model.saved else settings_of(cell.model, MODELS),
-        "status": one.result.status,
-        "why": "; ".join((one.result.why or cell.skipped).splitlines()),
+        "status": one.status,
+        "why": "; ".join((one.cell_result.why or cell.skipped).splitlines()),
         "kind": cell.kind,
         "steps": steps_of(cell),
         "protocol": protocol_words(cell),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+from mlcli.core.findings import Curve
 from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
@@ -15,12 +17,12 @@ from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
-from mlcli.report.numbers import decimals_of, fixed, reach_of, short_p
-from mlcli.report.scoring.differences import TableDifferences
-from mlcli.report.scoring.largest_class import LARGEST_CLASS, is_largest_class_standard
-from mlcli.report.scoring.scored import (
+from mlcli.report.numbers import decimals_of, fixed, reach_of, short, short_p
+from mlcli.results.curves import Series, band, series_of
+from mlcli.results.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard
+from mlcli.results.model_results import (
     Group,
-    Scored,
+    ModelResult,
     badness,
     coordinate_name,
     judged_answers,
@@ -52,7 +54,7 @@ SHARES_READING = "; Wald: no width where no row is wrong"
 
 
 def table_of_models(
-    group: Group, beside: Mapping[Scored, GridCell] | None = None, intervals: bool = True
+    group: Group, beside: Mapping[ModelResult, GridCell] | None = None, intervals: bool = True
 ) -> Iterator[Element]:
     """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
     metrics = metrics_in(group)
@@ -66,7 +68,7 @@ def table_of_models(
         yield grid(["model", "status", "why"], others)
 
 
-def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Scored, GridCell]) -> Grid:
+def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[ModelResult, GridCell]) -> Grid:
     """Names, and which rows judge each model where a saved one may have learned from them; then the scores."""
     keys: dict[str, Iterable[GridCell]] = {"model": map(strong, done.values())}
     if any(one.cell.model.saved is not None for one in done):
@@ -83,13 +85,13 @@ def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Scor
     return grid_of_numbers([*keys, *columns], rows, len(keys))
 
 
-def _tells_models_apart(metric: Metric, done: Iterable[Scored]) -> bool:
+def _tells_models_apart(metric: Metric, done: Iterable[ModelResult]) -> bool:
     """Whether a column is worth its place: not where all models but baselines are infinite, which a note says."""
     means = [one.summaries[metric.name].mean for one in done if not one.is_baseline]
     return not means or any(mean is None or math.isfinite(mean) for mean in means)
 
 
-def _rows_that_judge(one: Scored) -> GridCell:
+def _rows_that_judge(one: ModelResult) -> GridCell:
     cell = one.cell
     if cell.model.saved is None:
         return GridCell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
@@ -98,27 +100,27 @@ def _rows_that_judge(one: Scored) -> GridCell:
     return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
 
 
-def _score_cells(metric: Metric, done: Iterable[Scored]) -> list[GridCell]:
+def _score_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
     summaries = [one.summaries[metric.name] for one in done]
     decimals = decimals_of(metric, summaries)
     best = _best_mean_text(metric, done, decimals)
     return [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
 
 
-def seconds_of(one: Scored) -> str:
+def seconds_of(one: ModelResult) -> str:
     """How long the fits of a model took in all, with its answers."""
-    seconds = sum(each(one.result.splits, "seconds"))
+    seconds = sum(each(one.splits, "seconds"))
     return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
 
 
-def _training_cells(metric: Metric, done: Iterable[Scored]) -> list[GridCell]:
+def _training_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
     """A metric of the rows that were learned from, with the decimals of the score beside it."""
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
     means = [one.training.get(metric.name) for one in done]
     return [GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
 
 
-def _best_mean_text(metric: Metric, done: Iterable[Scored], decimals: int | None) -> str | None:
+def _best_mean_text(metric: Metric, done: Iterable[ModelResult], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
     means = [one.summaries[metric.name].mean for one in done if not one.contaminated]
     ranked = sorted((mean for mean in means if mean is not None), key=lambda mean: badness(metric, mean))
@@ -202,9 +204,9 @@ def _trust_notes(unit: str, models: Mapping[str, Sequence[str]], but: str) -> It
         yield f"each {unit} counts as {usual}{rest} of one in these{but}, {why}"
 
 
-def _undone_cells(one: Scored, name: str) -> list[Content]:
-    why = (one.result.why or one.cell.skipped).splitlines()
-    return [strong(name), GridCell(one.result.status, "bad"), "; ".join(map(str.strip, why))]
+def _undone_cells(one: ModelResult, name: str) -> list[Content]:
+    why = (one.cell_result.why or one.cell.skipped).splitlines()
+    return [strong(name), GridCell(one.status, "bad"), "; ".join(map(str.strip, why))]
 
 
 def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
@@ -222,14 +224,14 @@ def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
     yield notes(SPREAD_READING + SHARES_READING * of_shares)
 
 
-def _spread_cells(one: Scored, metric: Metric, decimals: int | None) -> list[Content]:
+def _spread_cells(one: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
     values, summary = sorted(_split_values(one, metric)), one.summaries[metric.name]
     spread = "-" if summary.std is None else fixed(summary.std, decimals)
     shown = (fixed(value, decimals) for value in (values[0], values[len(values) // 2], values[-1]))
     return [spread, *shown]
 
 
-def _spread_cells_of_shares(one: Scored, metric: Metric, decimals: int | None) -> list[Content]:
+def _spread_cells_of_shares(one: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
     return [
         *_spread_cells(one, metric, decimals),
         _wald_text(one, metric, decimals),
@@ -237,7 +239,7 @@ def _spread_cells_of_shares(one: Scored, metric: Metric, decimals: int | None) -
     ]
 
 
-def _wald_text(one: Scored, metric: Metric, decimals: int | None) -> str:
+def _wald_text(one: ModelResult, metric: Metric, decimals: int | None) -> str:
     mean = one.summaries[metric.name].mean
     if mean is None:
         return "-"
@@ -245,21 +247,21 @@ def _wald_text(one: Scored, metric: Metric, decimals: int | None) -> str:
     return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
 
 
-def _stability_text(one: Scored, metric: Metric) -> str:
+def _stability_text(one: ModelResult, metric: Metric) -> str:
     """The verdict on folds, where each has enough to say."""
     values = _split_values(one, metric)
-    apart = one.result.pooled or coordinate_name(one.result)
-    if apart or len(values) < max(FEWEST_SPLITS, len(one.result.splits)):
+    apart = one.pooled or coordinate_name(one.cell_result)
+    if apart or len(values) < max(FEWEST_SPLITS, len(one.splits)):
         return "-"
-    return fold_stability(values, [len(split) for split in judged_answers(one.result)]).verdict
+    return fold_stability(values, [len(split) for split in judged_answers(one.cell_result)]).verdict
 
 
-def _split_values(one: Scored, metric: Metric) -> list[float]:
+def _split_values(one: ModelResult, metric: Metric) -> list[float]:
     summary = one.summaries.get(metric.name)
     return [] if summary is None else [value for value in summary.splits if value is not None]
 
 
-def distances_to_best(differences: TableDifferences | None) -> dict[Scored, GridCell]:
+def distances_to_best(differences: TableDifferences | None) -> dict[ModelResult, GridCell]:
     """For each model how far it is from the best, with p; nothing where none is compared."""
     if differences is None or not differences.to_best:
         return {}
@@ -279,3 +281,76 @@ def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:
     p = difference.p if difference.corrected is None else difference.corrected
     text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
     return GridCell(text, "" if difference.distinguishable else "weak")
+
+
+ALIKE = "~"
+READING = {
+    "training rows": "the scores and tests further up are those of the largest size",
+    "series": "the means further up are over all of these",
+    "stages": "the scores further up are of the whole fits",
+    "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
+}
+
+T = TypeVar("T")
+
+
+def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
+    """One metric: a line for each value, a column for each model that was judged there, and their curves."""
+    found = [series for one in group for series in series_of(one)]
+    for over in dict.fromkeys(series.over for series in found if not series.line):
+        of_models = {group[series.scored]: series for series in found if series.over == over and not series.line}
+        yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
+    for one in dict.fromkeys(series.scored for series in found if series.line):
+        lines = {series.line: series for series in found if series.scored is one}
+        over = next(iter(lines.values())).over
+        yield from _table_of_series(lines, metric, f"{group[one]}: {metric.name} by {over}")
+
+
+def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
+    """A column for each series, by its name, and a curve for each below the table."""
+    of_all, first = list(several.values()), next(iter(several.values()))
+    values = sorted({value for series in of_all for value in series.answers})
+    table = [
+        {series: series.summary(metric, value) for series in of_all if value in series.answers} for value in values
+    ]
+    learned = [_rows_learned_from(of_all, value) for value in values]
+    differ = len(set(learned)) > 1 and not first.line
+    rows: list[list[Content]] = []
+    for value, known, summaries in zip(values, learned, table, strict=True):
+        of_models = _cells_at_value(metric, value, summaries)
+        rows.append(
+            [strong(short(value)), *[known] * differ, *(of_models.get(one, GridCell("")) for one in of_all)]
+        )
+    header = [first.over, *["rows learned from"] * differ, *several]
+    yield Heading(title)
+    yield grid(header, rows, right=range(len(header)))
+    means = [[line[series].mean if series in line else None for line in table] for series in of_all]
+    spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
+    bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
+    yield Curve("", first.over, tuple(values), _named_lines(several, means), bands=_named_lines(several, bands))
+    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, GridCell))
+    signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
+    yield notes(f"{signs}; {READING.get(first.over) or READING['lines' if first.line else first.kind]}")
+
+
+def _named_lines(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
+    return tuple(zip(names, map(tuple, lines), strict=False))
+
+
+def _rows_learned_from(several: Sequence[Series], value: float) -> str:
+    learned = [rows for series in several for rows in series.learned_from(value)]
+    return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
+
+
+def _cells_at_value(metric: Metric, value: float, summaries: Mapping[Series, Summary]) -> dict[Series, GridCell]:
+    """The cells of one value: the best marked, and those that no test tells from it."""
+    decimals = decimals_of(metric, list(summaries.values()))
+    means = {series: summary.mean for series, summary in summaries.items() if summary.mean is not None}
+    ranked = sorted(means, key=lambda series: badness(metric, means[series]))
+    best = fixed(means[ranked[0]], decimals) if len(set(means.values())) > 1 else None
+    known = [series for series in ranked if math.isfinite(means[series])]
+    alike = [series for series in known[1:] if known[0].is_like(series, metric, value)]
+    return {
+        series: score_cell(summary, decimals, best, ALIKE if series in alike else "")
+        for series, summary in summaries.items()
+    }

@@ -23,10 +23,10 @@ from mlcli.experiment.run.learner import Trained
 from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of
-from mlcli.report.columns.predictions import PREDICTION, Columns, predictions_of
+from mlcli.report.columns import PREDICTION, Columns, predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import short
-from mlcli.report.views.opening import learns_from_unlabelled, subject_of
+from mlcli.report.views.plan import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
 from mlcli.report.views.results_as_json import cell_as_json, plain
 from mlcli.tasks.sequence_labelling import in_order

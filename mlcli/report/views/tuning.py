@@ -11,7 +11,7 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
 from mlcli.report.document import Element, Heading, explained, grid, notes
 from mlcli.report.numbers import DIGITS
-from mlcli.report.scoring.scored import Group, Scored
+from mlcli.results.model_results import Group, ModelResult
 
 MOST_SPLITS = 20
 """With more splits than this, only how often each choice was made is shown."""
@@ -24,7 +24,7 @@ def choices_in(group: Group) -> Iterator[Element]:
             yield from _choice_elements(name, tables)
 
 
-def choices_as_json(one: Scored) -> dict[str, Any]:
+def choices_as_json(one: ModelResult) -> dict[str, Any]:
     """What was chosen in each split, of a model that chooses."""
     found = [
         {
@@ -38,9 +38,9 @@ def choices_as_json(one: Scored) -> dict[str, Any]:
     return {"chosen": found} if found else {}
 
 
-def _choice_tables(one: Scored) -> list[tuple[SplitResult, Table]]:
+def _choice_tables(one: ModelResult) -> list[tuple[SplitResult, Table]]:
     """The splits that were fitted, each with what it chose; none of a model that chooses nothing."""
-    splits = one.result.splits if one.cell.model.use in (TUNED, SELECTED) else ()
+    splits = one.splits if one.cell.model.use in (TUNED, SELECTED) else ()
     first = ((split, finding) for split in splits for finding in split.explanation[:1])
     return [(split, one) for split, one in first if isinstance(one, Table) and one.title == CHOSEN]
 

@@ -9,9 +9,14 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Sentence
 from mlcli.report.numbers import UNIT_DECIMALS, decimals_of, fixed
-from mlcli.report.scoring.differences import TableDifferences, badness_of, score_of
-from mlcli.report.scoring.largest_class import LARGEST_CLASS, is_largest_class_standard
-from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, training_sizes
+from mlcli.results.differences import (
+    LARGEST_CLASS,
+    TableDifferences,
+    badness_of,
+    is_largest_class_standard,
+    score_of,
+)
+from mlcli.results.model_results import Group, ModelResult, badness, metrics_in, training_sizes
 from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}
@@ -63,7 +68,7 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     return f"{sentence}.{_optimism_sentence(models, names, metric)}"
 
 
-def _is_none_better(best: Scored, baseline: Scored, differences: TableDifferences) -> bool:
+def _is_none_better(best: ModelResult, baseline: ModelResult, differences: TableDifferences) -> bool:
     if best is not differences.best:
         return True
     if not is_largest_class_standard(baseline):
@@ -72,7 +77,7 @@ def _is_none_better(best: Scored, baseline: Scored, differences: TableDifference
     return gain is not None and badness(differences.metric, gain) >= 0
 
 
-def _optimism_sentence(models: Sequence[Scored], names: Group, metric: Metric) -> str:
+def _optimism_sentence(models: Sequence[ModelResult], names: Group, metric: Metric) -> str:
     """What choosing the best of several does to its score, and what is had without."""
     nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
     best, count = models[0], len(models) - len(nested)
@@ -90,7 +95,7 @@ def _optimism_sentence(models: Sequence[Scored], names: Group, metric: Metric) -
     return f" Chosen among {count}: its interval is optimistic{hint}."
 
 
-def _chosen_on_validation(models: Sequence[Scored], metric: Metric) -> tuple[Scored | None, str]:
+def _chosen_on_validation(models: Sequence[ModelResult], metric: Metric) -> tuple[ModelResult | None, str]:
     """The model that validation rows choose among several, with its score there; none where no rows do."""
     known = {one: found for one in models if (found := _validation_mean(one, metric)) is not None}
     if len(known) < max(2, len(models)):
@@ -99,16 +104,16 @@ def _chosen_on_validation(models: Sequence[Scored], metric: Metric) -> tuple[Sco
     return winner, fixed(known[winner], UNIT_DECIMALS)
 
 
-def _validation_mean(one: Scored, metric: Metric) -> float | None:
+def _validation_mean(one: ModelResult, metric: Metric) -> float | None:
     """The mean over the validation rows of all splits, where every split has some and it is defined."""
-    answers = [split.answers[VALIDATION] for split in one.result.splits if VALIDATION in split.answers]
-    if not answers or len(answers) < len(one.result.splits) or one.cell.model.saved is not None:
+    answers = [split.answers[VALIDATION] for split in one.splits if VALIDATION in split.answers]
+    if not answers or len(answers) < len(one.splits) or one.cell.model.saved is not None:
         return None
-    mean = summarise(metric, answers, training_sizes(one.result), one.result.pooled).mean
+    mean = summarise(metric, answers, training_sizes(one.cell_result), one.pooled).mean
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def _score_text(one: Scored, names: Group, metric: Metric) -> str:
+def _score_text(one: ModelResult, names: Group, metric: Metric) -> str:
     summary = one.summaries[metric.name]
     assert summary.mean is not None
     decimals = decimals_of(metric, [summary])
@@ -118,7 +123,7 @@ def _score_text(one: Scored, names: Group, metric: Metric) -> str:
     return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
-def _gain_text(best: Scored, baseline: Scored, differences: TableDifferences, names: Group) -> str:
+def _gain_text(best: ModelResult, baseline: ModelResult, differences: TableDifferences, names: Group) -> str:
     metric, difference = differences.metric, differences.to_baseline[best]
     if difference.mean is None:
         return f"the baseline being {_score_text(baseline, names, metric)}"

@@ -11,9 +11,9 @@ from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
-from mlcli.report.scoring.differences import best_in
-from mlcli.report.scoring.scored import Group, Scored, judged_answers, metrics_in
-from mlcli.report.views.distributions import histogram_of
+from mlcli.report.views.dataset import histogram_of
+from mlcli.results.differences import best_in
+from mlcli.results.model_results import Group, ModelResult, judged_answers, metrics_in
 from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
 from mlcli.tasks.deciding import threshold_in_words
 from mlcli.tasks.reasons import NO_REASON, main_reasons
@@ -119,14 +119,14 @@ def _rows_by_label(answers: ScoreAnswers) -> dict[str, Flags]:
     return {**labels, "not known": unknown} if unknown.any() else labels
 
 
-def as_json(scored: Scored) -> dict[str, Any]:
+def as_json(scored: ModelResult) -> dict[str, Any]:
     """The oddest rows and, where thresholds were chosen, these and every row that some split has flagged."""
     answers = scored.answers
     oddest = {"oddest": _rows_as_json(answers, LISTED)}
     if answers.threshold is None:
         return oddest
     flagged = answers.take(np.flatnonzero(answers.flagged))
-    thresholds = [float(split.threshold[0]) for split in judged_answers(scored.result)]
+    thresholds = [float(split.threshold[0]) for split in judged_answers(scored.cell_result)]
     return {**oddest, "thresholds": thresholds, "flagged": _rows_as_json(flagged, len(flagged))}
 
 

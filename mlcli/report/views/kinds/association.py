@@ -10,7 +10,7 @@ from mlcli.core.findings import Points
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Element, Heading, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.report.scoring.scored import Group, Scored
+from mlcli.results.model_results import Group, ModelResult
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10
@@ -48,7 +48,7 @@ def rules_in_plane(group: Group) -> Iterator[Element]:
         yield Points("", "support in judged rows", "confidence in judged rows", tuple(points))
 
 
-def as_json(scored: Scored) -> dict[str, Any]:
+def as_json(scored: ModelResult) -> dict[str, Any]:
     """Every rule with what the judged rows say of it, and what training said."""
     answers = scored.answers
     shares = zip(range(len(answers.when)), *_judged_shares(answers), strict=True)

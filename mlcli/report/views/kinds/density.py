@@ -16,8 +16,8 @@ from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.engines.column_effects import with_column
 from mlcli.experiment.run.learner import Trained
-from mlcli.report.views.distributions import pairs
-from mlcli.report.views.kinds.cluster_portraits import cluster_portraits
+from mlcli.report.views.dataset import pairs
+from mlcli.report.views.kinds.clustering import cluster_portraits
 
 ALONG, ACROSS, UPWARDS = 100, 48, 36
 """Places along a column; of a plane."""

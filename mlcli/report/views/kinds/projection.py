@@ -14,9 +14,9 @@ from mlcli.core.rows import evenly_spaced
 from mlcli.engines.principal_components import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
-from mlcli.report.scoring.scored import Group, Scored
-from mlcli.report.views.distributions import histogram
-from mlcli.report.views.kinds.cluster_portraits import in_plane_and_space
+from mlcli.report.views.dataset import histogram
+from mlcli.report.views.kinds.clustering import in_plane_and_space
+from mlcli.results.model_results import Group, ModelResult
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 20
@@ -29,7 +29,7 @@ Axes = tuple[findings.Bars, findings.Table]
 
 def axes_of(group: Group) -> Iterator[Element]:
     """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
-    found: dict[object, tuple[Scored, Axes]] = {}
+    found: dict[object, tuple[ModelResult, Axes]] = {}
     for one in group:
         if (axes := _axes(one)) is None:
             continue
@@ -65,9 +65,9 @@ def rows_in_components(trained: Trained) -> findings.Explanation:
     return tuple(in_plane_and_space("Rows", axes, {name: some for name, some in groups.items() if len(some)}))
 
 
-def _axes(one: Scored) -> Axes | None:
+def _axes(one: ModelResult) -> Axes | None:
     """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
-    found = {finding.title: finding for finding in one.result.splits[0].explanation}
+    found = {finding.title: finding for finding in one.splits[0].explanation}
     scree, loadings = found.get(SCREE), found.get(LOADINGS)
     if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
         return scree, loadings

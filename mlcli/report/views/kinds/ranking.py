@@ -1,4 +1,4 @@
-"""Rankings by the size of their group, and the groups whose order went most wrong."""
+"""Rankings by the size of their group, and the lists of recommenders."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ import numpy as np
 from mlcli.core.findings import Curve
 from mlcli.core.names import counted
 from mlcli.core.tables import Array, Rows
+from mlcli.metrics.base import Score, Undefined
+from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.rankings import pairs_in_order
-from mlcli.report.document import Element, Heading, grid_of_numbers, notes
+from mlcli.metrics.scores.ratings import lists_of, mae, rmse
+from mlcli.report.document import Content, Element, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import UNIT_DECIMALS, fixed, short
-from mlcli.report.scoring.scored import Group
+from mlcli.report.views.dataset import boxplots
+from mlcli.report.views.kinds.supervised import predicted_against_true
+from mlcli.results.differences import best_in
+from mlcli.results.model_results import Group
 from mlcli.tasks.ranking import RankAnswers, places
+from mlcli.tasks.recommendation import RatingAnswers
 
 SHOWN_BY = ("pairwise-accuracy", "ndcg", "kendall-tau")
 MOST_PLACES = 20
 MOST_SIZES = 8
 """More sizes of groups than these share lines."""
 WORST = 5
-READING = "best first: the share of groups in which a most relevant row has the highest score (ties by share)"
+ORDER_LEGEND = "best first: the share of groups in which a most relevant row has the highest score (ties by share)"
 
 
 def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
@@ -66,7 +73,7 @@ def _scores_by_size(answers: RankAnswers) -> Iterator[Element]:
         size = str(least) if least == most else f"{least} to {most}"
         rows.append([size, str(int(held.sum())), *(_mean_text(values[held]) for values in (*scores, first))])
     yield grid_of_numbers(["rows in group", "groups", *SHOWN_BY, "best first"], rows)
-    yield notes(READING)
+    yield notes(ORDER_LEGEND)
 
 
 def _worst_groups(answers: RankAnswers) -> Iterator[Element]:
@@ -121,3 +128,71 @@ def _values_by_group(name: str, answers: RankAnswers) -> Array:
 def _mean_text(values: Array) -> str:
     known = values[~np.isnan(values)]
     return fixed(float(known.mean()), UNIT_DECIMALS) if len(known) else "-"
+
+
+EXAMPLES = 3
+"""How many users are shown with their lists."""
+MOST_RATINGS = 12
+LISTS_LEGEND = (
+    "the users whose lists held most of what they like; + the user gave it at least the mean rating, in a row "
+    "that was not learned from, - less; of the others nothing is known"
+)
+
+
+def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
+    """Errors of known and of cold rows, then some users with what they were recommended."""
+    yield Heading(title)
+    yield _errors_grid(answers)
+    users = _example_users(answers)
+    if users:
+        yield grid(["user", "recommended, best first"], [_list_cells(answers, rows) for rows in users])
+        yield notes(LISTS_LEGEND)
+
+
+def predicted_by_rating(group: Group) -> Iterator[Element]:
+    """What the best model has predicted where each rating was given; of very many ratings a point for each row."""
+    if not (best := best_in(group)):
+        return
+    answers = best.answers
+    ratings = np.unique(answers.truth)
+    if len(ratings) > MOST_RATINGS:
+        yield from predicted_against_true(group)
+        return
+    parts = [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
+    yield Heading(f"{group[best]}: predicted against true ratings")
+    yield boxplots("", "predicted", parts)
+
+
+def _errors_grid(answers: RatingAnswers) -> Element:
+    """Rows of a user or item without a history have their own line: no method can do much about them."""
+    rows: list[list[str]] = []
+    for name, chosen in (("user and item known", ~answers.cold), ("cold start", answers.cold)):
+        some = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
+        if len(some):
+            errors = (_score_text(rmse(some)), _score_text(weighted_mean(mae(some), some.weight)))
+            rows.append([name, f"{len(some):,}", *errors])
+    return grid_of_numbers(["judged rows", "count", "rmse", "mae"], rows)
+
+
+def _score_text(score: Score) -> str:
+    return "undefined" if isinstance(score, Undefined) else fixed(score, UNIT_DECIMALS)
+
+
+def _example_users(answers: RatingAnswers) -> list[Rows]:
+    """The rows of a few users, each judged in one split: those of whose liked items most are in their list."""
+    lists = lists_of(answers)
+    hits = answers.liked & (answers.top == answers.item[:, None]).any(axis=1)
+    found = np.bincount(lists, weights=hits)
+    best = np.argsort(-found, kind="stable")
+    users = answers.user[np.unique(lists, return_index=True)[1]]
+    one_each = best[np.sort(np.unique(users[best], return_index=True)[1])]
+    return [np.flatnonzero(lists == chosen) for chosen in one_each[:EXAMPLES]]
+
+
+def _list_cells(answers: RatingAnswers, rows: Rows) -> list[Content]:
+    liked = dict(zip(answers.item[rows].tolist(), answers.liked[rows].tolist(), strict=True))
+    marks = {True: " +", False: " -"}
+    top = [item for item in answers.top[rows[0]].tolist() if item >= 0]
+    named = [answers.items[item] + (marks[liked[item]] if item in liked else "") for item in top]
+    user = int(answers.user[rows[0]])
+    return [strong(answers.users[user] if user >= 0 else "a new user"), ", ".join(named)]

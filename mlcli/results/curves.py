@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from mlcli.core.findings import Curve
 from mlcli.experiment.run.split_results import each
-from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.base import Metric, Summary, Undefined
+from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
-from mlcli.report.numbers import short
-from mlcli.report.scoring.scored import (
-    Scored,
+from mlcli.results.model_results import (
+    ModelResult,
     badness,
     coordinate_name,
     judged_answers,
@@ -32,7 +32,7 @@ from mlcli.report.scoring.scored import (
 class Series:
     """A cell by the values of something: which splits were answered at each, and what the answers were."""
 
-    scored: Scored
+    scored: ModelResult
     over: str
     places: Mapping[float, Sequence[int]]
     answers: Mapping[float, Sequence[Any]]
@@ -48,29 +48,29 @@ class Series:
 
     def summary(self, metric: Metric, value: float) -> Summary:
         """A metric at a value."""
-        return summarise(metric, self.answers[value], self._training_parts(value), self.scored.result.pooled)
+        return summarise(metric, self.answers[value], self._training_parts(value), self.scored.pooled)
 
     def is_like(self, other: Series, metric: Metric, value: float) -> bool:
         """Whether no test tells two cells apart at a value."""
-        parts, pooled = self._training_parts(value), self.scored.result.pooled
+        parts, pooled = self._training_parts(value), self.scored.pooled
         unsteady = self.scored.unsteady or other.scored.unsteady
         found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unsteady=unsteady)
         return not found.distinguishable
 
     def learned_from(self, value: float) -> list[int]:
         """How many rows each split has learned from."""
-        return [self.scored.result.splits[place].train_rows for place in self.places.get(value, ())]
+        return [self.scored.splits[place].train_rows for place in self.places.get(value, ())]
 
     def _training_parts(self, value: float) -> list[int]:
-        parts = training_sizes(self.scored.result)
+        parts = training_sizes(self.scored.cell_result)
         return [parts[place] for place in self.places[value]]
 
 
-def series_of(one: Scored) -> list[Series]:
+def series_of(one: ModelResult) -> list[Series]:
     """What a protocol has swept over, and the stages of the fits, where there are such."""
     if not one.done:
         return []
-    lines = dict.fromkeys(at.line for at in each(one.result.splits, "coordinate") if at is not None and at.line)
+    lines = dict.fromkeys(at.line for at in each(one.splits, "coordinate") if at is not None and at.line)
     found = [_series_of_stages(one, line) for line in lines]
     if not lines:
         found = [_series_of_protocol(one), _series_of_stages(one)]
@@ -83,34 +83,34 @@ def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
     return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
 
 
-def _series_of_protocol(one: Scored) -> Series | None:
+def _series_of_protocol(one: ModelResult) -> Series | None:
     """The splits by the coordinates at which their protocol has put them."""
-    if not (over := coordinate_name(one.result)):
+    if not (over := coordinate_name(one.cell_result)):
         return None
     places: dict[float, list[int]] = {}
-    for place, at in enumerate(each(one.result.splits, "coordinate")):
+    for place, at in enumerate(each(one.splits, "coordinate")):
         places.setdefault(at.value, []).append(place)
     answers, learned = (
         {value: [given[place] for place in some] for value, some in places.items()} if given else {}
-        for given in (judged_answers(one.result), training_answers(one.result))
+        for given in (judged_answers(one.cell_result), training_answers(one.cell_result))
     )
     return Series(one, over, places, answers, "series", learned)
 
 
-def _series_of_stages(one: Scored, line: str = "") -> Series | None:
+def _series_of_stages(one: ModelResult, line: str = "") -> Series | None:
     """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
 
     With a line only the splits that lie on it.
     """
-    coordinates = each(one.result.splits, "coordinate")
+    coordinates = each(one.splits, "coordinate")
     every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
-    given = each(one.result.splits, "stages"), judged_answers(one.result)
+    given = each(one.splits, "stages"), judged_answers(one.cell_result)
     stages, last = ([of_splits[place] for place in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
     whole = _answers_by_stage(stages, last)
     learned = (
-        {} if line else _answers_by_stage(each(one.result.splits, "training_stages"), training_answers(one.result))
+        {} if line else _answers_by_stage(each(one.splits, "training_stages"), training_answers(one.cell_result))
     )
     return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
 
@@ -186,7 +186,9 @@ class ScoreCurve:
         return better / math.log2(end / start)
 
 
-def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = None) -> Iterator[ScoreCurve]:
+def curves_over(
+    one: ModelResult, name: str, kind: str, baseline: ModelResult | None = None
+) -> Iterator[ScoreCurve]:
     """The curves of a cell: of what its protocol swept over (``series``), or of the stages of its fits."""
     metric = one.metrics[0]
     for series in series_of(one):
@@ -199,15 +201,15 @@ def curves_over(one: Scored, name: str, kind: str, baseline: Scored | None = Non
 
 
 def validation_curve(
-    cells: Sequence[Scored], values: Sequence[Any], over: str, name: str, baseline: Scored | None = None
+    cells: Sequence[ModelResult], values: Sequence[Any], over: str, name: str, baseline: ModelResult | None = None
 ) -> ScoreCurve:
     """The curve of cells that differ in one parameter."""
     metric = cells[0].metrics[0]
     numeric = all(map(_is_number, values))
     points = []
     for number, (one, value) in enumerate(zip(cells, values, strict=True), 1):
-        found = _training_score(metric, training_answers(one.result))
-        label = short(float(value)) if _is_number(value) else str(value)
+        found = _training_score(metric, training_answers(one.cell_result))
+        label = f"{value:.4g}" if isinstance(value, float) else str(value)
         place = float(value) if numeric else float(number)
         points.append(CurvePoint(place, one.summaries[metric.name], one.summaries, *found, label))
     return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric), numeric)
@@ -245,10 +247,30 @@ def _training_score(metric: Metric, answers: Sequence[Any]) -> tuple[float | Non
     return float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else None
 
 
-def _mean_score(one: Scored | None, metric: Metric) -> float | None:
+def _mean_score(one: ModelResult | None, metric: Metric) -> float | None:
     known = one.summaries.get(metric.name) if one is not None else None
     return None if known is None else known.mean
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+REQUESTED = "bias_variance"
+"""The parameter of a protocol that asks for it."""
+
+
+def requested_decomposition(one: ModelResult) -> Decomposition | Undefined | None:
+    """Bias and variance of a cell whose protocol asks for them; None where it does not."""
+    wanted = one.done and one.cell.model.saved is None and one.cell.protocol.params.get(REQUESTED)
+    return bias_variance(judged_answers(one.cell_result)) if wanted else None
+
+
+def terms_by_name(decomposition: Decomposition) -> dict[str, float]:
+    """The error, and the terms that each paper has for its parts."""
+    several = len(decomposition.terms) > 1
+    return {f"{decomposition.loss} loss": decomposition.error} | {
+        f"{paper}: {term}" if several else term: value
+        for paper, terms in decomposition.terms.items()
+        for term, value in terms.items()
+    }

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
-from mlcli.experiment.run.split_results import TRAINING, RoundResult, each
+from mlcli.experiment.run.split_results import TRAINING, RoundResult, SplitResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
 from mlcli.metrics import pooling
@@ -38,10 +38,10 @@ _COMPARED: WeakKeyDictionary[CellResult, CellResult] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ModelResult:
     """A cell that was run, with all that tables are made from."""
 
-    result: CellResult
+    cell_result: CellResult
     metrics: tuple[Metric, ...] = ()
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     confusion: Confusion | None = None
@@ -53,12 +53,27 @@ class Scored:
     @property
     def cell(self) -> Cell:
         """What was run."""
-        return self.result.cell
+        return self.cell_result.cell
+
+    @property
+    def status(self) -> str:
+        """How it ended: done, failed, over-budget, died or skipped."""
+        return self.cell_result.status
+
+    @property
+    def splits(self) -> Sequence[SplitResult]:
+        """The splits that were answered."""
+        return self.cell_result.splits
+
+    @property
+    def pooled(self) -> bool:
+        """Whether metrics are taken over all answers at once."""
+        return self.cell_result.pooled
 
     @property
     def done(self) -> bool:
         """Whether every split was answered."""
-        return self.result.status == DONE
+        return self.status == DONE
 
     @property
     def answers(self) -> Any:
@@ -68,12 +83,12 @@ class Scored:
     @property
     def compared(self) -> CellResult:
         """The splits that scores and tests are of: of a sweep over training sizes those of the largest."""
-        return at_largest_size(self.result)
+        return at_largest_size(self.cell_result)
 
     @property
     def first_split(self) -> str:
         """Which of several splits the first is, such as "fold 1 of 10"; empty where there is one."""
-        splits = self.result.splits
+        splits = self.cell_result.splits
         return f"{splits[0].label} of {len(splits)}" if len(splits) > 1 else ""
 
     @property
@@ -101,15 +116,15 @@ class Scored:
         return cell.learned_rows > 0 and cell.learned_rows >= CONTAMINATED_FROM * cell.labelled_rows
 
 
-Group = Mapping[Scored, str]
+Group = Mapping[ModelResult, str]
 """The cells of one table, with what each is called there."""
 
 
-def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
+def score_result(result: CellResult, names: Sequence[str] = ()) -> ModelResult:
     """The scores of a result; ``asked`` are names of metrics, none of them for the defaults of the kind."""
     metrics = metrics_for(result, names)
     if result.status != DONE:
-        return Scored(result, metrics)
+        return ModelResult(result, metrics)
     result_of_scores = at_largest_size(result)
     answers = judged_answers(result_of_scores)
     train_rows, sweep = training_sizes(result_of_scores), rounds_of(result_of_scores)
@@ -122,7 +137,7 @@ def scored(result: CellResult, names: Sequence[str] = ()) -> Scored:
     of_training = training_answers(result_of_scores)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
     training = {name: float(some.mean()) for name, some in values.items() if len(some)}
-    known = Scored(result, metrics, summaries, training=training)
+    known = ModelResult(result, metrics, summaries, training=training)
     if not isinstance(answers[0], LabelAnswers):
         return known
     together = joined(answers)
@@ -210,9 +225,9 @@ def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -
         return None
 
 
-def groups_of(scored: Sequence[Scored]) -> list[Group]:
+def groups_of(scored: Sequence[ModelResult]) -> list[Group]:
     """The cells by the tables that they stand in."""
-    groups: dict[tuple[object, ...], list[Scored]] = {}
+    groups: dict[tuple[object, ...], list[ModelResult]] = {}
     first: dict[tuple[object, ...], ProtocolSpec] = {}
     for one in scored:
         cell, key = one.cell, table_key(one.cell)
@@ -228,7 +243,7 @@ def table_key(cell: Cell) -> tuple[object, ...]:
     return cell.dataset.name, cell.dataset.content, cell.kind, cell.seed
 
 
-def group_of(cells: Sequence[Scored]) -> Group:
+def group_of(cells: Sequence[ModelResult]) -> Group:
     """Each cell by its label, with what tells it from others of the same label."""
     return dict(zip(cells, distinct_labels([one.cell.model for one in cells]), strict=True))
 
@@ -240,11 +255,11 @@ def first_cell(group: Group) -> Cell:
 
 def metrics_in(group: Group) -> list[Metric]:
     """All metrics of the cells that ran, if one did; the first decides."""
-    cells = [one for one in group if one.result.status == DONE] or group
+    cells = [one for one in group if one.cell_result.status == DONE] or group
     return list({metric.name: metric for one in cells for metric in one.metrics}.values())
 
 
-def subgroup(group: Group, cells: Collection[Scored]) -> Group:
+def subgroup(group: Group, cells: Collection[ModelResult]) -> Group:
     """Some of the cells, called as they are among all."""
     return {one: name for one, name in group.items() if one in cells}
 

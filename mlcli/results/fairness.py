@@ -24,7 +24,7 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
-from mlcli.report.scoring.scored import Scored, judged_answers
+from mlcli.results.model_results import ModelResult, judged_answers
 from mlcli.tasks.classification import LabelAnswers
 
 MOST_ROWS = 1000
@@ -68,7 +68,7 @@ class TradeOff:
         return own is not None and not any(apart <= own and right >= self.accuracy for apart, right in beside)
 
 
-def fairness_by_groups(one: Scored) -> list[GroupFairness]:
+def fairness_by_groups(one: ModelResult) -> list[GroupFairness]:
     """Each sensitive column, then all of them together, for each favourable class."""
     answers = one.answers
     if not isinstance(answers, LabelAnswers):
@@ -88,7 +88,7 @@ def fairness_by_groups(one: Scored) -> list[GroupFairness]:
     return found
 
 
-def similar_rows(one: Scored, similarity: float = SIMILARITY) -> IndividualFairness | None:
+def similar_rows(one: ModelResult, similarity: float = SIMILARITY) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
     dataset, answers = one.cell.dataset, judged_answers(one.compared)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
@@ -123,7 +123,7 @@ def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None
     return sum(value * weight for value, weight in known) / total if total else None
 
 
-def trade_off_of(one: Scored, by: Sequence[GroupFairness], name: str) -> TradeOff:
+def trade_off_of(one: ModelResult, by: Sequence[GroupFairness], name: str) -> TradeOff:
     """The accuracy of a model beside the largest gap between groups of one sensitive column."""
     answers, model = distinct(one.answers), one.cell.model
     accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())

@@ -1,29 +1,119 @@
-"""Curves of probabilities: ROC, precision and recall, calibration, of each class that is looked for.
-
-In text they are planes of points, one for all models where there are two classes, else one for each model with all
-classes; for scripts they are curves at every threshold.
-"""
+"""Confusion matrices, rates of classes, and curves of probabilities: ROC, precision and recall, calibration."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mlcli.core.findings import Curve, Points
+from mlcli.core.findings import Confusions, Curve, Points
 from mlcli.core.tables import Array
 from mlcli.metrics.threshold_curves import Calibration, ThresholdCounts, calibration, counts_by_threshold
-from mlcli.report.document import Element, Heading, grid_of_numbers, notes
-from mlcli.report.numbers import fixed
-from mlcli.report.scoring.scored import Group, Scored
+from mlcli.report.document import (
+    Content,
+    Element,
+    Grid,
+    GridCell,
+    Heading,
+    Style,
+    grid,
+    grid_of_numbers,
+    notes,
+    strong,
+)
+from mlcli.report.numbers import UNIT_DECIMALS, fixed, rate_text, share, short
+from mlcli.results.model_results import Group, ModelResult
 from mlcli.tasks.classification import LabelAnswers
+
+if TYPE_CHECKING:
+    from mlcli.metrics.confusion import Confusion
+    from mlcli.metrics.scores.labels import ClassRates
+
+Counts = Sequence[Sequence[float]]
+MOST_CLASSES = 12
+MOST_CONFUSIONS = 10
+LONGEST_TITLES = 100
+"""Names of classes that are longer together than this would cut the matrix into pieces."""
+MATRIX_LEGEND = (
+    "rows: the true class; columns: the predicted one; counts with their share of the row, "
+    "which on the diagonal is the recall of the class"
+)
+REPEATS_LEGEND = "; a row counts once for each time that it was judged"
+RATES = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
+COUNTS = {"TP": "true_positives", "FP": "false_positives", "FN": "false_negatives", "TN": "true_negatives"}
+RATES_LEGEND = (
+    "each class against the rest: rows: of the class; answered: with the class; lean: the share of the answers "
+    "minus the share of the rows; 0/0: there is no such row"
+)
+
+
+def confusion_of(
+    title: str, matrix: Confusion, rates: Sequence[ClassRates], counted_as: str = "rows", every: bool = True
+) -> tuple[Element, ...]:
+    """One matrix under its title; of many classes the largest confusions, and a list of ``every`` class."""
+    labels, counts = matrix.labels, matrix.counts.tolist()
+    if len(labels) <= MOST_CLASSES:
+        return Heading(title), _matrix(labels, counts, rates, counted_as)
+    largest = _largest_confusions(labels, counts)
+    shown = [largest] if largest.rows else []
+    whole = [Confusions("", labels, tuple(map(tuple, counts)))] if every or not shown else []
+    return Heading(title), *shown, *whole
+
+
+def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
+    """Every class against the rest."""
+    titles = ["class", *RATES, counted_as, "answered", *COUNTS, "lean"]
+    rows = []
+    for one in rates:
+        shares = (rate_text(getattr(one, name)) for name in RATES)
+        counts = (short(getattr(one, name)) for name in ("support", "predicted", *COUNTS.values()))
+        rows.append([one.label, *shares, *counts, f"{one.lean:+.{UNIT_DECIMALS}f}"])
+    return grid_of_numbers(titles, rows)
+
+
+def _matrix(labels: Sequence[str], counts: Counts, rates: Sequence[ClassRates], counted_as: str) -> Grid:
+    names, titles = _row_and_column_names(labels)
+    rows: list[list[Content]] = [
+        [name, *_count_cells(row, place), short(sum(row)), rate_text(of_class.precision), rate_text(of_class.f1)]
+        for place, (name, row, of_class) in enumerate(zip(names, counts, rates, strict=True))
+    ]
+    return grid_of_numbers(["true \\ predicted", *titles, counted_as, "precision", "f1"], rows)
+
+
+def _row_and_column_names(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of rows and columns; columns of long names are numbered, and the rows say the numbers."""
+    if sum(map(len, labels)) <= LONGEST_TITLES:
+        return labels, labels
+    numbers = [str(number) for number in range(1, len(labels) + 1)]
+    return [f"{number} {label}" for number, label in zip(numbers, labels, strict=True)], numbers
+
+
+def _count_cells(row: Sequence[float], true: int) -> Iterator[GridCell]:
+    """Each count with its share, as wide as the widest; none beside a count of zero, which says enough."""
+    total = sum(row)
+    for place, count in enumerate(row):
+        style: Style = "best" if place == true else "bad" if count else "weak"
+        percent = f"({share(count, total)})" if count else ""
+        yield GridCell(f"{short(count)} {percent:>7}", style, shade=count / total if total else 0.0)
+
+
+def _largest_confusions(labels: Sequence[str], counts: Counts) -> Grid:
+    found = [(-count, true, at) for true, row in enumerate(counts) for at, count in enumerate(row) if at != true]
+    rows: list[list[Content]] = [
+        [strong(labels[true]), labels[place], short(-count), share(-count, sum(counts[true]))]
+        for count, true, place in sorted(found)[:MOST_CONFUSIONS]
+        if count
+    ]
+    return grid(["true class", "taken for", "rows", "share"], rows, right=(2, 3), keys=2)
+
 
 DENSE = 120
 """Points by which a line is drawn."""
 CHANCE, RIGHT, DECIDED = "chance", "perfect calibration", "operating point"
-READING = {
+CURVE_LEGENDS = {
     "roc": (
         "from below left to above right the threshold falls; the farther above 'chance', the better are "
         "classes told apart"
@@ -56,7 +146,7 @@ class ClassCurves:
         return self.counts.recall, self.counts.precision
 
 
-def curves_of(one: Scored, name: str) -> list[ClassCurves]:
+def curves_of(one: ModelResult, name: str) -> list[ClassCurves]:
     """The curves of the class that is looked for, or of every class where there are more than two."""
     answers = one.answers if one.done else None
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
@@ -77,7 +167,7 @@ def probability_pictures(group: Group) -> Iterator[Element]:
         yield from _curve_elements(several[0].name, {one.label: one for one in several})
 
 
-def curves_as_findings(one: Scored) -> list[Curve]:
+def curves_as_findings(one: ModelResult) -> list[Curve]:
     """The curves of a cell as data, at every threshold."""
     return [curve for of_class in curves_of(one, "") for curve in _as_findings(of_class)]
 
@@ -99,19 +189,19 @@ def _curve_elements(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[El
     roc = {name: one.roc for name, one in lines.items()}
     operating = [one.answered[:2] for one in lines.values()]
     yield _curve_points("false positive rate", "true positive rate", {CHANCE: (ends, ends), **roc}, operating)
-    yield notes(READING["roc"])
+    yield notes(CURVE_LEGENDS["roc"])
     share = [one.counts.positives / (one.counts.positives + one.counts.negatives) for one in lines.values()]
     yield Heading(f"Precision and recall, {title}")
     found = {name: one.precision_recall for name, one in lines.items()}
     operating = [one.answered[1:] for one in lines.values()]
     yield _curve_points("recall", "precision", {CHANCE: (ends, np.full(2, share[0])), **found}, operating)
-    yield notes(READING["recall"])
+    yield notes(CURVE_LEGENDS["recall"])
     yield Heading(f"Calibration, {title}")
     bins = {name: (one.calibration.predicted, one.calibration.observed) for name, one in lines.items()}
     yield _curve_points("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
     errors = ([name, fixed(one.calibration.expected_error, 3)] for name, one in lines.items())
     yield grid_of_numbers(["", "expected calibration error"], errors)
-    yield notes(READING["calibration"])
+    yield notes(CURVE_LEGENDS["calibration"])
 
 
 def _curve_points(

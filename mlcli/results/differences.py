@@ -1,20 +1,84 @@
-"""Each model beside the best of its table and the baseline, with p corrected for the number of comparisons."""
+"""How far models of one table are from its best and from the baseline, with p corrected for several comparisons.
+
+Where splits make a baseline look worse than it is, the largest class stands in its place: rows that are left out
+make their own class rarer, so that Zero-R is wrong about all of 50 + 50 rows left out one by one.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare, holm
-from mlcli.metrics.pooling import distinct, joined
-from mlcli.report.scoring.largest_class import LARGEST_CLASS, compared_answers, is_largest_class_standard
-from mlcli.report.scoring.scored import Group, Scored, badness, metrics_in, rounds_of, training_sizes
+from mlcli.metrics.pooling import by_others, distinct, joined
+from mlcli.results.model_results import (
+    Group,
+    ModelResult,
+    badness,
+    coordinate_name,
+    judged_answers,
+    metrics_in,
+    rounds_of,
+    training_sizes,
+)
+from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
+
+LARGEST_CLASS = "the largest class"
+BEYOND_CHANCE = 2
+"""Below the share of the largest class by so many standard errors, how rows are split is the reason."""
+_OF_BASELINE: WeakKeyDictionary[CellResult, LabelAnswers | None] = WeakKeyDictionary()
+
+
+def is_largest_class_standard(baseline: ModelResult) -> bool:
+    """Whether a baseline is right far more rarely than the share of the largest class, for how rows are split."""
+    return _largest_class_answers(baseline) is not None
+
+
+def share_of_largest(baseline: ModelResult) -> float:
+    """The share of the largest class among the judged rows."""
+    answers = _largest_class_answers(baseline)
+    assert answers is not None
+    assert answers.probabilities is not None
+    return float(answers.probabilities[0].max())
+
+
+def compared_answers(one: ModelResult) -> Sequence[Any]:
+    """The answers of a model by split; of such a baseline those of the largest class."""
+    splits, instead = judged_answers(one.compared), _largest_class_answers(one)
+    if instead is None:
+        return splits
+    ends = accumulate(map(len, splits), initial=0)
+    return list(instead.parted(slice(*pair) for pair in pairwise(ends)))
+
+
+def _largest_class_answers(one: ModelResult) -> LabelAnswers | None:
+    if one.cell_result not in _OF_BASELINE:
+        one_to_beat = one.done and one.is_baseline and one.cell.model.asked
+        _OF_BASELINE[one.cell_result] = _if_largest_class(one) if one_to_beat else None
+    return _OF_BASELINE[one.cell_result]
+
+
+def _if_largest_class(baseline: ModelResult) -> LabelAnswers | None:
+    splits = judged_answers(baseline.cell_result)
+    if len(splits) == 1 or type(splits[0]) is not LabelAnswers or coordinate_name(baseline.cell_result):
+        return None
+    answers: LabelAnswers = joined(splits)
+    counts = np.bincount(answers.truth, answers.weights, len(answers.classes))
+    shares, right = counts / counts.sum(), answers.weights[answers.predicted == answers.truth].sum() / counts.sum()
+    chance = BEYOND_CHANCE * np.sqrt(shares.max() * (1 - shares.max()) / len(distinct(answers)))
+    if right >= shares.max() - chance or not by_others(splits, training_sizes(baseline.cell_result)):
+        return None
+    everywhere = np.full(len(answers), shares.argmax(), np.int32)
+    return replace(answers, predicted=everywhere, probabilities=np.tile(shares, (len(answers), 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +86,13 @@ class TableDifferences:
     """The best and the baseline of a table, and how far each other model is from them by one metric."""
 
     metric: Metric
-    best: Scored
-    baseline: Scored | None
-    to_best: Mapping[Scored, Difference]
+    best: ModelResult
+    baseline: ModelResult | None
+    to_best: Mapping[ModelResult, Difference]
     """The score of each other model minus that of the best."""
-    to_baseline: Mapping[Scored, Difference]
+    to_baseline: Mapping[ModelResult, Difference]
     """The score of each model minus that of the baseline."""
-    beside: Mapping[Scored, Difference]
+    beside: Mapping[ModelResult, Difference]
     """The score of each yardstick minus that of the best: tests of their own, which weaken no other."""
 
 
@@ -49,12 +113,14 @@ def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     return TableDifferences(metric, best, baseline, to_best, to_baseline, beside)
 
 
-def _differences_to(standard: Scored, others: Sequence[Scored], metric: Metric) -> dict[Scored, Difference]:
+def _differences_to(
+    standard: ModelResult, others: Sequence[ModelResult], metric: Metric
+) -> dict[ModelResult, Difference]:
     tests = holm([difference_between(one, standard, metric) for one in others])
     return dict(zip(others, tests, strict=True))
 
 
-def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "") -> Difference:
+def difference_between(one: ModelResult, other: ModelResult, metric: Metric, test: str = "") -> Difference:
     """Split by split; row by row where one of them is a saved model, which no split has taught.
 
     ``test`` names one that is made on request only.
@@ -62,7 +128,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
     if one.cell.protocol.use != other.cell.protocol.use:
         first, second = _answers_row_by_row(one, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
-    pooled, rounds = one.result.pooled, rounds_of(one.compared)
+    pooled, rounds = one.pooled, rounds_of(one.compared)
     answers = compared_answers(one), compared_answers(other)
     unsteady = one.unsteady or other.unsteady
     return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unsteady)
@@ -71,7 +137,7 @@ def difference_between(one: Scored, other: Scored, metric: Metric, test: str = "
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
     """Every comparison as plain values: with the best first, then with the baseline."""
 
-    def compared(one: Scored) -> str:
+    def compared(one: ModelResult) -> str:
         return LARGEST_CLASS if is_largest_class_standard(one) else names[one]
 
     best, baseline = differences.best, differences.baseline
@@ -95,38 +161,38 @@ def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any
     }
 
 
-def best_of(scored: Iterable[Scored], metric: Metric) -> Scored | None:
+def best_of(scored: Iterable[ModelResult], metric: Metric) -> ModelResult | None:
     """The one with the best score, those that knew no judged rows first, baselines last among equals."""
     known = [one for one in scored if one.cell.model.asked and score_of(one, metric) is not None]
     return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
 
 
-def best_in(group: Group) -> Scored | None:
+def best_in(group: Group) -> ModelResult | None:
     """The one with the best score by the metric that decides."""
     return best_of(group, metrics_in(group)[0]) if group else None
 
 
-def _baseline_of(with_scores: Sequence[Scored]) -> Scored | None:
+def _baseline_of(with_scores: Sequence[ModelResult]) -> ModelResult | None:
     """What every other must beat: the first baseline of the kind that has a score."""
     learned = {one.cell.model.use: one for one in reversed(with_scores) if one.cell.model.saved is None}
     baselines = kind_named(with_scores[0].cell.kind).baselines if with_scores else ()
     return next((learned[use] for use in baselines if use in learned), None)
 
 
-def score_of(one: Scored, metric: Metric) -> float | None:
+def score_of(one: ModelResult, metric: Metric) -> float | None:
     """The score of a model, where it is a number."""
     mean = one.summaries[metric.name].mean if metric.name in one.summaries else None
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def badness_of(one: Scored, metric: Metric) -> float:
+def badness_of(one: ModelResult, metric: Metric) -> float:
     """Smaller for a better score."""
     score = score_of(one, metric)
     assert score is not None
     return badness(metric, score)
 
 
-def _answers_row_by_row(one: Scored, other: Scored) -> tuple[Any, Any]:
+def _answers_row_by_row(one: ModelResult, other: ModelResult) -> tuple[Any, Any]:
     """The first answer to each row, in the order in which the first was asked: sequences stay whole."""
     first, second = (distinct(joined(compared_answers(scored))) for scored in (one, other))
     if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):

@@ -21,7 +21,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.metrics.base import Metric
 from mlcli.protocols.k_fold import KFold
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
-from mlcli.report.scoring.scored import badness
+from mlcli.results.model_results import badness
 from mlcli.tasks.table import kind_named
 
 MOST_ROWS, MOST_COLUMNS = 3_000, 60

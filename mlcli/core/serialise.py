@@ -1,0 +1,171 @@
+"""One serialiser: a dataclass as plain JSON values, and the JSON Schema of these values, from the same fields.
+
+A field is written under its own name unless ``shown`` says otherwise. A class may add computed values:
+``JSON_PROPERTIES`` names properties that are written, too. Classes with ``JSON_KIND`` are told apart by a key
+``kind``, the name of the class in small letters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+Json = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCALARS: dict[object, Json] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": ["number", "null"]},
+    NoneType: {"type": "null"},
+}
+"""A float is null where it is not finite."""
+
+
+def shown(
+    name: str = "", *, optional: bool = False, merged: bool = False, default: Any = MISSING, factory: Any = MISSING
+) -> Any:
+    """A dataclass field that is written under another name, only if it is not empty, or merged into its parent."""
+    metadata = {"name": name, "optional": optional, "merged": merged}
+    if factory is not MISSING:
+        return field(default_factory=factory, metadata=metadata)
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+def hidden(*, default: Any = MISSING) -> Any:
+    """A dataclass field that is not written."""
+    metadata = {"hidden": True}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: dataclasses as objects, tuples and arrays as lists, infinity and NaN as null."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # an array or a number of NumPy, which need not be imported here
+        return plain(value.tolist())
+    return str(value)
+
+
+def _plain_fields(value: Any) -> Json:
+    cls = type(value)
+    written: Json = {"kind": cls.__name__.lower()} if _has_kind(cls) else {}
+    for one in _written_fields(cls):
+        item = getattr(value, one.attribute)
+        if one.optional and (item is None or item == "" or (hasattr(item, "__len__") and len(item) == 0)):
+            continue
+        if one.merged:
+            written |= plain(item)
+        else:
+            written[one.name] = plain(item)
+    return written
+
+
+class _Written(NamedTuple):
+    """A field or property as it is written."""
+
+    attribute: str
+    name: str
+    optional: bool = False
+    merged: bool = False
+
+
+def _written_fields(cls: type) -> Iterator[_Written]:
+    for one in fields(cls):
+        meta = one.metadata
+        if not meta.get("hidden"):
+            name = meta.get("name") or one.name
+            yield _Written(one.name, name, meta.get("optional", False), meta.get("merged", False))
+    for name in getattr(cls, "JSON_PROPERTIES", ()):
+        yield _Written(name, name)
+
+
+def _has_kind(cls: type) -> bool:
+    return getattr(cls, "JSON_KIND", False)
+
+
+def schema_of(documents: Mapping[str, Any], title: str) -> Json:
+    """The JSON Schema (draft 2020-12) of documents by name, each the type of what is written: any one of them."""
+    definitions: Json = {}
+    branches = [{**_schema(kind, definitions), "title": name} for name, kind in documents.items()]
+    return {"$schema": DIALECT, "title": title, "anyOf": branches, "$defs": dict(sorted(definitions.items()))}
+
+
+def _schema(kind: Any, definitions: Json) -> Json:
+    if kind in SCALARS:
+        return dict(SCALARS[kind])
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, UnionType):
+        return _union(arguments, definitions)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _schema(arguments[1], definitions)}
+    if origin is tuple and (not arguments or arguments[-1] is not Ellipsis):
+        items = [_schema(one, definitions) for one in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+    if isinstance(origin, type) and issubclass(origin, Sequence | frozenset | set):
+        return {"type": "array", "items": _schema(arguments[0], definitions)}
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _schema_of_dataclass(kind, definitions)
+    if isinstance(kind, type) and kind.__module__.partition(".")[0] == "pathlib":
+        return {"type": "string"}
+    return {}
+
+
+def _union(arguments: Sequence[Any], definitions: Json) -> Json:
+    branches: list[Json] = []
+    for one in arguments:
+        branch = _schema(one, definitions)
+        if branch not in branches:
+            branches.append(branch)
+    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+
+
+def _schema_of_dataclass(cls: type, definitions: Json) -> Json:
+    subclasses: list[type] = cls.__subclasses__() if _has_kind(cls) else []
+    if subclasses:
+        return {"anyOf": [_schema_of_dataclass(one, definitions) for one in subclasses]}
+    name = cls.__name__
+    if name not in definitions:
+        definitions[name] = {}  # a class may hold others of its own
+        definitions[name] = _object(cls, definitions)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _object(cls: type, definitions: Json) -> Json:
+    properties: Json = {"kind": {"const": cls.__name__.lower()}} if _has_kind(cls) else {}
+    required = list(properties)
+    hints = get_type_hints(cls)
+    for one in _written_fields(cls):
+        kind = hints.get(one.attribute)
+        if kind is None:
+            kind = get_type_hints(getattr(cls, one.attribute).fget)["return"]
+        if one.merged:
+            inner = _object(kind, definitions)
+            properties |= inner["properties"]
+            required += inner["required"]
+            continue
+        properties[one.name] = _schema(kind, definitions)
+        if not one.optional:
+            required.append(one.name)
+    doc = (cls.__doc__ or "").partition("\n")[0]
+    described = {"description": doc} if doc else {}
+    return {
+        "type": "object",
+        **described,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }

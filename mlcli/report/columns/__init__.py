@@ -1,1 +1,0 @@
-"""Columns of text that verbs write as CSV."""
