@@ -21,7 +21,7 @@ import numpy as np
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.random_by_content import draws
+from mlcli.engines.content_seeds import draws
 from mlcli.tasks.cluster_profiles import centres as means_of
 
 TIE = 64 * np.finfo(np.float64).eps

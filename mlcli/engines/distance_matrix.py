@@ -18,7 +18,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.classical_scaling import ClassicalScaling
-from mlcli.engines.random_by_content import marks_of, places_of
+from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 

@@ -17,9 +17,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.content_seeds import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix
 from mlcli.engines.linear_scores import terms_of_points
-from mlcli.engines.random_by_content import order_of_content, targets_of
 from mlcli.tasks.classification import LabelledRows
 
 PRECOMPUTED = "precomputed"

@@ -14,8 +14,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.prepare._selecting import (
     ALIKE,
     ByModel,

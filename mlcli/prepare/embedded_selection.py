@@ -33,8 +33,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._filtering import levels_of_columns
 from mlcli.prepare._selecting import ByModel, number_kept, problems_with_count, ranked
 from mlcli.prepare.anova import f_values

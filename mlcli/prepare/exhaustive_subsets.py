@@ -30,8 +30,8 @@ from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.inner_splits import inner_holdout
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses, ranked
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows

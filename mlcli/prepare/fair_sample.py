@@ -25,7 +25,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Rows
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare.fair_weights import ByGroupAndClass
 
 

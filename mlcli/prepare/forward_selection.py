@@ -32,8 +32,8 @@ from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
+from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses
 from mlcli.tasks.supervised import SupervisedRows
 

@@ -36,8 +36,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 

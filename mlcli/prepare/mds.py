@@ -33,8 +33,8 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.principal_components import elbow_note
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.prepare._columns import Projection
 
 MOST_SHOWN = 10

@@ -29,7 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare._columns import table_by_column
 
 

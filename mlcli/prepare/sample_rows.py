@@ -30,7 +30,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Rows
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare.class_weights import strata_of
 
 SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}

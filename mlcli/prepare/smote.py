@@ -32,7 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.tasks.classification import LabelledRows
 
 NO_ROW = -1

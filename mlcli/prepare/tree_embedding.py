@@ -33,8 +33,8 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Rows, Table
+from mlcli.engines.content_seeds import draws
 from mlcli.engines.ensemble import fitted
-from mlcli.engines.random_by_content import draws
 from mlcli.engines.trees.cells import cells_of
 from mlcli.engines.trees.structure import Trees
 from mlcli.tasks.regression import ValuedRows

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import MlcliWarning
-from mlcli.engines.random_by_content import as_repeats, held_aside, steady_draws
+from mlcli.engines.content_seeds import as_repeats, held_aside, steady_draws
 from tests.golden.shipped import in_numbers, numeric
 
 

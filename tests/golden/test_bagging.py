@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from mlcli.core.configuration import behind_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
+from mlcli.engines.content_seeds import Bag
 from mlcli.engines.ensemble import OutOfBagAnswers, fitted, mean_of, outputs, votes
-from mlcli.engines.random_by_content import Bag
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.ensembles.bagging import Bagging

@@ -17,9 +17,9 @@ from mlcli.core.errors import FitError, UsageError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.wrappers.decision_rule import DecisionRule
 from tests.golden.asking import asked, fitted

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_content import Bag, order_of_content
+from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.trees.cells import cells_of
 from mlcli.engines.trees.findings import control
 from mlcli.models.forests._forest import SHARES

@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from mlcli.core.params import build
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.models.wrappers.selected_model import SelectedModel
 from tests.golden.asking import fitted
 from tests.golden.shipped import in_numbers

@@ -11,8 +11,8 @@ from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from mlcli.core.params import build
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.models.ensembles.stacking import Stacking
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 from mlcli.core.params import build
-from mlcli.engines.random_by_content import order_of_content
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.models.wrappers.tuned import Tuned
 from mlcli.tasks.table import kind_named
 from tests.golden.asking import fitted

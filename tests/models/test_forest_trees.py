@@ -10,7 +10,7 @@ import pytest
 
 from mlcli.core.state import check_loaded
 from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
-from mlcli.engines.random_by_content import Bag, order_of_content
+from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
 from tests.contract.toys import EVERYTHING, rows_for

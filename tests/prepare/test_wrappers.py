@@ -23,8 +23,8 @@ from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_splits import inner_folds, inner_holdout
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.prepare.embedded_selection import EmbeddedSelection
 from mlcli.prepare.exhaustive_subsets import ExhaustiveSubsets, slack
 from mlcli.prepare.forward_selection import ForwardSelection

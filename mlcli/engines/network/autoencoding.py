@@ -12,11 +12,11 @@ from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.engines.content_seeds import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, OUTPUTS
 from mlcli.engines.network.network import Network, TiedNetwork, check_layers, layers_of, loss_curve
 from mlcli.engines.network.training import Examples, Plan, train
 from mlcli.engines.principal_components import column_by_column
-from mlcli.engines.random_by_content import as_repeats, held_aside
 
 RESTORED = OUTPUTS["linear", "squared-error"]
 

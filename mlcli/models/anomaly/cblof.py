@@ -38,7 +38,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
-from mlcli.engines.random_by_content import as_repeats
+from mlcli.engines.content_seeds import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.cluster_profiles import largest_first
 

@@ -28,8 +28,8 @@ from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
-from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 REASONED_BY = 5

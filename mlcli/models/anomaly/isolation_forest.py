@@ -34,7 +34,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.random_by_content import Bag, as_repeats
+from mlcli.engines.content_seeds import Bag, as_repeats
 from mlcli.engines.trees.binning import WIDE, binned
 from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import Grower

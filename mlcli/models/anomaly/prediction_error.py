@@ -46,9 +46,9 @@ from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows

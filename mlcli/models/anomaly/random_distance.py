@@ -36,10 +36,10 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.network.activations import RELU
 from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
-from mlcli.engines.random_by_content import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 

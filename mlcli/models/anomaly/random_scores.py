@@ -18,7 +18,7 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_row import RandomByRow
+from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -28,7 +28,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_row import RandomByRow
+from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows

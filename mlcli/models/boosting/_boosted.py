@@ -19,8 +19,8 @@ from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
-from mlcli.engines.members import scores_after_rounds
-from mlcli.engines.random_by_content import draws, held_aside
+from mlcli.engines.content_seeds import draws, held_aside
+from mlcli.engines.ensemble import scores_after_rounds
 from mlcli.engines.trees.binning import MOST_BINS
 from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
 from mlcli.engines.trees.cells import cells_of, level_counts

@@ -43,8 +43,8 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.trees.boosting import Steps
 from mlcli.engines.trees.losses import Loss, LossDerivatives
 from mlcli.models.boosting._boosted import Boosted

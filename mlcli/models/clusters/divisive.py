@@ -31,8 +31,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.centres import squared_differences
+from mlcli.engines.content_seeds import draws
 from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
-from mlcli.engines.random_by_content import draws
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 ROWS_AT_MOST = 20_000

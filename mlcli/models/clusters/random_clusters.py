@@ -19,7 +19,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Codes, Table
-from mlcli.engines.random_by_row import RandomByRow
+from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 

@@ -38,9 +38,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import fitted, mean_of, means_after, refuse_strangers, votes
-from mlcli.engines.members import members_of
-from mlcli.engines.random_by_content import Bag, in_content_order
+from mlcli.engines.content_seeds import Bag, in_content_order
+from mlcli.engines.ensemble import fitted, mean_of, means_after, members_of, check_members, votes
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 NO_ERROR = 1e-10
@@ -148,7 +147,7 @@ class AdaBoost(Classifier):
         """A weight above 0 for each member, and members that are what was asked for."""
         if not self.models_ or not (np.isfinite(self.alphas_) & (self.alphas_ > 0)).all():
             raise ValueError("votes that are worth nothing")
-        refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
+        check_members(self.models_, behind_steps(self.base, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """Errors by round, with the bound where there is one, and how the fit ended."""

@@ -36,18 +36,19 @@ from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.engines.content_seeds import Bag, in_content_order
 from mlcli.engines.ensemble import (
     OutOfBagAnswers,
     fitted,
     mean_of,
     means_after,
+    members_of,
+    numbered,
     outputs,
-    refuse_strangers,
+    check_members,
     sample_for,
     votes,
 )
-from mlcli.engines.members import members_of, numbered
-from mlcli.engines.random_by_content import Bag, in_content_order
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -121,7 +122,7 @@ class Bagging(Classifier, Regressor):
 
     def check_learned(self) -> None:
         """Each model as it was asked for."""
-        refuse_strangers(self.models_, self._behind_steps(), self)
+        check_members(self.models_, self._behind_steps(), self)
 
     def explain(self) -> findings.Explanation:
         """What was bagged, and how wrong it is about rows outside their bags."""

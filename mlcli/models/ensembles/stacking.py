@@ -37,10 +37,9 @@ from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.content_seeds import in_content_order
+from mlcli.engines.ensemble import fitted, members_of, numbered, outputs, outputs_held_out, check_members
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.members import members_of, numbered
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -128,7 +127,7 @@ class Stacking(Classifier, Regressor):
     def check_learned(self) -> None:
         """The models that were asked for."""
         for member, asked in zip(self.models_, self.models, strict=True):
-            refuse_strangers([member], behind_steps(asked, self.columns_), self)
+            check_members([member], behind_steps(asked, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """The models, then what the meta model has learned of their answers."""

@@ -34,10 +34,19 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import OutputsOf, error_of_majority, fitted, mean_of, outputs, refuse_strangers, votes
+from mlcli.engines.content_seeds import in_content_order
+from mlcli.engines.ensemble import (
+    OutputsOf,
+    error_of_majority,
+    fitted,
+    mean_of,
+    members_of,
+    numbered,
+    outputs,
+    check_members,
+    votes,
+)
 from mlcli.engines.inner_splits import inner_holdout
-from mlcli.engines.members import members_of, numbered
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -128,7 +137,7 @@ class Voting(Classifier, Regressor):
         if not (self.weights_ >= 0).all() or not self.weights_.sum() > 0:
             raise ValueError("weights that are none")
         for member, asked in zip(self.models_, self._behind_steps(), strict=True):
-            refuse_strangers([member], asked, self)
+            check_members([member], asked, self)
 
     def explain(self) -> findings.Explanation:
         """The models with the share that each has in the answer."""

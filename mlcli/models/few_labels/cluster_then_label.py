@@ -34,7 +34,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.ensemble import fitted, outputs, check_members
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
@@ -124,7 +124,7 @@ class ClusterThenLabel(Classifier):
         if (self.shares_.shape, self.counts_.shape) != ((clusters, classes), (clusters, classes + 1)):
             raise ValueError("shares that do not fit the clusters")
         if self.classifier is not None:
-            refuse_strangers([self.classifier_], self.classifier, self)
+            check_members([self.classifier_], self.classifier, self)
 
     def explain(self) -> findings.Explanation:
         """The clusters with their labelled rows, then what the classifier has learned."""

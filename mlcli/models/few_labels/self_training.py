@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.ensemble import fitted, outputs, check_members
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 
@@ -111,7 +111,7 @@ class SelfTraining(Classifier):
 
     def check_learned(self) -> None:
         """A base of the kind that was asked for."""
-        refuse_strangers([self.base_], self.base, self)
+        check_members([self.base_], self.base, self)
 
     def explain(self) -> findings.Explanation:
         """How many rows each round labelled and why it stopped, then what the base has learned."""

@@ -17,8 +17,8 @@ from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.core.threads import Each, threads
-from mlcli.engines.members import votes_of_trees
-from mlcli.engines.random_by_content import Bag, order_of_content
+from mlcli.engines.content_seeds import Bag, order_of_content
+from mlcli.engines.ensemble import votes_of_trees
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
 from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
 from mlcli.engines.trees.findings import control, importance_table, mean_importances, warn_without_split

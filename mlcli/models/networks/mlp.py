@@ -43,11 +43,11 @@ from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.content_seeds import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
 from mlcli.engines.network.network import OPTIMISERS, Network, check_layers, layers_of, loss_curve
 from mlcli.engines.network.passes import passes, weights_of
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
-from mlcli.engines.random_by_content import as_repeats, held_aside
 from mlcli.models.networks._targets import ClassCoding, ValueCoding
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor

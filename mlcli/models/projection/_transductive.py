@@ -13,7 +13,7 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.random_by_content import marks_of, places_of
+from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 

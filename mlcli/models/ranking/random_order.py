@@ -21,7 +21,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_row import RandomByRow
+from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_splits import inner_folds, inner_holdout
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.trees.structure import LEAF, NOTES, PER_NODE, STOPS, Trees
 from mlcli.tasks.classification import LabelledRows
 

@@ -18,8 +18,8 @@ from mlcli.core.params import build, learned, param
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.random_by_content import order_of_content
 from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named

@@ -39,9 +39,9 @@ from mlcli.core.params import AnyBut, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.content_seeds import in_content_order
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, check_members
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import in_content_order
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, DECIMALS, Classifier, LabelledRows
@@ -174,7 +174,7 @@ class DecisionRule(Classifier):
 
     def check_learned(self) -> None:
         """The base that was asked for."""
-        refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
+        check_members((self.model_,), behind_steps(self.base, self.columns_), self)
 
     def adjustable_parameters(self, table: Rows) -> float | None:
         """Those of the base."""

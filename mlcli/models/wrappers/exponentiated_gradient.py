@@ -43,8 +43,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
-from mlcli.engines.random_by_content import draws, in_content_order
+from mlcli.engines.content_seeds import draws, in_content_order
+from mlcli.engines.ensemble import fitted, outputs, check_members
 from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
@@ -159,7 +159,7 @@ class ExponentiatedGradient(Classifier):
 
     def check_learned(self) -> None:
         """Bases that were asked for, with a share each."""
-        refuse_strangers(self.models_, behind_steps(self.base, self.columns_), self)
+        check_members(self.models_, behind_steps(self.base, self.columns_), self)
         if len(self.shares_) != len(self.models_) or not np.isclose(self.shares_.sum(), 1):
             raise ValueError("shares that do not fit the classifiers")
 

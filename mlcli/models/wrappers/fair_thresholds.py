@@ -44,10 +44,10 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, refuse_strangers
+from mlcli.engines.content_seeds import draws, in_content_order
+from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, check_members
 from mlcli.engines.group_thresholds import GroupThresholds, Lots, RateCurve, equal_rates, equalised_odds
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.engines.random_by_content import draws, in_content_order
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
@@ -212,7 +212,7 @@ class FairThresholds(Classifier):
 
     def check_learned(self) -> None:
         """The base that was asked for, and groups by columns that are there."""
-        refuse_strangers((self.model_,), behind_steps(self.base, self.columns_), self)
+        check_members((self.model_,), behind_steps(self.base, self.columns_), self)
         if self.lots_.shape != (len(self.labels_) * self.lots, len(NO_LOTS)) or not np.isfinite(self.lots_).all():
             raise ValueError("lots that do not fit the groups")
         if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.groups}:

@@ -32,7 +32,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.ensemble import fitted, outputs, refuse_strangers
+from mlcli.engines.ensemble import fitted, outputs, check_members
 from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 
 Numbers = tuple[float, float]
@@ -97,7 +97,7 @@ class TargetTransform(Regressor):
 
     def check_learned(self) -> None:
         """The base that was asked for, and a unit that is one."""
-        refuse_strangers((self.model_,), self.base, self)
+        check_members((self.model_,), self.base, self)
         if not self.numbers_[1] > 0:
             raise ValueError("a transform without a unit")
 

@@ -8,7 +8,7 @@ import pytest
 from mlcli.core.errors import FitError
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.random_by_content import draws, marks_of, places_of
+from mlcli.engines.content_seeds import draws, marks_of, places_of
 
 CELLS = np.random.default_rng(1).normal(size=(5_000, 4))
 
