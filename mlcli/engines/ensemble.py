@@ -1,7 +1,7 @@
 """Ensembles: copies of nested models, each fitted to some rows and columns, whose predictions are combined.
 
-The ``outputs`` of a member are an array (n × K): class probabilities, or values in one column. The task of the rows
-decides which, and how the loss of a prediction is measured. Below are the tables that explain an ensemble.
+The ``outputs`` of a member are an array (n × K): class probabilities, or values in one column. The task of the
+rows decides which, and how the loss of a prediction is measured. Below are the tables that explain an ensemble.
 """
 
 from __future__ import annotations

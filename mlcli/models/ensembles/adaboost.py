@@ -39,7 +39,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
-from mlcli.engines.ensemble import fitted, mean_of, means_after, members_of, check_members, votes
+from mlcli.engines.ensemble import check_members, fitted, mean_of, means_after, members_of, votes
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 NO_ERROR = 1e-10

@@ -39,13 +39,13 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
 from mlcli.engines.ensemble import (
     OutOfBagAnswers,
+    check_members,
     fitted,
     mean_of,
     means_after,
     members_of,
     numbered,
     outputs,
-    check_members,
     sample_for,
     votes,
 )

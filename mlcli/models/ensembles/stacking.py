@@ -38,7 +38,7 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import fitted, members_of, numbered, outputs, outputs_held_out, check_members
+from mlcli.engines.ensemble import check_members, fitted, members_of, numbered, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor

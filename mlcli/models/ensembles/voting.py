@@ -37,13 +37,13 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import (
     OutputsOf,
+    check_members,
     error_of_majority,
     fitted,
     mean_of,
     members_of,
     numbered,
     outputs,
-    check_members,
     votes,
 )
 from mlcli.engines.inner_splits import inner_holdout

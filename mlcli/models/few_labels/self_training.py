@@ -36,7 +36,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.ensemble import fitted, outputs, check_members
+from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 

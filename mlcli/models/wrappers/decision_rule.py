@@ -40,7 +40,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, check_members
+from mlcli.engines.ensemble import check_members, fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.costs import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold

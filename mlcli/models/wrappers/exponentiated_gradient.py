@@ -44,7 +44,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.content_seeds import draws, in_content_order
-from mlcli.engines.ensemble import fitted, outputs, check_members
+from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 

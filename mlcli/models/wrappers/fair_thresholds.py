@@ -45,7 +45,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.content_seeds import draws, in_content_order
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out, check_members
+from mlcli.engines.ensemble import check_members, fitted, outputs, outputs_held_out
 from mlcli.engines.group_thresholds import GroupThresholds, Lots, RateCurve, equal_rates, equalised_odds
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.metrics.fairness import CRITERIA, FEW
