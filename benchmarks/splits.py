@@ -24,8 +24,9 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import closed_form_results
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.datasets import cell_on
 
 SIZES = (Made(2_000, 20), Made(20_000, 50))
 SAMPLED = 10
@@ -125,7 +126,7 @@ def rows_of(method: Method, size: Made) -> Iterator[Row]:
 
 def route_of(asked: Cell) -> str:
     """The shortcut that answers all splits, by taking it; that warms up, too."""
-    made = Preparation().ready(asked)
+    made = prepare(asked)
     found = closed_form_results(made.block(*made.everything)) if made.has_closed_form else None
     return next((result.route for result in found or () if result), PLAIN)
 
@@ -152,7 +153,7 @@ def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float,
 
 def cell(method: Method, dataset: Dataset, protocol: ProtocolSpec) -> Cell:
     """One method on one dataset, with its steps."""
-    return Cell(dataset, method.kind, ModelSpec(method.name), method.steps, protocol, seed=1)
+    return cell_on(Cell(dataset, method.kind, ModelSpec(method.name), method.steps, protocol, seed=1), dataset)
 
 
 def as_dataset(data: Any) -> Dataset:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered, planned, with_gates
-from mlcli.checks.audit import split_warnings
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.plugins import add, allow_imports, import_paths_in
 from mlcli.core.written import Written
@@ -225,12 +224,9 @@ def _store_place(experiment: Experiment, store: str | Path | None) -> Path | Non
 
 def _results_of(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
     """Everything is planned before anything is run."""
-    ready = [(experiment, place, planned(experiment)) for experiment, place in placed]
-    for _, _, cells in ready:
-        for sentence in split_warnings(cells):
+    plans = [(planned(experiment), place) for experiment, place in placed]
+    for plan, _ in plans:
+        for sentence in plan.split_warnings:
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
-    found = (
-        with_gates(experiment, answered(experiment, cells, place, options), place)
-        for experiment, place, cells in ready
-    )
-    return Results(tuple(found))
+    outcomes = (with_gates(plan.experiment, answered(plan, place, options), place) for plan, place in plans)
+    return Results(tuple(outcomes))

@@ -128,7 +128,7 @@ def _trained_model(cell: Cell) -> Kept:
         raise UsageError(cell.skipped)
     assert isinstance(cell.dataset, Dataset)
     refuse_long_work([replace(cell, protocol=ProtocolSpec(WHOLE))])
-    learned = train_cell(cell.dataset, cell.kind, cell.model, cell.steps, cell.seed)
+    learned = train_cell(cell)
     return Kept(SavedModel.of(learned, cell.dataset, cell.seed), report=trained_of(cell, learned))
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mlcli.checks.audit import with_serious_issues
+from mlcli.checks.audit import with_issues
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
-from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
-from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.cells import CellResult, Experiment
+from mlcli.experiment.spec.plan import Plan
+from mlcli.experiment.spec.plan import plan as plan_of
 from mlcli.experiment.spec.suitability import refuse_long_work
 from mlcli.results.gates import ExperimentOutcome, outcome_of
 from mlcli.results.model_results import ModelResult, score_result
@@ -38,25 +39,25 @@ class RunOptions:
             refuse_unknown_backend(self.backend)
 
 
-def planned(experiment: Experiment) -> list[Cell]:
-    """The cells of an experiment, what is serious in their data noted, unless that is long work on a guess."""
-    cells = with_serious_issues(plan(experiment))
-    refuse_long_work(cells)
-    return cells
+def planned(experiment: Experiment) -> Plan:
+    """The plan of an experiment with the issues of its data, unless that is long work on a guess."""
+    made = with_issues(plan_of(experiment))
+    refuse_long_work(made)
+    return made
 
 
 def answered(
-    experiment: Experiment,
-    cells: Sequence[Cell],
+    plan: Plan,
     place: Path | None,
     options: RunOptions,
     on_progress: OnProgress | None = None,
     more: Mapping[str, Any] = NOTHING,
 ) -> list[ModelResult]:
-    """The scores of the cells, kept where a store has a place, as a run of which ``more`` is remembered."""
+    """The scores of all cells; with a ``place`` they are kept in the store there, as a run with ``more``."""
+    experiment = plan.experiment
     asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if place is None:
-        return [score_result(result, experiment.metrics) for result in run(cells, **asked)]
+        return [score_result(result, experiment.metrics) for result in run(plan, **asked)]
     from mlcli.core.plugins import plugin_files
     from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
@@ -66,8 +67,8 @@ def answered(
     source = None if experiment.source is None else str(experiment.source.absolute())
     with Store.open(place) as store:
         about = RunFacts(experiment.title, source, experiment.seed, experiment.metrics)
-        number = store.runs.begin(about, len(cells))
-        results = run(cells, store=store, **asked)
+        number = store.runs.begin(about, len(plan))
+        results = run(plan, store=store, **asked)
         store.runs.finish(number, results)
         found = [score_result(result, experiment.metrics) for result in results]
         shown = [scores_to_keep(one) for one in found]

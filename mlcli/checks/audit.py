@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from mlcli.checks.audited import SAMPLE, Audited
-from mlcli.checks.data import splits
 from mlcli.checks.repairs import joined_sidecar
-from mlcli.checks.table import AT_A_GLANCE, OF_DATA
+from mlcli.checks.table import AT_A_GLANCE, BEFORE_IT_RUNS, OF_DATA
 from mlcli.core.errors import DataError
-from mlcli.core.issues import Check, Issue, found_by, is_serious, issue_as_json
+from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious, issue_as_json
 from mlcli.core.names import counted
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
-from mlcli.experiment.spec.datasets import planned_dataset, protocol_for
+from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
+from mlcli.experiment.spec.plan import Plan, PlannedIssue
 from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, notes
 from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.tasks.table import implied_by
@@ -91,53 +91,53 @@ def issues_of_data(dataset: Dataset) -> list[Issue]:
     return issues_in(audited(dataset))
 
 
-def with_serious_issues(cells: Sequence[Cell], checks: Sequence[Check[Audited]] = AT_A_GLANCE) -> list[Cell]:
-    """The cells, with the serious issues of their datasets as they are split among the notes on these."""
-    noted: dict[tuple[int, str], Dataset] = {}
-    for cell in cells:
+def with_issues(plan: Plan, noted: Sequence[Check[Audited]] = AT_A_GLANCE) -> Plan:
+    """The plan with the issues of its datasets; serious ones that ``noted`` checks find are notes on a dataset."""
+    codes = {code_of(check) for check in noted}
+    found: list[PlannedIssue] = []
+    datasets: dict[tuple[int, str], Dataset] = {}
+    for cell in plan:
+        if cell.planned is None:
+            continue
         key = _split_key(cell)
-        if key not in noted and isinstance(cell.dataset, Dataset) and cell.model.saved is None:
-            noted[key] = _with_notes(cell.dataset, cell.protocol, cell.seed, checks)
-    return [replace(cell, dataset=noted.get(_split_key(cell), cell.dataset)) for cell in cells]
-
-
-def split_warnings(cells: Sequence[Cell]) -> list[str]:
-    """What protocols cannot do well with the rows of their datasets, to be said before models are fitted."""
-    asked = {_split_key(cell): cell for cell in cells if cell.model.saved is None and not cell.skipped}
-    return [
-        f"{cell.dataset.name}, {cell.protocol.use}: {issue.sentence}"
-        for cell in asked.values()
-        if isinstance(cell.dataset, Dataset)
-        for issue in issues_in(audited(cell.dataset, cell.protocol, cell.seed), (splits.splitting,))
-    ]
+        if key not in datasets:
+            issues = issues_in(audited_as_planned(cell.planned, cell.protocol, cell.seed), BEFORE_IT_RUNS)
+            found += [PlannedIssue(cell.dataset.name, cell.protocol.use, issue) for issue in issues]
+            datasets[key] = _with_notes(
+                cell.planned.dataset, [one for one in issues if one.code in codes and is_serious(one)]
+            )
+    cells = (replace(cell, dataset=datasets.get(_split_key(cell), cell.dataset)) for cell in plan)
+    return replace(plan, cells=tuple(cells), issues=tuple(found))
 
 
 def _split_key(cell: Cell) -> tuple[int, str]:
     """What tells a dataset, and how it is split, from others."""
-    return id(cell.dataset), f"{cell.protocol.use} {cell.protocol.params}"
+    return id(cell.planned), f"{cell.protocol.use} {cell.protocol.params}"
 
 
-def _with_notes(dataset: Dataset, protocol: ProtocolSpec, seed: int, checks: Sequence[Check[Audited]]) -> Dataset:
-    """The dataset itself where nothing is to be said."""
-    found = [issue for issue in issues_in(audited(dataset, protocol, seed), checks) if is_serious(issue)]
-    notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in found)
+def _with_notes(dataset: Dataset, issues: Sequence[Issue]) -> Dataset:
+    notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in issues)
     return replace(dataset, notes=(*dataset.notes, *notes)) if notes else dataset
 
 
 def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 1) -> Audited:
     """A dataset that is loaded, with how it would be split, if anything can split it."""
-    spec = DataSpec(str(dataset.path or dataset.name))
     try:
-        planned = planned_dataset(spec, dataset)
+        planned = planned_dataset(DataSpec(str(dataset.path or dataset.name)), dataset)
     except DataError as error:
         return Audited(dataset, refused=error.in_a_line, seed=seed)
+    return audited_as_planned(planned, protocol, seed)
+
+
+def audited_as_planned(planned: PlannedDataset, protocol: ProtocolSpec | None, seed: int) -> Audited:
+    """A planned dataset with the protocol that splits it; another one where the rows are too few for it."""
     refused = ""
-    for asked in (protocol, FEW_ROWS):
+    for requested in (protocol, FEW_ROWS):
         try:
-            return Audited(dataset, planned, protocol_for(planned, asked), refused, seed)
+            return Audited(planned.dataset, planned, protocol_for(planned, requested), refused, seed)
         except DataError as error:
             refused = refused or error.in_a_line
-    return Audited(dataset, planned, refused=refused, seed=seed)
+    return Audited(planned.dataset, planned, refused=refused, seed=seed)
 
 
 def issues_in(audited: Audited, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Issue]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,6 @@ from itertools import islice
 import numpy as np
 
 from mlcli.checks.association import CUTS, ColumnCondition, best_condition
-from mlcli.core.errors import MlcliWarning
 from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
@@ -21,7 +19,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
-from mlcli.protocols._base import DealtSplits, Protocol, Split, warn_of_few_judged
+from mlcli.protocols._base import DealtSplits, Protocol, Split
 
 SAMPLE = 10_000
 """Of longer files so many rows, drawn at random, are looked at where a check takes long."""
@@ -167,15 +165,10 @@ class Audited:
     @cached_property
     def splits_with_warnings(self) -> tuple[Sequence[Split], dict[str, type[Warning]]]:
         """How the rows would be split, and what the protocol warns of then, with the category of each warning."""
-        if self.splitter is None or self.strata is None:
+        if self.protocol is None or self.planned is None:
             return (), {}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", MlcliWarning)
-            splits = self.splitter.splits(self.strata, rng_for("audit", self.dataset.content, self.seed))
-            if splits:
-                warn_of_few_judged(splits, self.strata, pooled=self.splitter.pooled)
-        return splits, {str(one.message): one.category for one in caught}
+        divided = self.planned.splits_by(self.protocol, self.seed)
+        return divided.splits, divided.warnings
 
     @cached_property
     def some_splits(self) -> list[Split]:

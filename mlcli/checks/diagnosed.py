@@ -20,7 +20,7 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import Trained, train
 from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.metrics.base import Metric
 from mlcli.results.curves import ScoreCurve, curves_over
 from mlcli.results.differences import difference_between, score_of
@@ -160,16 +160,16 @@ class Diagnosed:
     @cached_property
     def trained(self) -> Trained:
         """The model, learned from all rows."""
-        return train(self.dataset, self.cell.kind, self.cell.model, self.cell.steps, self.cell.seed)
+        return train(self.cell)
 
 
-def cells_to_diagnose(experiment: Experiment) -> list[Cell]:
+def plan_to_diagnose(experiment: Experiment) -> Plan:
     """The one model of an experiment on its one dataset, beside its baselines and its rival."""
-    cells = plan(replace(experiment, training=True))
-    asked = _diagnosed_cell(cells, experiment.models or ())
+    made = plan(replace(experiment, training=True))
+    asked = _diagnosed_cell(made, experiment.models or ())
     beside = RIVALS.get(asked.kind, "")
     if not beside or beside == asked.model.use:
-        return cells
+        return made
     models = (*(experiment.models or ()), ModelSpec(beside))
     assert isinstance(asked.dataset, Dataset)
     data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
@@ -177,12 +177,12 @@ def cells_to_diagnose(experiment: Experiment) -> list[Cell]:
 
 
 def diagnosed_model(
-    experiment: Experiment, cells: list[Cell], *, jobs: int | None = None, on_progress: OnProgress | None = None
+    experiment: Experiment, plan: Plan, *, jobs: int | None = None, on_progress: OnProgress | None = None
 ) -> Diagnosed:
-    """The model of an experiment under diagnosis, by its cells; training rows are answered, too."""
-    asked = _diagnosed_cell(cells, experiment.models or ())
-    found = [score_result(result, experiment.metrics) for result in run(cells, jobs=jobs, on_progress=on_progress)]
-    of_cell = dict(zip(cells, found, strict=True))
+    """The model of an experiment under diagnosis, by its plan; training rows are answered, too."""
+    asked = _diagnosed_cell(plan, experiment.models or ())
+    found = [score_result(result, experiment.metrics) for result in run(plan, jobs=jobs, on_progress=on_progress)]
+    of_cell = dict(zip(plan, found, strict=True))
     beside = RIVALS.get(asked.kind, "")
     rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
     baseline = next(one for one in found if one.is_baseline)

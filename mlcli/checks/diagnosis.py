@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mlcli.checks.audit import audited, issues_in
+from mlcli.checks.audit import audited, audited_as_planned, issues_in
 from mlcli.checks.audited import Audited
 from mlcli.checks.data import splits
 from mlcli.checks.diagnosed import Diagnosed
@@ -47,7 +47,12 @@ def issues_of_model(diagnosed: Diagnosed) -> list[Issue]:
     """Everything that is found, the gravest first."""
     with one_blas_thread():
         cell = diagnosed.cell
-        of_data = issues_in(audited(diagnosed.dataset, cell.protocol, cell.seed), OF_ITS_DATA)
+        context = (
+            audited(diagnosed.dataset, cell.protocol, cell.seed)
+            if cell.planned is None
+            else audited_as_planned(cell.planned, cell.protocol, cell.seed)
+        )
+        of_data = issues_in(context, OF_ITS_DATA)
         return by_gravity([*found_by(OF_MODELS, diagnosed), *of_data])
 
 

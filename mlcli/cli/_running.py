@@ -12,7 +12,6 @@ from typing import Any
 import typer
 
 from mlcli.api.running import NOTHING, RunOptions, answered, planned, with_gates
-from mlcli.checks.audit import split_warnings
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._options import GateOptions, ViewOptions
 from mlcli.cli._outputs import PageOptions
@@ -25,6 +24,7 @@ from mlcli.core.serialise import plain
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
+from mlcli.experiment.spec.plan import Plan
 from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, TEXT
@@ -52,14 +52,14 @@ def run_and_show(
     format: str,
 ) -> None:
     """Run experiments, show what they found, and leave with the exit code that tells how it went."""
-    planned = planned_with_remarks(experiments)
+    plans = planned_with_remarks(experiments)
     if sys.stdin.isatty() and is_terminal(sys.stderr):
-        ask_before_hours([(cells, place_of(experiment)) for experiment, cells in planned], options)
+        ask_before_hours([(plan, place_of(plan.experiment)) for plan in plans], options)
     outcomes: list[ExperimentOutcome] = []
     details = _details(views, experiments)
-    for experiment, cells in planned:
-        place = place_of(experiment)
-        outcomes.append(with_gates(experiment, _scored(experiment, cells, place, options), place))
+    for plan in plans:
+        place = place_of(plan.experiment)
+        outcomes.append(with_gates(plan.experiment, _scored(plan, place, options), place))
         if format == TEXT:
             show(_document(outcomes[-1], details))
     if format == JSON:
@@ -112,16 +112,12 @@ def _report(
 
 
 def _scored(
-    experiment: Experiment,
-    cells: Sequence[Cell],
-    place: Path | None,
-    options: RunOptions,
-    about: Mapping[str, Any] = NOTHING,
+    plan: Plan, place: Path | None, options: RunOptions, about: Mapping[str, Any] = NOTHING
 ) -> list[ModelResult]:
-    """The scores of the cells, their progress shown meanwhile; ``about`` is kept of the run."""
+    """The scores of the cells of a plan, their progress shown meanwhile; ``about`` is kept of the run."""
     try:
-        with Progress(cells, split_warnings(cells)) as progress:
-            found = answered(experiment, cells, place, options, progress, about)
+        with Progress(plan, plan.split_warnings) as progress:
+            found = answered(plan, place, options, progress, about)
     except KeyboardInterrupt:
         if place is not None:
             remark(f"\nfinished answers are kept in {place}; the same command does only the rest")
@@ -151,14 +147,15 @@ def run_shard(
 
     shard = shard_from_text(text)
     shards: list[ShardCells] = []
-    for experiment, cells in planned_with_remarks(experiments):
-        title, places, usual = experiment.title, shard.places(cells), usual_store_of(experiment)
+    for plan in planned_with_remarks(experiments):
+        title, places, usual = plan.experiment.title, shard.places(plan), usual_store_of(plan.experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
         place = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
-        about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(cells), "title": title}
-        named = replace(experiment, name=f"{title}, {shard}")
-        found = _scored(named, [cells[one] for one in places], place, options, {SHARD: about})
-        shards.append(ShardCells(title, str(shard), len(cells), found, place))
+        about = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(plan), "title": title}
+        named = replace(plan.experiment, name=f"{title}, {shard}")
+        part = replace(plan, experiment=named, cells=tuple(plan[one] for one in places))
+        found = _scored(part, place, options, {SHARD: about})
+        shards.append(ShardCells(title, str(shard), len(plan), found, place))
     show_as(format, shards_of, shards_as_json, shards)
     _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
 
@@ -206,15 +203,15 @@ def _is_at_fault(result: CellResult) -> bool:
     return result.cell.model.saved is not None and broke
 
 
-def planned_with_remarks(experiments: Sequence[Experiment]) -> list[tuple[Experiment, list[Cell]]]:
-    """All experiments with their cells; what cannot be done is refused, what must be known beforehand is said."""
-    found = [(experiment, planned(experiment)) for experiment in experiments]
-    for experiment, cells in found:
-        if experiment.source is None:
-            _refuse_if_all_skipped(cells)
-        for sentence in _without_effect(experiment, cells):
+def planned_with_remarks(experiments: Sequence[Experiment]) -> list[Plan]:
+    """The plans of all experiments; what cannot be done is refused, what must be known beforehand is said."""
+    plans = [planned(experiment) for experiment in experiments]
+    for plan in plans:
+        if plan.experiment.source is None:
+            _refuse_if_all_skipped(plan)
+        for sentence in _without_effect(plan.experiment, plan):
             remark(sentence)
-    return found
+    return plans
 
 
 def ask_before_hours(planned: Sequence[tuple[Sequence[Cell], Path | None]], options: RunOptions) -> None:

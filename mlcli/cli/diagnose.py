@@ -34,7 +34,7 @@ def diagnose_command(
     Does it overfit or underfit, would more rows help, is it worth more than
     the baseline? What may help is tried on the same splits.
     """
-    from mlcli.checks.diagnosed import cells_to_diagnose, diagnosed_model
+    from mlcli.checks.diagnosed import diagnosed_model, plan_to_diagnose
     from mlcli.checks.diagnosis import diagnosis_as_json, diagnosis_of, issues_of_model
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
@@ -46,9 +46,9 @@ def diagnose_command(
     models, splits = models_from_text([model], params or []), protocol_from_text(protocol)
     metrics = (metric,) if metric else ()
     experiment = Experiment((columns.of(data),), models, splits, metrics=metrics, seed=seed)
-    cells = cells_to_diagnose(experiment)
-    with watched(cells) as progress:
-        diagnosed = diagnosed_model(experiment, cells, jobs=jobs, on_progress=progress)
+    plan = plan_to_diagnose(experiment)
+    with watched(plan) as progress:
+        diagnosed = diagnosed_model(experiment, plan, jobs=jobs, on_progress=progress)
         issues = issues_of_model(diagnosed)
     show_as(
         format,

@@ -23,7 +23,7 @@ def plan_command(specs: Specs, store: StoreToRead = None, format: Format = "text
     so is what cannot be done well, such as a class with fewer rows than folds.
     Seconds and memory are learned from what the store has of such cells.
     """
-    from mlcli.checks.audit import with_serious_issues
+    from mlcli.checks.audit import with_issues
     from mlcli.checks.table import BEFORE_IT_RUNS
     from mlcli.cli._console import show_as
     from mlcli.cli._running import usual_store_of
@@ -32,9 +32,9 @@ def plan_command(specs: Specs, store: StoreToRead = None, format: Format = "text
     from mlcli.report.views.plan import plan_as_json, plan_of
 
     experiments = [read_experiment(spec) for spec in specs]
-    planned = [(one, with_serious_issues(plan(one), BEFORE_IT_RUNS)) for one in experiments]
-    cells = [cell for _, of_one in planned for cell in of_one]
-    known = [each for one, of_one in planned for each in _estimates(of_one, store or usual_store_of(one))]
+    plans = [with_issues(plan(one), BEFORE_IT_RUNS) for one in experiments]
+    cells = [cell for each in plans for cell in each]
+    known = [one for each in plans for one in _estimates(each, store or usual_store_of(each.experiment))]
     show_as(format, plan_of, plan_as_json, cells, known)
 
 

@@ -67,7 +67,7 @@ def train_command(
     if output is not None:
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
     with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
-        learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed)
+        learned = train(cell)
     answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
     show_as(format, trained_of, trained_as_json, cell, learned, answers)
     pages.write(lambda: trained_of(cell, learned, answers))

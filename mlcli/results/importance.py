@@ -15,14 +15,12 @@ from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table
-from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.learner import Learner, captured_warnings, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
 from mlcli.metrics.base import Metric
 from mlcli.protocols.k_fold import KFold
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
 from mlcli.results.model_results import badness
-from mlcli.tasks.table import kind_named
 
 MOST_ROWS, MOST_COLUMNS = 3_000, 60
 REPEATS = 2
@@ -66,10 +64,10 @@ class PermutationImportance:
 
 def permutation_importance(cell: Cell, metric: Metric, repeats: int = REPEATS) -> PermutationImportance | None:
     """From one fit to two thirds of the rows; None where a score is not defined, or columns are too many."""
-    dataset = cell.dataset
-    assert isinstance(dataset, Dataset)
+    dataset, planned = cell.dataset, cell.planned
+    assert planned is not None, "only a planned cell has rows"
     rng = rng_for("worth", dataset.content, cell.seed)
-    rows = kind_named(cell.kind).rows.from_table(dataset.table, dataset.schema).to_learn_from()
+    rows = planned.all_rows.to_learn_from()
     if len(rows.table.columns) > MOST_COLUMNS:
         return None
     train, held = (rows.take(part) for part in _training_and_held_rows(rows, rng))

@@ -70,7 +70,7 @@ def behind_steps(cell: Cell) -> Audited:
     named = {step.use for step in cell.model.steps or ()}
     steps = tuple(step for step in cell.steps if step.use in named)
     table = dataset.table.select(column.name for column in dataset.schema.features())
-    for step in train(dataset, cell.kind, cell.model, steps, 1).pipeline.steps:
+    for step in train(replace(cell, steps=steps)).pipeline.steps:
         table = step.apply(table)
     others = [field for field in dataset.schema if field.column not in dataset.schema.features()]
     fields = (*(SchemaField(column) for column in table.columns), *others)

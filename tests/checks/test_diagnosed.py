@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.checks.diagnosed import Diagnosed, cells_to_diagnose, diagnosed_model
+from mlcli.checks.diagnosed import Diagnosed, diagnosed_model, plan_to_diagnose
 from mlcli.checks.diagnosis import OF_MODELS, issues_of_model
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Table
@@ -23,7 +23,7 @@ FOLDS = ProtocolSpec("", {"folds": 10})
 
 def diagnosed_of(reference: str, model: str, **params: Any) -> Diagnosed:
     experiment = Experiment((DataSpec(reference),), (ModelSpec(model, params),), FOLDS)
-    return diagnosed_model(experiment, cells_to_diagnose(experiment), jobs=1)
+    return diagnosed_model(experiment, plan_to_diagnose(experiment), jobs=1)
 
 
 def file_of(folder: Path, change: Callable[[dict[str, list[str]], np.random.Generator], object]) -> str:
@@ -140,7 +140,7 @@ def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path
 
     data = DataSpec(file_of(tmp_path, change), target="y", drop=("leak",))
     experiment = Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS)
-    curve = diagnosed_model(experiment, cells_to_diagnose(experiment), jobs=1).learning_curve
+    curve = diagnosed_model(experiment, plan_to_diagnose(experiment), jobs=1).learning_curve
     assert curve is not None
     assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
 
@@ -168,7 +168,7 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
 
 def test_a_trial_is_of_one_model_on_one_dataset() -> None:
     with pytest.raises(UsageError, match="one model on one dataset"):
-        cells_to_diagnose(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
+        plan_to_diagnose(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
 
 
 def test_every_check_of_models_has_a_first_line() -> None:

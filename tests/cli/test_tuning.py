@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.run.judge import judge
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import SELECTED, TUNED, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from tests.cli.shell import document, typed
@@ -133,7 +133,7 @@ CHOOSING = [
 def test_labels_of_judged_rows_do_not_change_what_is_chosen(model: ModelSpec) -> None:
     """The canary: were the judged rows seen when something is chosen, other labels there would change it."""
     asked = Experiment((DataSpec("wine"),), (model,), ProtocolSpec("stratified-k-fold", {"folds": 3}))
-    ready = Preparation().ready(plan(asked)[-1])
+    ready = prepare(plan(asked)[-1])
     split = ready.splits[0]
 
     def chosen(rows: np.ndarray[Any, Any]) -> Any:

@@ -19,7 +19,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.seeds import rng_for
 from mlcli.experiment.run.judge import judge
-from mlcli.experiment.run.preparation import Preparation, ReadyCell
+from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
@@ -98,7 +98,7 @@ def ready(**params: Any) -> ReadyCell:
     protocol = ProtocolSpec("active-learning", {"repeats": 1, **params})
     model = ModelSpec("naive-bayes", {"zero_variance": "add"})
     cells = plan(Experiment((DataSpec("iris"),), (model,), protocol))
-    return Preparation().ready(next(cell for cell in cells if cell.model.use == "naive-bayes"))
+    return prepare(next(cell for cell in cells if cell.model.use == "naive-bayes"))
 
 
 def results(made: ReadyCell) -> Any:
@@ -143,7 +143,7 @@ def test_a_committee_asks_where_its_members_disagree_and_does_so_again() -> None
 def test_a_committee_for_values_asks_where_least_squares_of_samples_lie_farthest_apart() -> None:
     protocol = ProtocolSpec("active-learning", {"repeats": 1, "start": 20, "batch": 5, "budget": 25, "members": 4})
     cells = plan(Experiment((DataSpec("concrete"),), (ModelSpec("linear-regression"),), protocol))
-    made = Preparation().ready(next(cell for cell in cells if cell.model.use == "linear-regression"))
+    made = prepare(next(cell for cell in cells if cell.model.use == "linear-regression"))
     assert [split.coordinate.line for split in made.splits if split.coordinate] == ["random", "committee"]
     split, found = made.splits[1], results(made)[1]
     learner: Any = made.learner

@@ -15,7 +15,7 @@ from mlcli.experiment.run.cell_progress import (
     seconds_per_split,
 )
 from mlcli.experiment.run.judge import BlockOutcome
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from tests.experiment import toy
@@ -23,7 +23,7 @@ from tests.experiment import toy
 
 def progress_of(cell: Cell, *seconds: float) -> CellProgress:
     """A cell, some splits of which have taken so long."""
-    progress = CellProgress(cell, Preparation().ready(cell))
+    progress = CellProgress(cell, prepare(cell))
     blank = SplitResult(0, "", 0, {}, 0.0, 0.0)
     splits = (replace(blank, index=index, fit_seconds=one) for index, one in enumerate(seconds))
     progress.add(BlockOutcome(tuple(splits)))
@@ -46,7 +46,7 @@ def test_what_is_left_counts_the_splits_that_are_waiting() -> None:
 
 
 def test_shortcuts_come_first_then_the_unknown_then_the_longest_block() -> None:
-    closed_form = CellProgress(shortcut := toy.cell("zero-r"), Preparation().ready(shortcut))
+    closed_form = CellProgress(shortcut := toy.cell("zero-r"), prepare(shortcut))
     quick = progress_of(toy.cell("naive-bayes"), 1.0, 1.0)
     many = progress_of(toy.cell("knn", protocol=ProtocolSpec("repeated-holdout", {"repeats": 70})), 0.9, 0.9)
     unknown = progress_of(toy.cell("decision-tree"))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.spec.cells import Budget, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.cells import Budget, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.experiment.store.store import Store
 from tests.contract.test_jobs import arrays, same
 
@@ -18,7 +18,7 @@ LEAVE_ONE_OUT = ProtocolSpec("leave-one-out")
 FOLDS = ProtocolSpec("k-fold", {"folds": 4, "repeats": 2})
 
 
-def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | None = None) -> list[Cell]:
+def cells(protocol: ProtocolSpec, *, shortcuts: bool = True, budget: float | None = None) -> Plan:
     filled = ModelSpec("decision-tree", {"missing": "most-frequent", "max_depth": 2}, label="filled tree")
     models = (ModelSpec("linear-regression"), ModelSpec("ridge"), filled)
     asked = Experiment(

@@ -13,15 +13,16 @@ from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Lines
 from mlcli.experiment.run.judge import KEPT_LINES, BlockOutcome, judge
 from mlcli.experiment.run.learner import train
-from mlcli.experiment.run.preparation import Preparation
-from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
+from mlcli.experiment.run.preparation import prepare
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.plan import plan
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 from tests.experiment import toy
 
 
 def judged(cell: Cell) -> BlockOutcome:
-    made = Preparation().ready(cell)
+    made = prepare(cell)
     return judge(made.block(0, len(made.splits)))
 
 
@@ -66,7 +67,7 @@ def test_another_seed_gives_other_splits_and_other_fits(plugin: Path) -> None:
 
 
 def test_a_fit_is_seeded_by_content_not_by_names_or_what_ran_before(plugin: Path) -> None:
-    made = Preparation().ready(toy.cell("troubled"))
+    made = prepare(toy.cell("troubled"))
     alone = judge(made.block(3, 1))
     renamed = judged(toy.cell("troubled", data=toy.dataset(name="other"), label="mine"))
     assert np.array_equal(labels(alone, 0).probabilities, labels(renamed, 3).probabilities)  # type: ignore[arg-type]
@@ -115,14 +116,14 @@ def test_the_explanation_of_a_split_is_kept_small(plugin: Path) -> None:
 
 
 def test_what_is_said_while_splitting_is_a_note_on_the_cell() -> None:
-    made = Preparation().ready(toy.cell(data=toy.dataset(rows=12), protocol=ProtocolSpec("stratified-k-fold")))
+    made = prepare(toy.cell(data=toy.dataset(rows=12), protocol=ProtocolSpec("stratified-k-fold")))
     assert "fewer than 10 rows" in made.notes[0]
     assert "only 12 rows are judged" in made.notes[1]
 
 
 def test_cells_of_one_dataset_share_rows_and_splits() -> None:
-    preparation = Preparation()
-    one, other = preparation.ready(toy.cell()), preparation.ready(toy.cell("random"))
+    experiment = Experiment((DataSpec("iris"),), (ModelSpec("zero-r"), ModelSpec("random")))
+    one, other = map(prepare, plan(experiment))
     assert one.rows is other.rows
     assert one.splits is other.splits
 
@@ -131,7 +132,7 @@ def test_cells_of_one_dataset_share_rows_and_splits() -> None:
 def test_blocks_cover_what_is_missing_and_end_where_they_always_end(splits: int) -> None:
     data = toy.dataset(rows=max(splits, 2) * 2)
     repeated = ProtocolSpec("repeated-holdout", {"repeats": splits})
-    made = Preparation().ready(toy.cell(data=data, protocol=repeated))
+    made = prepare(toy.cell(data=data, protocol=repeated))
     whole = made.blocks([True] * splits)
     assert [index for first, count, _ in whole for index in range(first, first + count)] == list(range(splits))
     rest = made.blocks([False] + [True] * (splits - 1))
@@ -141,7 +142,7 @@ def test_blocks_cover_what_is_missing_and_end_where_they_always_end(splits: int)
 
 def test_training_learns_from_every_row() -> None:
     data = toy.dataset()
-    trained = train(data, "classification", ModelSpec("zero-r"), (), seed=1)
+    trained = train(toy.cell(data=data))
     shares = np.bincount(data.table.cells("y")) / 40
     assert trained.pipeline.model.predict_proba(trained.rows.table)[0] == pytest.approx(shares)
     assert trained.pipeline.target_ == "y"
@@ -149,13 +150,7 @@ def test_training_learns_from_every_row() -> None:
 
 def test_training_that_is_refused_says_why(plugin: Path) -> None:
     with pytest.raises(FitError, match="cannot be learned"):
-        train(
-            toy.dataset(),
-            "classification",
-            ModelSpec("troubled", {"how": "refuses", "when": "always"}),
-            (),
-            seed=1,
-        )
+        train(toy.troubled("refuses", "always"))
 
 
 def test_a_remembered_dataset_cannot_be_run() -> None:
@@ -163,11 +158,11 @@ def test_a_remembered_dataset_cannot_be_run() -> None:
 
     remembered = dataset_from(facts_of_dataset(toy.dataset()))
     with pytest.raises(DataError, match="not at hand"):
-        Preparation().ready(replace(toy.cell(), dataset=remembered))
+        prepare(replace(toy.cell(), dataset=remembered, planned=None))
 
 
 def test_a_block_of_leave_one_out_does_not_hold_every_row_number_of_every_split() -> None:
-    made = Preparation().ready(toy.cell(data=toy.dataset(rows=2000), protocol=ProtocolSpec("leave-one-out")))
+    made = prepare(toy.cell(data=toy.dataset(rows=2000), protocol=ProtocolSpec("leave-one-out")))
     block = made.block(62, 62)
     assert len(pickle.dumps(block.splits)) < 100_000 < 62 * 2000 * 8
     assert [split.label for split in block.splits] == [made.splits[index].label for index in range(62, 124)]

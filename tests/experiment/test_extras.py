@@ -14,7 +14,7 @@ from mlcli.core.schema import Column
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import stages_among
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import TRAINING, SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.model_text import models_from_text
@@ -45,7 +45,7 @@ def result(*args: Any, **asked: Any) -> CellResult:
 
 
 def key(one: Cell) -> str:
-    made = Preparation().ready(one)
+    made = prepare(one)
     return cell_key(one, made)
 
 

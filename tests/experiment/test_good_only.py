@@ -17,7 +17,7 @@ from mlcli.core.rows import Strata
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
@@ -149,7 +149,7 @@ def test_a_few_anomalies_are_warned_of() -> None:
 
 def test_no_anomaly_reaches_what_is_learned() -> None:
     cell = plan(Experiment((DataSpec("wdbc", task="anomaly"),), (ModelSpec("lof"),)))[-1]
-    made = Preparation().ready(cell)
+    made = prepare(cell)
     (split,) = made.splits
     assert (made.rows.labels[split.train] == 0).all()
     assert made.rows.classes == ("benign", "malignant")

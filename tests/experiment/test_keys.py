@@ -15,7 +15,7 @@ from mlcli.core.params import build
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec, StepSpec
 from mlcli.experiment.store import keys
 from mlcli.experiment.store.keys import cell_key, revisions_of, splits_digest
@@ -23,7 +23,7 @@ from tests.experiment import toy
 
 
 def key(cell: Cell) -> str:
-    made = Preparation().ready(cell)
+    made = prepare(cell)
     return cell_key(cell, made)
 
 
@@ -59,7 +59,7 @@ def test_names_budgets_and_the_form_of_asking_are_not_in_the_key() -> None:
 
 
 def test_the_labels_of_splits_are_in_the_key_since_they_are_stored() -> None:
-    made = Preparation().ready(toy.cell())
+    made = prepare(toy.cell())
     others = [replace(split, label=f"part {i}") for i, split in enumerate(made.splits)]
     assert splits_digest(others) != splits_digest(made.splits)
 

@@ -17,7 +17,7 @@ from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.learner import train
-from mlcli.experiment.run.preparation import Preparation, ReadyCell
+from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
@@ -25,6 +25,7 @@ from mlcli.protocols.labelled_share import LabelledShare
 from mlcli.results.curves import series_of
 from mlcli.results.model_results import score_result
 from tests.cli.shell import typed
+from tests.experiment import toy
 
 SHARES = (0.05, 0.1, 0.5, 1.0)
 CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)
@@ -86,7 +87,7 @@ def ready(model: str) -> tuple[Cell, ReadyCell]:
     cell = next(
         c for c in plan(Experiment((DataSpec("iris"),), (ModelSpec(model),), protocol)) if c.model.use == model
     )
-    return cell, Preparation().ready(cell)
+    return cell, prepare(cell)
 
 
 def learned(made: ReadyCell, rows: Any) -> list[Any]:
@@ -127,9 +128,7 @@ def test_rows_without_a_class_in_the_file_are_learned_from_where_that_is_accepte
     path = tmp_path / "few.csv"
     path.write_text("\n".join(["size,kind", *lines]) + "\n")
     dataset = load(str(path))
-    plain, taught = (
-        train(dataset, "classification", ModelSpec(use), (), 1) for use in ("naive-bayes", "self-training")
-    )
+    plain, taught = (train(toy.cell(use, dataset)) for use in ("naive-bayes", "self-training"))
     assert len(plain.rows) == len(taught.rows) == 10
     assert plain.pipeline.model.class_totals_.sum() == 10
     model = taught.pipeline.model

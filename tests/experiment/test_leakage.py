@@ -13,7 +13,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed
 from mlcli.core.tables import Table
 from mlcli.experiment.run.judge import judge
-from mlcli.experiment.run.preparation import Preparation, ReadyCell
+from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
@@ -39,7 +39,7 @@ def ready(kind: str, model: str) -> tuple[Cell, ReadyCell]:
         (DATA[kind],), (ModelSpec(model, quick(model)),), ProtocolSpec("holdout", {"test_share": 0.3})
     )
     cell = next(cell for cell in plan(asked) if cell.model.use == model)
-    return cell, Preparation().ready(cell)
+    return cell, prepare(cell)
 
 
 def spoiled(rows: Any, which: np.ndarray[Any, Any]) -> Any:

@@ -40,7 +40,7 @@ from tests.experiment import toy
 
 def made(data: Dataset | None = None, kind: str = "classification") -> SavedModel:
     data = data or toy.dataset()
-    return SavedModel.of(train(data, kind, ModelSpec("zero-r"), (), seed=1), data, seed=1)
+    return SavedModel.of(train(toy.cell(data=data, kind=kind)), data, seed=1)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import judge
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
@@ -155,7 +155,7 @@ def test_the_schema_accepts_what_reading_does(validator: Draft202012Validator, t
 def key(params: dict[str, Any], model: str = "bagging") -> str:
     """The key of a cell in the store."""
     cell = toy.cell(model, params=params)
-    made = Preparation().ready(cell)
+    made = prepare(cell)
     return cell_key(cell, made)
 
 
@@ -194,7 +194,7 @@ def test_a_wrapper_is_skipped_where_the_model_in_it_cannot_do_the_kind() -> None
 
 
 def test_steps_inside_learn_from_training_rows_alone() -> None:
-    made = Preparation().ready(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 3})))
+    made = prepare(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 3})))
     (split,) = made.splits
     other = replace(made, rows=spoiled(made.rows, split.test[TRUSTED:]))
     before, after = (judge(one.block(0, 1)).results[0].answers["test"].arrays() for one in (made, other))
@@ -205,7 +205,7 @@ def test_steps_inside_learn_from_training_rows_alone() -> None:
 
 
 def test_each_bag_has_steps_of_its_own() -> None:
-    made = Preparation().ready(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 2})))
+    made = prepare(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 2})))
     first, second = made.learner.fitted(made.rows, 0).model.models_
     scaled = [next(step for step in one.steps if step.id == "standardise") for one in (first, second)]
     assert not np.array_equal(scaled[0].mean_, scaled[1].mean_)

@@ -16,14 +16,13 @@ from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
     Budget,
-    Cell,
     DataSpec,
     Experiment,
     ModelSpec,
     ProtocolSpec,
     StepSpec,
 )
-from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.table import BY_NAME
 
@@ -31,9 +30,7 @@ IRIS = (DataSpec("iris"),)
 KNN = ModelSpec("knn")
 
 
-def cells_of(
-    *models: ModelSpec, data: tuple[DataSpec, ...] = IRIS, protocol: ProtocolSpec | None = None
-) -> list[Cell]:
+def cells_of(*models: ModelSpec, data: tuple[DataSpec, ...] = IRIS, protocol: ProtocolSpec | None = None) -> Plan:
     return plan(Experiment(data=data, models=models, protocol=protocol))
 
 
@@ -150,7 +147,7 @@ def saved(tmp_path: Path) -> ModelSpec:
     cell = cells_of(ModelSpec("knn", {"k": 3}))[1]
     assert isinstance(cell.dataset, Dataset)
     path = tmp_path / "near.mlcli"
-    learned = train(cell.dataset, cell.kind, cell.model, cell.steps, seed=1)
+    learned = train(cell)
     save_model(path, SavedModel.of(learned, cell.dataset, seed=1))
     return ModelSpec("", saved=path, label="near.mlcli")
 

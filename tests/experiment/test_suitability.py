@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> DataSpec:
     return DataSpec(str(path), target="y")
 
 
-def cell_of(use: str, cells: list[Cell]) -> Cell:
+def cell_of(use: str, cells: Sequence[Cell]) -> Cell:
     return next(cell for cell in cells if cell.model.use == use)
 
 

@@ -14,15 +14,15 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.rows import Strata
 from mlcli.experiment.run.judge import judge
-from mlcli.experiment.run.preparation import Preparation
-from mlcli.experiment.spec.cells import SELECTED, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.spec.plan import plan
+from mlcli.experiment.run.preparation import prepare
+from mlcli.experiment.spec.cells import SELECTED, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
+from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.protocols.train_validation_test import TrainValidationTest
 
 USE = "train-validation-test"
 
 
-def cells(*models: ModelSpec, **shares: float) -> list[Cell]:
+def cells(*models: ModelSpec, **shares: float) -> Plan:
     return plan(Experiment((DataSpec("wine"),), models, ProtocolSpec(USE, shares)))
 
 
@@ -34,7 +34,7 @@ def test_all_models_become_one_that_is_chosen() -> None:
 
 def test_shares_are_of_all_rows() -> None:
     _, chosen = cells(ModelSpec("lda"), ModelSpec("knn"), validation_share=0.3, test_share=0.4)
-    ready = Preparation().ready(chosen)
+    ready = prepare(chosen)
     (split,) = ready.splits
     assert len(split.test) == round(0.4 * 178)
     assert chosen.model.params["inner"] == {"use": "stratified-holdout", "test_share": pytest.approx(0.5)}
@@ -43,7 +43,7 @@ def test_shares_are_of_all_rows() -> None:
 def test_the_winner_is_refitted_and_judged_as_scikit_learn_does() -> None:
     one_neighbour = ModelSpec("knn", {"k": 1}, steps=())
     _, chosen = cells(ModelSpec("lda", steps=()), one_neighbour)
-    ready = Preparation().ready(chosen)
+    ready = prepare(chosen)
     (result,) = judge(ready.block(0, 1)).results
     (split,) = ready.splits
     X, y = ready.rows.table.numbers, ready.rows.y
@@ -57,7 +57,7 @@ def test_the_winner_is_refitted_and_judged_as_scikit_learn_does() -> None:
 
 def test_labels_of_test_rows_do_not_change_what_is_chosen() -> None:
     _, chosen = cells(ModelSpec("lda"), ModelSpec("knn"), ModelSpec("decision-tree", steps=(StepSpec("pca"),)))
-    ready = Preparation().ready(chosen)
+    ready = prepare(chosen)
     (split,) = ready.splits
     y = ready.rows.y.copy()
     y[split.test] = (y[split.test] + 1) % 3

@@ -12,6 +12,7 @@ from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import Cell, CellResult, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.datasets import cell_on
 
 FIVE_FOLDS = ProtocolSpec("k-fold", {"folds": 5, "repeats": 1})
 
@@ -47,7 +48,8 @@ def cell(model: str = "zero-r", data: Dataset | None = None, **more: Any) -> Cel
     params = more.pop("params", {})
     settled: dict[str, Any] = {"kind": "classification", "steps": (), "protocol": FIVE_FOLDS, "seed": 1}
     label = more.pop("label", "")
-    return Cell(dataset=data or dataset(), model=ModelSpec(model, params, label=label), **(settled | more))
+    made = data or dataset()
+    return cell_on(Cell(dataset=made, model=ModelSpec(model, params, label=label), **(settled | more)), made)
 
 
 def troubled(how: str, when: str = "first-row-hidden", **more: Any) -> Cell:

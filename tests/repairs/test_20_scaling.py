@@ -75,7 +75,7 @@ def test_the_same_holds_inside_other_models(text: str, expected: int) -> None:
 def test_a_fit_keeps_the_planned_steps_inside(inside: str, expected: int) -> None:
     cell = planned(f"{{use: bagging, params: {{base: {{use: knn, steps: {inside}}}, bags: 2}}}}", "iris")
     assert isinstance(cell.dataset, Dataset)
-    bagging = train(cell.dataset, cell.kind, cell.model, cell.steps, seed=1).pipeline.model
+    bagging = train(cell).pipeline.model
     for member in getattr(bagging, "models_"):  # noqa: B009
         assert [step.id for step in member.all_steps()].count("standardise") == expected
 

@@ -21,8 +21,7 @@ from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.step import Step
 from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
-from mlcli.data.dataset import Dataset
-from mlcli.experiment.spec.cells import ModelSpec, Stages, StepSpec
+from mlcli.experiment.spec.cells import Cell, ModelSpec, Stages, StepSpec
 from mlcli.tasks.table import kind_named
 
 DEFAULTS = {"shortcuts": True, "stages": False, "training": False}
@@ -120,10 +119,12 @@ class Trained:
     seconds: float
 
 
-def train(dataset: Dataset, kind: str, model: ModelSpec, steps: tuple[StepSpec, ...], seed: int) -> Trained:
-    """Let a model learn from all rows of a dataset that its kind of task learns from."""
-    data = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
-    learner = Learner(dataset.content, with_nested_steps(model, steps, kind, dataset.schema), steps, seed)
+def train(cell: Cell) -> Trained:
+    """Let the model of a cell learn from all rows of its dataset that its kind of task learns from."""
+    assert cell.planned is not None, "only a planned cell has rows"
+    data, dataset = cell.planned.all_rows, cell.dataset
+    model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
+    learner = Learner(dataset.content, model, cell.steps, cell.seed)
     rows = data.task.rows_to_keep(learner.pipeline().final, data)
     with stdout_as_stderr(), one_blas_thread(), cores_for_a_fit(cores()), captured_warnings() as warned:
         started = seconds_of_work()

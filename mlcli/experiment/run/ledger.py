@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.run.cell_progress import CellProgress, seconds_left
 from mlcli.experiment.run.judge import BlockOutcome, Failure, message_of, trace_of
-from mlcli.experiment.run.preparation import Block, Preparation
+from mlcli.experiment.run.preparation import Block, prepare
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.store.codec import encoded
@@ -54,7 +54,6 @@ class Ledger:
         self._watched = watched
         self._on_progress = on_progress
         self._cells = cells
-        self._preparation = Preparation()
         by_key: dict[str, CellProgress] = {}
         self._progress_of: list[CellProgress] = []
         for cell in cells:
@@ -126,7 +125,7 @@ class Ledger:
             progress.end("skipped", cell.skipped)
             return progress
         try:
-            progress.ready = self._preparation.ready(cell)
+            progress.ready = prepare(cell)
             progress.notes = progress.ready.notes
             progress.foreign = any(not _is_our_own(cls) for _, cls in progress.ready.learner.parts())
             if self._store is not None:

@@ -1,4 +1,4 @@
-"""Cells made ready: their rows and their splits, shared among cells that meet the same ones."""
+"""Cells made ready to run: what learns in them, with the rows and splits of their plan, block by block."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, FitError, ModelFileError
-from mlcli.core.params import settings
-from mlcli.core.seeds import digest, rng_for
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.learner import Learner, SavedLearner, captured_warnings, with_nested_steps
+from mlcli.experiment.run.learner import Learner, SavedLearner, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
-from mlcli.protocols._base import DealtSplits, Protocol, Split, warn_of_few_judged
-from mlcli.tasks.table import kind_named
+from mlcli.protocols._base import DealtSplits, Split
 
 BLOCKS_PER_CELL = 32
 """A cell of many splits is judged and stored in about this many blocks."""
@@ -104,52 +100,21 @@ class ReadyCell:
         return Block(self.learner, self.rows, first, some, closed_form)
 
 
-class Preparation:
-    """Makes cells ready; cells of the same dataset, protocol and seed share their rows and splits."""
-
-    def __init__(self) -> None:
-        self._rows: dict[tuple[str, str], Any] = {}
-        self._splits: dict[str, tuple[Sequence[Split], bool, tuple[str, ...]]] = {}
-
-    def ready(self, cell: Cell) -> ReadyCell:
-        """A cell with its rows and splits."""
-        dataset = cell.dataset
-        if not isinstance(dataset, Dataset):
-            hint = "name its file to run it again"
-            raise DataError(f"the rows of dataset '{dataset.name}' are not at hand", hint=hint)
-        if cell.model.saved is not None:
-            return _ready_saved(cell.model.saved, dataset)
-        rows = self._rows_of(dataset, cell.kind)
-        model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
-        asked = cell.shortcuts, cell.stages, cell.training
-        learner = Learner(dataset.content, model, cell.steps, cell.seed, *asked)
-        splits, pooled, notes = self._splits_of(cell, rows)
-        return ReadyCell(learner, rows, splits, pooled, (*learner.without_effect(rows), *notes))
-
-    def _rows_of(self, dataset: Dataset, kind: str) -> Any:
-        same = (dataset.content, kind)
-        if same not in self._rows:
-            rows = kind_named(kind).rows.from_table(dataset.table, dataset.schema)
-            cuttable = not rows.stay_whole and rows.weights.any()
-            self._rows[same] = rows.counted() if cuttable else rows
-        return self._rows[same]
-
-    def _splits_of(self, cell: Cell, rows: Any) -> tuple[Sequence[Split], bool, tuple[str, ...]]:
-        protocol: Protocol = cell.protocol.built()
-        seeded_by = (
-            cell.dataset.content,
-            protocol.id,
-            settings(effective(protocol, rows.task.noun)),
-            cell.seed,
+def prepare(cell: Cell) -> ReadyCell:
+    """A cell with its rows and splits, which it shares with the other cells of its dataset."""
+    dataset = cell.dataset
+    if isinstance(dataset, Dataset) and cell.model.saved is not None:
+        return _ready_saved(cell.model.saved, dataset)
+    if cell.planned is None:
+        raise DataError(
+            f"the rows of dataset '{dataset.name}' are not at hand", hint="name its file to run it again"
         )
-        same = digest(cell.kind, *seeded_by)
-        if same not in self._splits:
-            with captured_warnings() as notes:
-                splits = protocol.splits(rows.strata(), rng_for("splits", *seeded_by))
-                if not protocol.asks_only_learned_rows():
-                    warn_of_few_judged(splits, rows.strata(), pooled=protocol.pooled)
-            self._splits[same] = (splits, protocol.pooled, tuple(notes))
-        return self._splits[same]
+    rows = cell.planned.rows
+    model = with_nested_steps(cell.model, cell.steps, cell.kind, dataset.schema)
+    learner = Learner(dataset.content, model, cell.steps, cell.seed, cell.shortcuts, cell.stages, cell.training)
+    divided = cell.planned.splits_by(cell.protocol, cell.seed)
+    notes = (*learner.without_effect(rows), *divided.warnings)
+    return ReadyCell(learner, rows, divided.splits, divided.pooled, notes)
 
 
 def _ready_saved(path: Path, dataset: Dataset) -> ReadyCell:

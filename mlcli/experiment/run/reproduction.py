@@ -25,9 +25,10 @@ from mlcli.data.recipe import Recipe
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts
+from mlcli.experiment.spec.datasets import cell_on
 from mlcli.experiment.store.keys import cell_key
 
 OTHER_KEY = "its key is another: splits, parameters or the revision of a method have changed since"
@@ -106,7 +107,7 @@ def _cell(cell: Cell, dataset: Dataset | str) -> Cell | str:
     """The cell with its rows, or why there are none."""
     if isinstance(dataset, str):
         return dataset
-    return replace(cell, dataset=replace(dataset, name=cell.dataset.name))
+    return cell_on(cell, replace(dataset, name=cell.dataset.name))
 
 
 def _compared(before: CellResult, after: CellResult) -> RepeatedCell:
@@ -120,10 +121,9 @@ def _compared(before: CellResult, after: CellResult) -> RepeatedCell:
 def _key(cell: Cell) -> str:
     """The key that the store would give the cell now; none where it cannot even be made ready."""
     try:
-        ready = Preparation().ready(cell)
+        return cell_key(cell, prepare(cell))
     except MlcliError:
         return ""
-    return cell_key(cell, ready)
 
 
 def dataset_as_it_was(cell: Cell) -> Dataset | str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mlcli.core.step import Step
     from mlcli.data.sidecar import Sidecar
     from mlcli.data.source import Source
+    from mlcli.experiment.spec.datasets import PlannedDataset
     from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
@@ -263,6 +264,8 @@ class Cell:
     average: str = ""
     learned_rows: int = 0
     """How many of the rows that it is asked about a saved model has learned from."""
+    planned: PlannedDataset | None = field(default=None, repr=False)
+    """The rows of the dataset and their splits; None in a stored run and for a saved model."""
 
     @property
     def label(self) -> str:

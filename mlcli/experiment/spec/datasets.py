@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.core.answers import Answers
+from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, Faults, Problem, UsageError, raise_all
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import RowsOfTable, Strata
+from mlcli.core.seeds import rng_for
 from mlcli.core.written import MOST_FOUND
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Sidecar
-from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
 from mlcli.metrics.registry import class_names_for, metric_named
-from mlcli.protocols._base import Protocol
+from mlcli.protocols._base import Protocol, Split, warn_of_few_judged
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 if TYPE_CHECKING:
@@ -33,13 +36,47 @@ Judged = tuple[type[Answers], Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
+class PlannedSplits:
+    """The splits of a dataset by one protocol, and what the protocol warned of while making them."""
+
+    splits: Sequence[Split]
+    pooled: bool
+    """Whether metrics are taken over the predictions of all splits at once."""
+    warnings: dict[str, type[Warning]]
+    """The category of each warning, by its text."""
+
+
+@dataclass(frozen=True, eq=False)
 class PlannedDataset:
-    """A dataset with what its cells share: how it was asked for, its kind of task, what protocols see of it."""
+    """A dataset with what all of its cells share: its kind of task, its rows and its splits, each made once."""
 
     spec: DataSpec
     dataset: Dataset
     kind: Kind
+    all_rows: RowsOfTable
+    """The rows that have a target, or all rows where the kind of task needs none."""
+    rows: RowsOfTable
+    """The rows that are split: those whose weight is not 0."""
     strata: Strata
+    """What protocols see of the rows."""
+    made_splits: dict[str, PlannedSplits] = field(default_factory=dict, repr=False)
+
+    def splits_by(self, spec: ProtocolSpec, seed: int) -> PlannedSplits:
+        """The splits by a protocol, made at the first call; rows that cannot be split are refused."""
+        protocol: Protocol = spec.built()
+        params = settings(effective(protocol, self.rows.task.noun))
+        key = repr((protocol.id, params, seed))
+        if key not in self.made_splits:
+            rng = rng_for("splits", self.dataset.content, protocol.id, params, seed)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("always", UserWarning)
+                splits = protocol.splits(self.strata, rng)
+                if splits and not protocol.asks_only_learned_rows():
+                    warn_of_few_judged(splits, self.strata, pooled=protocol.pooled)
+            categories = {str(one.message): one.category for one in caught}
+            self.made_splits[key] = PlannedSplits(splits, protocol.pooled, categories)
+        return self.made_splits[key]
 
     @property
     def name(self) -> str:
@@ -92,26 +129,35 @@ def planned_datasets(
     return [_distinctly_named(planned, datasets) for planned in datasets]
 
 
-def planned_dataset(spec: DataSpec, dataset: Dataset) -> PlannedDataset:
-    """A dataset that is loaded, with its kind of task."""
-    kind = kind_named(dataset.task) if dataset.task else kind_of(dataset.schema)
+def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) -> PlannedDataset:
+    """A loaded dataset with its kind of task, unless that is given, and its rows."""
+    kind = kind or (kind_named(dataset.task) if dataset.task else kind_of(dataset.schema))
     if kind is None:
         hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
         raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
     try:
-        rows = kind.rows.from_table(dataset.table, dataset.schema)
+        all_rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
         places = (", ".join(filter(None, (dataset.name, one.where))) for one in error.problems)
         placed = (replace(one, where=place) for one, place in zip(error.problems, places, strict=True))
         raise DataError(*placed) from None
-    judged = rows if rows.stay_whole or not rows.weights.any() else rows.counted()
-    strata, notes = judged.strata(), list(dataset.notes)
+    whole = all_rows.stay_whole or not all_rows.weights.any()
+    rows = all_rows if whole else all_rows.counted()
+    strata, notes = rows.strata(), list(dataset.notes)
     if kind.protocol_without_labels and strata.strata is None:
         notes.append(NO_LABELS.format(kind.protocol_without_labels))
-    if len(judged) < len(rows):
-        notes.append(f"rows of weight 0 are left out: {len(rows) - len(judged)} of {len(rows)}")
+    if len(rows) < len(all_rows):
+        notes.append(f"rows of weight 0 are left out: {len(all_rows) - len(rows)} of {len(all_rows)}")
     dataset = dataset if len(notes) == len(dataset.notes) else replace(dataset, notes=tuple(notes))
-    return PlannedDataset(spec, dataset, kind, strata)
+    return PlannedDataset(spec, dataset, kind, all_rows, rows, strata)
+
+
+def cell_on(cell: Cell, dataset: Dataset) -> Cell:
+    """A cell with the rows of its dataset, which those of a stored run lack."""
+    if cell.planned is not None or cell.model.saved is not None:
+        return replace(cell, dataset=dataset)
+    planned = planned_dataset(DataSpec(dataset.name), dataset, kind_named(cell.kind))
+    return replace(cell, dataset=dataset, planned=planned)
 
 
 def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None, *, any_rows: bool = False) -> ProtocolSpec:

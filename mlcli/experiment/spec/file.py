@@ -57,9 +57,9 @@ def check(path: Path) -> list[Problem]:
 
 def _all_problems(experiment: Experiment, problems: list[Problem]) -> list[Problem]:
     """What was found while reading, and what shows when the legal rest is planned."""
-    from mlcli.experiment.spec.plan import planned_cells
+    from mlcli.experiment.spec.plan import plan_with_faults
 
-    _, faults = planned_cells(experiment)
+    _, faults = plan_with_faults(experiment)
     every = dict.fromkeys([*problems, *faults.problems()])
     return sorted(every, key=lambda problem: _position(problem, str(experiment.source)))
 

@@ -1,15 +1,16 @@
-"""From an experiment to its cells: every dataset with every model, all defaults resolved, nothing run."""
+"""From an experiment to its plan: every dataset with every model, all defaults resolved, nothing run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.insertion import after, missing_steps
+from mlcli.core.issues import Issue
 from mlcli.core.names import nearest
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
@@ -64,15 +65,54 @@ TWICE = "stands here twice, with the same parameters"
 ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
 
 
-def plan(experiment: Experiment) -> list[Cell]:
-    """The cells of an experiment: by dataset, baselines first, then models as written; every problem at once."""
-    cells, faults = planned_cells(experiment)
+@dataclass(frozen=True)
+class PlannedIssue:
+    """Something that the audit found in a dataset as a protocol splits it."""
+
+    dataset: str
+    protocol: str
+    issue: Issue
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(Sequence[Cell]):
+    """What will be run: the cells of an experiment, in order, with the rows and the splits of their datasets."""
+
+    experiment: Experiment
+    cells: tuple[Cell, ...]
+    issues: tuple[PlannedIssue, ...] = ()
+    """What the audit found, once ``checks.audit.with_issues`` has looked."""
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @overload
+    def __getitem__(self, index: int) -> Cell: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Cell, ...]: ...
+    def __getitem__(self, index: int | slice) -> Cell | tuple[Cell, ...]:
+        return self.cells[index]
+
+    def with_cells(self, cells: Iterable[Cell]) -> Plan:
+        """The same plan for some of its cells, or for changed ones."""
+        return replace(self, cells=tuple(cells))
+
+    @property
+    def split_warnings(self) -> list[str]:
+        """What protocols cannot do well with the rows of their datasets."""
+        found = (one for one in self.issues if one.issue.code == "splitting")
+        return [f"{one.dataset}, {one.protocol}: {one.issue.sentence}" for one in found]
+
+
+def plan(experiment: Experiment) -> Plan:
+    """The plan of an experiment: by dataset, baselines first, then models as written; every problem at once."""
+    made, faults = plan_with_faults(experiment)
     faults.raise_any(ExperimentError if experiment.source else UsageError)
-    return cells
+    return made
 
 
-def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
-    """The cells of an experiment as far as they can be planned, and everything that is wrong with it."""
+def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
+    """An experiment as far as it can be planned, and everything that is wrong with it."""
     faults = Faults()
     with faults.collected():
         if experiment.seed > MAX_SEED:
@@ -102,7 +142,7 @@ def planned_cells(experiment: Experiment) -> tuple[list[Cell], Faults]:
     with faults.collected():
         if experiment.stages and cells and not any(cell.stages or cell.model.stages is not None for cell in cells):
             raise no_stages("none of the models has stages")
-    return cells, faults
+    return Plan(experiment, tuple(cells)), faults
 
 
 def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
@@ -218,6 +258,7 @@ def _cells(
             skipped=skipped,
             average=experiment.average,
             learned_rows=learned,
+            planned=None if model.saved is not None else planned,
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import MlcliError
-from mlcli.experiment.run.preparation import Preparation
+from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.database import damage_as_store_error
@@ -64,8 +64,7 @@ class MeasuredCell:
 def estimates(cells: Sequence[Cell], store: Store) -> list[CellEstimate]:
     """What each cell may take."""
     seen = list(_measured_cells(store))
-    preparation = Preparation()
-    return [CellEstimate() if cell.skipped else _estimate(cell, store, seen, preparation) for cell in cells]
+    return [CellEstimate() if cell.skipped else _estimate(cell, store, seen) for cell in cells]
 
 
 def work_left(cells: Sequence[Cell], place: Path) -> float:
@@ -76,14 +75,14 @@ def work_left(cells: Sequence[Cell], place: Path) -> float:
         return sum(one.seconds or 0.0 for one in estimates(cells, store))
 
 
-def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell], preparation: Preparation) -> CellEstimate:
+def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell]) -> CellEstimate:
     try:
-        ready = preparation.ready(cell)
+        prepared = prepare(cell)
     except MlcliError:
         return CellEstimate()
-    found = store.find(cell_key(cell, ready))
+    found = store.find(cell_key(cell, prepared))
     (stored,) = (0,) if found is None else store.database.one(STORED_SPLITS, found)
-    splits, facts = len(ready.splits), json.loads(json.dumps(facts_of_cell(cell)))
+    splits, facts = len(prepared.splits), json.loads(json.dumps(facts_of_cell(cell)))
     for names in NEAREST:
         alike = [one for one in seen if all(one.facts[name] == facts[name] for name in names)]
         if alike:

@@ -18,6 +18,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.datasets import cell_on
 from mlcli.report.views.kinds.clustering import cluster_profile, in_plane_and_space
 from mlcli.report.views.kinds.density import ACROSS, UPWARDS
 from mlcli.report.views.kinds.supervised import MOST_CLASSES, outputs_of, regions
@@ -44,7 +45,7 @@ OTHERS = "all other columns as in a usual row; points: rows that it has not lear
 
 def inspection_of(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
-    cell = replace(one.cell, dataset=data)
+    cell = cell_on(one.cell, data)
     if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
         return []
     with one_blas_thread():
@@ -129,7 +130,7 @@ def rows_described(one: ModelResult, name: str, data: Dataset) -> list[findings.
     cell = one.cell
     if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
         return []
-    trained = train(data, cell.kind, cell.model, cell.steps, cell.seed)
+    trained = train(cell_on(cell, data))
     shown: findings.Explanation = named(kind_named(cell.kind).described_at)(trained)
     return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
