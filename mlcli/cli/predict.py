@@ -48,6 +48,7 @@ def predict_command(
     """
     from mlcli.cli._outputs import safe_cell, without_controls, write_rows
     from mlcli.cli.explain import show_explained, warn_of_unlike
+    from mlcli.core.pipeline import decision_in_words
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.columns import predictions_of
 
@@ -73,8 +74,8 @@ def predict_command(
         answers = predictions_of(
             saved, rows, probabilities=probabilities, evidence=log_density, confidence=confidence
         )
-    if reading := saved.pipeline.final.reading():
-        remark(reading)
+    if rule := decision_in_words(saved.pipeline):
+        remark(rule)
     for name in rows.extra:
         if name in (ROW, *answers):
             remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")

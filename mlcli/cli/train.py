@@ -54,6 +54,7 @@ def train_command(
 
     from mlcli.cli._console import remark, show_as
     from mlcli.cli._progress import watched
+    from mlcli.core.pipeline import answer_to
     from mlcli.data.dataset import Dataset
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
@@ -68,7 +69,7 @@ def train_command(
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
     with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
         learned = train(cell)
-    answers = tuple(found for question in ask or () for found in learned.pipeline.final.answer_to(question))
+    answers = tuple(found for question in ask or () for found in answer_to(learned.pipeline, question))
     show_as(format, trained_of, trained_as_json, cell, learned, answers)
     pages.write(lambda: trained_of(cell, learned, answers))
     if output is not None:

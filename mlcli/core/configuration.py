@@ -17,6 +17,7 @@ from mlcli.core.params import (
     Place,
     build,
     by_name,
+    models_inside,
     nowhere,
     parameter_at,
     parameters,
@@ -202,7 +203,7 @@ def parts_of(model: Model) -> Iterator[tuple[str, type]]:
     parts: tuple[Step | Model, ...] = (*model.all_steps(), model.final)
     for part in parts:
         yield part.id, type(part)
-        for inside in part.nested():
+        for inside in models_inside(part):
             yield from parts_of(inside)
 
 

@@ -42,10 +42,10 @@ def refuse_unlearnable(data: Any) -> None:
     refuse_extremes(data.table, data.weights)
 
 
-def refuse_beyond_memory(model: Any, table: Table) -> None:
+def refuse_beyond_memory(model: Any, table: Table, bytes_per_pair: float) -> None:
     """Refuse a table of which a method would make more copies, or pairs of rows, than memory holds."""
     needed, there = COPIES * (table.numbers.nbytes + table.codes.nbytes), memory()
-    pairs = model.bytes_per_pair * len(table) ** 2
+    pairs = bytes_per_pair * len(table) ** 2
     if pairs > there:
         what = f"{model.name} needs about {size(pairs)} of memory for the pairs of {len(table):,} rows"
         hint = "learn from fewer rows: the step sample-rows takes a share of them"

@@ -6,22 +6,34 @@ task of the rows then fits the model behind the steps, or asks it for answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
+from mlcli.core.abilities import (
+    AnswersQuestions,
+    CountsParameters,
+    DecidesByRule,
+    ExplainsTask,
+    Generative,
+    LeaveOneOut,
+    RowExplainer,
+    SeesRowNumbers,
+    bytes_per_pair,
+    methods_with,
+)
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
-from mlcli.core.errors import FitError
+from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
-from mlcli.core.tables import Table
+from mlcli.core.tables import Rows, Table
 
 WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"
 
@@ -34,7 +46,7 @@ class Pipeline(Model):
     """
 
     steps: tuple[Step, ...] = ()
-    model: Any = field(default=None)
+    model: Any
 
     @property
     def name(self) -> str:
@@ -58,17 +70,6 @@ class Pipeline(Model):
         """The steps, and those of a pipeline behind them."""
         return (*self.steps, *self.model.all_steps())
 
-    def fit_steps(self, data: Any, rng: np.random.Generator) -> Any:
-        """Fit the steps in order; the rows as they leave them."""
-        self.columns_, self.target_ = data.table.columns, data.target
-        for step in self.steps:
-            if step.gives_weights and not self.model.accepts.weights:
-                what = f"{step.id} weighs rows, and {self.name} takes every row alike"
-                raise FitError(what, hint=WITHOUT_WEIGHTS)
-            step.learn(data, rng)
-            data = step.training_rows(data.transformed(step.apply), rng)
-        return self.model.fit_steps(data, rng)
-
     def prepared(self, table: Table) -> Table:
         """The table as the model sees it; numbers that no model could multiply are refused."""
         refuse_extremes(table, np.ones(len(table)))
@@ -77,54 +78,67 @@ class Pipeline(Model):
         prepared: Table = self.model.prepared(table)
         return prepared
 
-    def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
-        """Rows that the model draws, as they would stand in the file, the columns in its order."""
-        drawn: Table = self.model.sample_rows(n, rng)
-        for step in reversed(self.steps):
-            drawn = step.undone(drawn, rng)
-        place = {column.name: place for place, column in enumerate(self.columns_)}
-        parts = sorted(drawn.parts(), key=lambda part: place.get(part[0].name, len(place)))
-        return Table.of(parts, len(drawn))
-
     @property
     def has_closed_form(self) -> bool:
         """Whether the model may have answers to all parts of a round without being fitted to each."""
-        return type(self.model).held_out is not Model.held_out
+        return isinstance(self.final, LeaveOneOut)
 
-    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...] = ()) -> HeldOut | None:
+    def held_out(self, data: Any, round_: Round) -> HeldOut | None:
         """The model's answers to every part at once, the steps learned anew for each; None: fit."""
-        if not self.has_closed_form or len(getattr(data, "unlabelled", None) or ()):
+        final, steps = self.final, self.all_steps()
+        if not isinstance(final, LeaveOneOut) or len(getattr(data, "unlabelled", None) or ()):
             return None
-        if any(step.columns is not None or step.changes_rows for step in self.steps):
+        if any(step.columns is not None or step.changes_rows for step in steps):
             return None
-        refuse_beyond_memory(self.final, data.table)
-        held: HeldOut | None = self.model.held_out(data, round_, (*steps, *self.steps))
+        refuse_beyond_memory(final, data.table, bytes_per_pair(final))
+        held = final.held_out(data, round_, steps)
         return None if held is None else refusing_not_finite(held, round_)
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned, then what its kind of task has noted."""
         steps = (section for step in self.steps for section in step.explain())
-        return (*steps, *self.model.explain(), *self.model.explain_task())
+        of_task = self.model.explain_task() if isinstance(self.model, ExplainsTask) else ()
+        return (*steps, *self.model.explain(), *of_task)
 
     def fresh(self) -> Self:
         """The same configuration with nothing learned."""
         return type(self)(steps=tuple(step.fresh() for step in self.steps), model=self.model.fresh())
 
 
+def fit_steps(model: Model, rows: RowsOfTable, rng: np.random.Generator) -> RowsOfTable:
+    """Fit the steps of a model in order; the rows as the model behind them sees them."""
+    while isinstance(model, Pipeline):
+        model.columns_, model.target_ = rows.table.columns, rows.target
+        for step in model.steps:
+            if step.gives_weights and not model.model.accepts.weights:
+                what = f"{step.id} weighs rows, and {model.name} takes every row alike"
+                raise FitError(what, hint=WITHOUT_WEIGHTS)
+            step.learn(rows, rng)
+            rows = step.training_rows(rows.transformed(step.apply), rng)
+        model = model.model
+    return rows
+
+
 def learn(model: Model, rows: RowsOfTable, rng: np.random.Generator) -> None:
     """Fit the steps of a model in order, then the model behind them, to what its kind of task lets it see."""
     task, final = rows.task, model.final
     given = task.training_view(model, rows)
-    prepared = model.fit_steps(given, rng)
-    refuse_beyond_memory(final, prepared.table)
+    prepared = fit_steps(model, given, rng)
+    refuse_beyond_memory(final, prepared.table, bytes_per_pair(final))
     task.learn(final, given if prepared is given else task.training_view(final, prepared), rng)
     task.annotate(final, prepared, given, model.all_steps())
+
+
+def final_for(model: Model, row_numbers: Rows) -> Model:
+    """The model behind the steps, as it is asked about the rows of a file with these numbers."""
+    final = model.final
+    return final.for_rows(row_numbers) if isinstance(final, SeesRowNumbers) else final
 
 
 def predict_rows(model: Model, rows: RowsOfTable) -> Answers:
     """The answers of a fitted model about rows, which its steps prepare first."""
     prepared = rows.with_table(model.prepared(rows.table))
-    answers: Answers = rows.task.predict_rows(model.final.for_rows(rows.rows), prepared)
+    answers: Answers = rows.task.predict_rows(final_for(model, rows.rows), prepared)
     return answers
 
 
@@ -137,3 +151,44 @@ def answers_from_held_out(model: Model, rows: RowsOfTable, round_: Round, held: 
     """The answers about all rows, made from predictions in closed form."""
     answers: Answers = rows.task.answers_from_held_out(model.final, rows, round_, held)
     return answers
+
+
+def explain_row(model: Model, table: Table) -> Explanation:
+    """How a fitted model arrives at its answer about one row, or one sequence; empty if it cannot explain it."""
+    final = model.final
+    return final.explain_answer(model.prepared(table)) if isinstance(final, RowExplainer) else ()
+
+
+def adjustable_parameters(model: Model, table: Table) -> float | None:
+    """How many parameters a fit to a table has adjusted; None if the method does not count them."""
+    final = model.final
+    return final.adjustable_parameters(model.prepared(table)) if isinstance(final, CountsParameters) else None
+
+
+def decision_in_words(model: Model) -> str:
+    """The rule by which the answers of a fitted model are decided; empty if there is none."""
+    return model.final.decision_in_words() if isinstance(model.final, DecidesByRule) else ""
+
+
+def answer_to(model: Model, question: str) -> Explanation:
+    """The answer to a question in the notation of probability; models that answer none are refused."""
+    final = model.final
+    if isinstance(final, AnswersQuestions):
+        return final.answer_to(question)
+    hint = f"methods that do: {', '.join(methods_with(AnswersQuestions))}, such as --ask 'P(a | b=x)'"
+    raise DataError(f"{model.name} answers no questions", hint=hint)
+
+
+def sample_rows(model: Model, n: int, rng: np.random.Generator) -> Table:
+    """Rows drawn from a fitted model, as they would be in the file; only generative models can draw rows."""
+    if not isinstance(model, Pipeline):
+        if isinstance(model, Generative):
+            return model.sample_rows(n, rng)
+        hint = f"methods that are: {', '.join(methods_with(Generative))}"
+        raise DataError(f"{model.name} is not a generative model", hint=hint)
+    drawn = sample_rows(model.model, n, rng)
+    for step in reversed(model.steps):
+        drawn = step.undone(drawn, rng)
+    places = {column.name: place for place, column in enumerate(model.columns_)}
+    parts = sorted(drawn.parts(), key=lambda part: places.get(part[0].name, len(places)))
+    return Table.of(parts, len(drawn))

@@ -68,7 +68,7 @@ class Among:
 
 @dataclass(frozen=True)
 class ByRows:
-    """A range that follows from training rows: the model says it (``Model.search_range``)."""
+    """A range that follows from training rows: the model says it (``SearchRanges``)."""
 
     simpler: Simpler = ""
     unasked: bool = True

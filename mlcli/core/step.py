@@ -13,7 +13,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, Problem, UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.names import did_you_mean, free_name
-from mlcli.core.params import learned, models_inside, param
+from mlcli.core.params import learned, param
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Table, by_rows
 
@@ -60,10 +60,6 @@ class Step:
     def accepts(self) -> Accepts:
         """What this configuration can take as it is; most steps leave alone what they cannot change."""
         return Accepts(nominal=True, missing=True, weights=True)
-
-    def nested(self) -> tuple[Any, ...]:
-        """The models that it is built around, as they are configured."""
-        return models_inside(self)
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""

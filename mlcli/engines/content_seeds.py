@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.abilities import SeesRowNumbers
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.params import learned
@@ -203,7 +204,7 @@ class Bag:
 
 
 @dataclass(kw_only=True, eq=False)
-class RandomByRow(Model):
+class RandomByRow(Model, SeesRowNumbers):
     """A baseline that draws its answers by row number, or by cells where rows have no numbers."""
 
     seed_: int = learned()

@@ -40,7 +40,7 @@ class DistanceClusterer(Clusterer):
         given = self.distances is not None
         return Accepts(nominal=given, prefers_scaled=not given)
 
-    def space(self, table: Table) -> Array:
+    def feature_matrix(self, table: Table) -> Array:
         """The numbers, or points that lie as far apart as the distances say."""
         return table.numbers if self.distances is None else points_of(table, self.distances)
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import SearchRanges, SharesWork
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
@@ -31,7 +32,7 @@ R = TypeVar("R", bound=RowsOfTable)
 
 
 @dataclass(kw_only=True, eq=False)
-class KernelModel(Model):
+class KernelModel(Model, SearchRanges, SharesWork):
     """A method that sees rows through a kernel function."""
 
     kernel: str = param("gaussian", "how alike two rows are", choices=KERNELS)

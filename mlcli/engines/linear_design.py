@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.rooms import blocks_of, filled
@@ -145,7 +146,7 @@ def _within_row_space(columns: Array, size: Array) -> tuple[Array, Array]:
 
 
 @dataclass(kw_only=True, eq=False)
-class LinearValues(Regressor):
+class LinearValues(Regressor, CountsParameters, RowExplainer):
     """ŷ = level + coefficients · (x − centre)."""
 
     intercept: bool = param(True, "whether the answer at the origin is free; without it, it is 0")

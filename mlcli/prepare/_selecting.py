@@ -15,7 +15,7 @@ from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.names import listed
 from mlcli.core.nested import model_param
-from mlcli.core.params import learned
+from mlcli.core.params import learned, models_inside
 from mlcli.core.registry import MODELS
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
@@ -114,7 +114,9 @@ class ByModel(Selection):
     @property
     def accepts(self) -> Accepts:
         """Anything: the model stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+        return Accepts(
+            nominal=True, missing=True, weights=all(model.accepts.weights for model in models_inside(self))
+        )
 
     def serving(self, model: Model) -> Self:
         """Columns are chosen for the model behind the step, unless a base is named."""

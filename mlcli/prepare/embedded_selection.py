@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.abilities import HasImportances
 from mlcli.core.configuration import behind_steps
 from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
@@ -118,7 +119,9 @@ class EmbeddedSelection(ByModel):
         columns = [self.columns_[place] for place in places]
         seen = data.with_table(data.table.select(column.name for column in columns))
         learned_ = fitted(behind_steps(self.base_for(data), seen.table.columns), seen, rng)
-        for counts in (_coefficients(learned_, seen), learned_.final.importances()):
+        final = learned_.final
+        importances = final.importances() if isinstance(final, HasImportances) else None
+        for counts in (_coefficients(learned_, seen), importances):
             if counts is not None and (owned := _of_owners(counts, learned_, seen, columns)) is not None:
                 return owned
         return _by_shuffling(learned_, seen, rng)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.abilities import GivesEvidence, methods_with
 from mlcli.core.errors import DataError
 from mlcli.core.information import entropy
 from mlcli.core.limits import refuse_unanswerable
-from mlcli.core.model import GENERATIVE
+from mlcli.core.pipeline import final_for, sample_rows
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import MISSING_CODE, Array, Table
@@ -76,7 +77,7 @@ def predictions_of(
 ) -> Columns:
     """What a saved model says of new rows, by the function that the table of kinds names."""
     target = {} if saved.target is None else {"target": saved.target}
-    model = saved.pipeline.final.for_rows(np.arange(len(rows)))
+    model = final_for(saved.pipeline, np.arange(len(rows)))
     beside = rows.texts({**saved.by_role, **target})
     if evidence and saved.kind not in WITH_DENSITY:
         what = f"answers of {saved.kind} do not say how probable rows are"
@@ -101,14 +102,19 @@ def label_columns(model: Any, request: PredictionRequest) -> Columns:
     columns = {PREDICTION: [model.classes_[code] for code in model.decide(shares)]}
     columns |= _share_columns(shares, model.classes_) if request.probabilities else {}
     columns |= _confidence_columns(shares) if request.confidence else {}
-    return columns | (_evidence_column(model.log_evidence(request.table), request) if request.evidence else {})
+    if request.evidence:
+        known = isinstance(model, GivesEvidence)
+        columns |= _evidence_column(model.log_evidence(request.table) if known else None, request)
+    return columns
 
 
 def _evidence_column(log_evidence: Array | None, request: PredictionRequest) -> Columns:
     """How probable the row itself is; a row that is impossible has -inf."""
     if log_evidence is None:
         what = "the model does not say how probable rows are"
-        raise DataError(what, hint=f"leave out --log-density; {GENERATIVE}")
+        raise DataError(
+            what, hint=f"leave out --log-density; methods that do: {', '.join(methods_with(GivesEvidence))}"
+        )
     if np.isnan(log_evidence).any():
         row = int(np.isnan(log_evidence).argmax()) + 1
         what = f"row {row}: how probable it is cannot be said of what is not known"
@@ -270,7 +276,7 @@ MOST_DECIMALS = 12
 def sample_columns(saved: SavedModel, n: int, seed: int) -> Columns:
     """So many drawn rows, or sequences; the columns of the file in their order."""
     with one_blas_thread():
-        table = saved.pipeline.sample_rows(n, rng_for("sample", saved.content, saved.pipeline.name, seed))
+        table = sample_rows(saved.pipeline, n, rng_for("sample", saved.content, saved.pipeline.name, seed))
     found = dict(_text_columns(saved, table))
     place = {name: place for place, name in enumerate(saved.order)}
     return dict(sorted(found.items(), key=lambda part: place.get(part[0], len(place))))

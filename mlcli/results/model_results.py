@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from mlcli.core.abilities import Unstable
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.model import Model
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, SplitResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
@@ -162,8 +162,8 @@ def _is_unsteady(cell: Cell) -> bool:
     model = cell.model
     if model.saved is not None or not model.is_installed or kind_named(cell.kind).target != "needed":
         return False
-    built: Model = model.built()
-    return built.unsteady
+    built = model.built()
+    return isinstance(built, Unstable) and built.unstable
 
 
 def training_answers(result: CellResult) -> list[Any]:

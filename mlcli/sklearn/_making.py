@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mlcli.core.model import Model
+from mlcli.core.abilities import HasImportances
 from mlcli.core.params import parameters
 from mlcli.sklearn._catalogue import STEP, DescribedMethod
 from mlcli.sklearn._estimators import (
@@ -74,7 +74,7 @@ def _learned_attributes(method: Any, kind: str) -> Iterator[tuple[str, Any]]:
     is_machine = {"coefficients_", "points_"} <= learned and kind != "anomaly"
     if {"coefficients_", "centre_"} <= learned or (is_machine and learned & {"offsets_", "level_"}):
         yield from (("coef_", coef), ("intercept_", intercept))
-    if method.importances is not Model.importances:
+    if issubclass(method, HasImportances):
         yield "feature_importances_", feature_importances
     if {"centres_", "origin_"} <= learned:
         yield "cluster_centers_", cluster_centers

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core.abilities import DecidesByRule, ExplainsTask
 from mlcli.core.answers import Answers
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
@@ -80,7 +81,7 @@ class ScoreAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class Detector(Model):
+class Detector(Model, DecidesByRule, ExplainsTask):
     """Answers a score for each row: the higher, the odder."""
 
     decide: Decision | None = decision_param(
@@ -117,7 +118,7 @@ class Detector(Model):
         """What scores of good rows exceed with a probability, where the method knows their distribution."""
         return None
 
-    def reading(self) -> str:
+    def decision_in_words(self) -> str:
         """Which rows are flagged; nothing for a model that flags none."""
         if self.threshold_ is None:
             return ""
@@ -126,7 +127,7 @@ class Detector(Model):
 
     def explain_task(self) -> Explanation:
         """Which rows are flagged, where a threshold was chosen."""
-        sentence = self.reading().removeprefix("flagged: ")
+        sentence = self.decision_in_words().removeprefix("flagged: ")
         return (Lines("Which rows are flagged", (sentence,)),) if sentence else ()
 
     def check_learned(self) -> None:

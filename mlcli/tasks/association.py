@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import warn
@@ -139,7 +140,7 @@ class RuleAnswers(Answers):
 
 
 @dataclass(kw_only=True, eq=False)
-class Associator(Model):
+class Associator(Model, RowExplainer):
     """Finds rules that hold between the items of rows; a method says in ``mined`` how.
 
     ``when_`` and ``then_`` hold the items of each rule, filled up with -1; ``shares_`` the support of the rule, of

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import ExplainsTask, RowExplainer
 from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
@@ -45,7 +46,7 @@ READING = (
 
 
 @dataclass(kw_only=True, eq=False)
-class ClusterModel(Model):
+class ClusterModel(Model, ExplainsTask, RowExplainer):
     """A model that puts rows into clusters, and stores their profiles in the columns of the file."""
 
     profile_: dict[str, Any] | None = learned()
@@ -61,6 +62,10 @@ class ClusterModel(Model):
     def cluster_names(self) -> tuple[str, ...]:
         """The names of the clusters: their numbers, unless the method names them."""
         return tuple(map(str, range(self.cluster_count())))
+
+    def feature_matrix(self, table: Table) -> Array:
+        """The numbers by which the method tells how rows lie to each other."""
+        return table.numbers
 
     def noise_cluster(self) -> int | None:
         """The number of what rows are put into that belong to no cluster, if there is one."""

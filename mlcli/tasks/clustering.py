@@ -52,7 +52,7 @@ class Clustering(UnsupervisedTask[Clusterer, "ClusteredRows", ClusterAnswers]):
     def predict_rows(self, model: Clusterer, rows: ClusteredRows) -> ClusterAnswers:
         """The cluster of each row, and how the row lies in it in the columns that the model sees."""
         cluster, clusters = np.asarray(model.cluster_of(rows.table), np.int32), model.cluster_count()
-        X = model.space(rows.table)
+        X = model.feature_matrix(rows.table)
         own, between = around_centres(X, cluster, clusters, rows.weights)
         return ClusterAnswers(
             header=rows.header(),

@@ -43,7 +43,7 @@ class Projection(UnsupervisedTask[Projector, "ProjectedRows", ProjectionAnswers]
 
     def predict_rows(self, model: Projector, rows: ProjectedRows) -> ProjectionAnswers:
         """The squared distance of each row to its reconstruction, and to the mean of the training rows."""
-        X = model.space(rows.table)
+        X = rows.table.numbers
         back = model.reconstruct(rows.table)
         refuse_impossible(model, back, X.shape)
         return ProjectionAnswers(

@@ -43,7 +43,7 @@ def test_a_method_that_does_not_say_how_rows_come_about_is_refused_in_words(fold
     typed("train", "iris", "-m", "knn", "-o", "knn.mlcli")
     shown = typed("sample", "knn.mlcli")
     assert shown.exit_code == 4
-    assert "knn does not say how rows come about" in shown.stderr
+    assert "knn is not a generative model" in shown.stderr
 
 
 def test_a_step_that_cannot_be_undone_is_named(folder: Path) -> None:

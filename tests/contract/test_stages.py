@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.model import Model
+from mlcli.core.abilities import Staged
 from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS
 from tests.contract.subjects import DEFAULTS, Subject
 from tests.contract.toys import halves
 
-STAGED = [subject for subject in DEFAULTS if not subject.piped and MODELS.load(subject.model).stage_name]  # type: ignore[attr-defined]
+STAGED = [subject for subject in DEFAULTS if not subject.piped and issubclass(MODELS.load(subject.model), Staged)]
 FEW = 8
 every_staged = pytest.mark.parametrize("subject", STAGED, ids=str)
 
@@ -62,9 +62,3 @@ def test_asking_for_stages_changes_no_answer(subject: Subject) -> None:
         warnings.simplefilter("error")
         list(model.staged(test.table, range(1, model.stages() + 1)))
     assert np.array_equal(predicted(model, test.table), before)
-
-
-def test_a_method_without_stages_has_none() -> None:
-    with pytest.raises(TypeError, match="has no stages"):
-        Model().staged(None, ())  # type: ignore[arg-type]
-    assert Model().stages() == 0

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from mlcli.core.params import build
+from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
@@ -22,8 +23,7 @@ def table_of(X: Any) -> Table:
 
 
 def counted(use: str, data: Any, **params: Any) -> float | None:
-    found: float | None = fitted(build(MODELS.load(use), params), data).adjustable_parameters(data.table)
-    return found
+    return adjustable_parameters(fitted(build(MODELS.load(use), params), data), data.table)
 
 
 IRIS = load_iris()

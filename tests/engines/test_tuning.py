@@ -12,7 +12,7 @@ from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.nested import can_do
 from mlcli.core.params import build
-from mlcli.core.pipeline import learn, predict_rows
+from mlcli.core.pipeline import fit_steps, learn, predict_rows
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import MODELS
 from mlcli.engines.tuning.paths import parameter_at, with_values
@@ -69,7 +69,7 @@ def test_what_is_shared_changes_no_score(use: str, name: str, ranges: Any) -> No
         (alone,) = Examination(data, splits, metric, 5).trials([candidate])
         assert trial.score == pytest.approx(alone.score, rel=1e-6)
         plain = candidate.model.fresh()
-        train = plain.fit_steps(data.take(splits[0].train), np.random.default_rng(5))
+        train = fit_steps(plain, data.take(splits[0].train), np.random.default_rng(5))
         data.task.learn(plain.final, train, np.random.default_rng(5))
         said = metric.compute(predict_rows(plain, data.take(splits[0].test)))
         assert trial.score == pytest.approx(said, rel=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from mlcli.core.model import Model
-from mlcli.core.pipeline import Pipeline, learn
+from mlcli.core.pipeline import Pipeline, learn, sample_rows
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load
@@ -89,7 +89,7 @@ def test_the_weather_of_naive_bayes_is_a_product_of_shares() -> None:
 @pytest.mark.parametrize("model", ["naive-bayes", "lda", "qda", "gaussian-bayes"])
 def test_drawn_classes_have_the_means_and_deviations_of_the_rows(model: str) -> None:
     pipeline, rows = learned("iris", model, steps=("standardise",))
-    drawn = pipeline.sample_rows(DRAWN, np.random.default_rng(1))
+    drawn = sample_rows(pipeline, DRAWN, np.random.default_rng(1))
     assert [column.name for column in drawn.columns] == [*(c.name for c in rows.table.columns), rows.target]
     classes = drawn.cells(rows.target)
     for k in range(3):
@@ -102,7 +102,7 @@ def test_drawn_classes_have_the_means_and_deviations_of_the_rows(model: str) -> 
 @pytest.mark.parametrize("model", ["gaussian", "gmm"])
 def test_drawn_rows_of_a_density_have_the_moments_of_the_rows(model: str) -> None:
     pipeline, rows = learned("faithful", model, "density")
-    drawn = pipeline.sample_rows(DRAWN, np.random.default_rng(1)).numbers
+    drawn = sample_rows(pipeline, DRAWN, np.random.default_rng(1)).numbers
     X = rows.table.numbers
     assert drawn.mean(axis=0) == pytest.approx(X.mean(axis=0), rel=0.02)
     assert np.cov(drawn.T) == pytest.approx(np.cov(X.T), rel=0.06)
@@ -110,7 +110,7 @@ def test_drawn_rows_of_a_density_have_the_moments_of_the_rows(model: str) -> Non
 
 def test_levels_and_gaps_come_back_through_the_steps() -> None:
     pipeline, rows = learned("penguins", "lda", steps=("impute", "standardise", "one-hot"))
-    drawn = pipeline.sample_rows(DRAWN, np.random.default_rng(2))
+    drawn = sample_rows(pipeline, DRAWN, np.random.default_rng(2))
     islands, of_drawn = rows.table.cells("island"), drawn.cells("island")
     shares = [np.bincount(cells, minlength=3) / len(cells) for cells in (islands, of_drawn)]
     assert shares[1] == pytest.approx(shares[0], abs=0.1)
@@ -119,7 +119,7 @@ def test_levels_and_gaps_come_back_through_the_steps() -> None:
 
 def test_shares_of_levels_are_those_of_naive_bayes() -> None:
     pipeline, rows = learned("weather_nominal", "naive-bayes", smoothing="none")
-    drawn = pipeline.sample_rows(DRAWN, np.random.default_rng(3))
+    drawn = sample_rows(pipeline, DRAWN, np.random.default_rng(3))
     yes = drawn.cells(rows.target) == rows.classes.index("yes")
     outlook = drawn.cells("outlook")[yes]
     column = next(one for one in drawn.columns if one.name == "outlook")
@@ -148,7 +148,7 @@ def test_the_likelihoods_of_all_observations_of_a_hidden_markov_model_add_up_to_
 
 def test_drawn_sequences_have_the_tags_of_training() -> None:
     pipeline, rows = learned("cmudict_stress", "hmm", "sequence-labelling", stop=True)
-    drawn = pipeline.sample_rows(1_000, np.random.default_rng(4))
+    drawn = sample_rows(pipeline, 1_000, np.random.default_rng(4))
     shares = [np.bincount(cells, minlength=4) / len(cells) for cells in (rows.y, drawn.cells(rows.target))]
     assert shares[1] == pytest.approx(shares[0], abs=0.03)
     sequences = drawn.cells("sequence")

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned
@@ -112,7 +113,7 @@ def same_rows(one: Array, other: Array) -> bool:
 
 
 @dataclass(kw_only=True, eq=False)
-class NeighbourDetector(Detector):
+class NeighbourDetector(Detector, RowExplainer):
     """Stores the training rows, and scores a row by those that are nearest to it."""
 
     stored_: Array = learned("stored", "columns")

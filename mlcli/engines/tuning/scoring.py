@@ -2,7 +2,7 @@
 
 A protocol that deals rows into parts is answered in closed form where the method has one. Else the steps are
 fitted once for all candidates that have the same, those that differ in the number of stages are one fit, and fits
-to the same prepared rows share what depends on the rows alone (``Model.shared``).
+to the same prepared rows share what depends on the rows alone (``SharesWork``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import SharesWork, Staged, stage_name
 from mlcli.core.answers import Answers
 from mlcli.core.configuration import described_as
 from mlcli.core.errors import MlcliError
@@ -21,7 +22,7 @@ from mlcli.core.held_out import Round
 from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline, answers_from_held_out
+from mlcli.core.pipeline import Pipeline, answers_from_held_out, fit_steps
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
@@ -159,7 +160,7 @@ class PreparedSplit:
         first = models[0].fresh()
         try:
             given = data.task.training_view(first, data.take(train))
-            prepared = first.fit_steps(given, np.random.default_rng(seed))
+            prepared = fit_steps(first, given, np.random.default_rng(seed))
             asked = data.take(test)
             asked = asked.with_table(first.prepared(asked.table))
         except FAILURES as problem:
@@ -177,14 +178,14 @@ class PreparedSplit:
 
     def _staged_answers(self, models: Sequence[Model]) -> list[Answers | str]:
         """The answers of models that differ in their number of stages alone."""
-        counts = [getattr(model, model.stage_name) for model in models] if len(models) > 1 else [1]
+        counts = [getattr(model, stage_name(model)) for model in models] if len(models) > 1 else [1]
         longest = models[int(np.argmax(counts))].fresh()
         try:
             self._learn(longest)
             last = self.test.task.predict_rows(longest, self.test)
-            made = longest.stages() if len(models) > 1 else 0
-            at = sorted({count for count in counts if count < made})
-            rows = self.test
+            if len(models) == 1 or not isinstance(longest, Staged):
+                return [last] * len(models)
+            rows, at = self.test, sorted({count for count in counts if count < longest.stages()})
             predictions = longest.staged(rows.table, at) if at else iter(())
             staged = {
                 count: rows.task.answers_with(longest, rows, one)
@@ -196,7 +197,8 @@ class PreparedSplit:
 
     def _learn(self, model: Model) -> None:
         task = self.train.task
-        model.share_with(self.memory)
+        if isinstance(model, SharesWork):
+            model.share_with(self.memory)
         task.learn(model, task.training_view(model, self.train), np.random.default_rng(self.seed))
         task.annotate(model, self.train, self.given, self.steps)
 
@@ -229,8 +231,9 @@ def _alike_but_for_stages(models: Sequence[Model]) -> Iterator[list[int]]:
     lines: dict[str, list[int]] = {}
     for place, model in enumerate(models):
         plain = described_as(model)
-        count = plain["params"].get(model.stage_name) if model.stage_name else None
-        others = {name: value for name, value in plain["params"].items() if name != model.stage_name}
+        stages = stage_name(model)
+        count = plain["params"].get(stages) if stages else None
+        others = {name: value for name, value in plain["params"].items() if name != stages}
         key = repr((model.id, others)) if isinstance(count, int) else str(place)
         lines.setdefault(key, []).append(place)
     yield from lines.values()

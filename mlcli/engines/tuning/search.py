@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import stage_name
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.engines.tuning.paths import with_values
@@ -113,7 +114,7 @@ def _with_fewer_stages(
 
 
 def _shorter(model: Model, effort: float) -> Model:
-    name = model.final.stage_name
+    name = stage_name(model.final)
     if not name:
         raise FitError(f"{model.name} has no stages to be sparing on", hint="resource: rows")
     return with_values(model, {name: math.ceil(getattr(model.final, name) * effort)})

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import SearchRanges
 from mlcli.core.effective import condition_text, has_effect
 from mlcli.core.errors import FitError, Problem, UsageError
 from mlcli.core.model import Model
@@ -235,7 +236,10 @@ def _range(path: str, value: Mapping[str, Any], parameter: Parameter) -> Range:
 def _settled(one: Dimension, model: Model, data: Any) -> Dimension:
     if not isinstance(one.search, ByRows):
         return one
-    found = model.final.search_range(one.path, data) if "." not in one.path else None
+    final = model.final
+    found = None
+    if isinstance(final, SearchRanges) and "." not in one.path:
+        found = final.search_range(one.path, data)
     if found is None:
         what = f"which values of '{one.path}' are worth trying does not follow from the rows"
         raise FitError(what, hint=f"say what to try, {EXAMPLE}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import Staged
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
@@ -198,8 +199,8 @@ def _answers_by_stage(
 ) -> list[tuple[Coordinate, Answers]]:
     """What a fitted model would have answered of rows had its fit stopped earlier, and what it answers."""
     model = pipeline.final
-    count = model.stages() if asked else 0
-    if not count:
+    count = model.stages() if asked and isinstance(model, Staged) else 0
+    if not isinstance(model, Staged) or not count:
         return []
     at = stages_among(asked, count)
     predictions = model.staged(pipeline.prepared(rows.table), at)

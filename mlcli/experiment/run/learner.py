@@ -13,7 +13,7 @@ from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.insertion import after
-from mlcli.core.params import settings
+from mlcli.core.params import models_inside, settings
 from mlcli.core.pipeline import Pipeline, learn, set_threshold
 from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
@@ -137,7 +137,7 @@ def train(cell: Cell) -> Trained:
 def with_nested_steps(model: ModelSpec, steps: tuple[StepSpec, ...], kind: str, schema: Schema) -> ModelSpec:
     """A model with every nested one behind the steps that it is run behind, of rows of a kind and schema."""
     configured = model.built()
-    if model.saved is not None or not configured.nested():
+    if model.saved is not None or not models_inside(configured):
         return model
     before = _built(steps)
     columns = after(before, kind_named(kind).rows.columns_of(schema))

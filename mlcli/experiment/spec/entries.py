@@ -9,6 +9,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from mlcli.core.abilities import Staged
 from mlcli.core.configuration import Configuration
 from mlcli.core.errors import Problem, UsageError, placed, raise_all
 from mlcli.core.names import did_you_mean
@@ -209,8 +210,8 @@ def _stages(asked: Configuration, parts: Mapping[str, Written], problems: list[P
     if part is None:
         return None
     stages = stages_of(part, problems)
-    cls: Any = asked.cls_or_none
-    if stages and cls is not None and not cls.stage_name:
+    cls = asked.cls_or_none
+    if stages and cls is not None and not issubclass(cls, Staged):
         hint = "leave them out, or ask for those of the experiment"
         problems.append(part.problem(f"{asked.use} has no stages", hint))
     return stages

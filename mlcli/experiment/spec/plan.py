@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from mlcli.core.abilities import Staged
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.insertion import after, missing_steps
@@ -319,7 +320,7 @@ def _method_of(model: ModelSpec) -> str:
 
 def _stages_of(model: ModelSpec, stages: Stages) -> Stages:
     """At which stages the fits of a model are answered; at none where it has none."""
-    if model.saved is not None or not model.cls.stage_name:
+    if model.saved is not None or not issubclass(model.cls, Staged):
         return False
     return stages if model.stages is None else model.stages
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import EstimatesFitTime, Staged, bytes_per_pair, methods_with
 from mlcli.core.aliases import METHODS_OF_KINDS
 from mlcli.core.errors import UsageError
 from mlcli.core.insertion import encoded_width
@@ -72,8 +73,7 @@ def why_yardstick_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use:
 
 def no_stages(what: str) -> UsageError:
     """That no model that is asked for has stages at which its fits could be judged."""
-    able = [entry.name for entry in MODELS.entries() if getattr(entry.load(), "stage_name", "")]
-    return UsageError(what, hint=f"methods that have some: {', '.join(able)}")
+    return UsageError(what, hint=f"methods that have some: {', '.join(methods_with(Staged))}")
 
 
 def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
@@ -81,7 +81,9 @@ def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
     target = dataset.schema.the("target")
     model = MODELS.load(use)()
     columns = encoded_width(model.accepts, kind.rows.columns_of(dataset.schema))
-    return float(model.fit_seconds(len(dataset), columns, len(target.levels) if target else 0))
+    if not isinstance(model, EstimatesFitTime):
+        return 0.0
+    return model.fit_seconds(len(dataset), columns, len(target.levels) if target else 0)
 
 
 def estimated_work(cells: Sequence[Cell]) -> float:
@@ -100,7 +102,7 @@ def memory_remarks(cells: Sequence[Cell]) -> list[str]:
     for cell in cells:
         if cell.skipped or cell.model.saved is not None:
             continue
-        needed = cell.model.built().bytes_per_pair * cell.labelled_rows**2
+        needed = bytes_per_pair(cell.model.built()) * cell.labelled_rows**2
         if needed >= MUCH_MEMORY:
             what = f"{cell.dataset.name}: a fit of {cell.label} holds up to about {size(needed)} of memory"
             sentences.append(f"{what}, and each process has a fit of its own: --jobs 1 for a single one")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import Staged
 from mlcli.core.effective import has_effect
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
@@ -79,8 +80,7 @@ def _learning(request: CurveRequest) -> Sweep:
 def _stages(request: CurveRequest) -> Sweep:
     models = models_from_text(request.models, request.params)
     for model in models:
-        cls: Any = model.cls if model.saved is None else None
-        if cls is None or not cls.stage_name:
+        if model.saved is not None or not issubclass(model.cls, Staged):
             raise no_stages(f"{model.name} has no stages")
     return Sweep("stages", replace(_experiment(models, _splits(request)), stages=True))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments, quotient
@@ -91,7 +92,7 @@ def deviations_table(
 
 
 @dataclass(kw_only=True, eq=False)
-class GaussianDetector(Detector):
+class GaussianDetector(Detector, RowExplainer):
     """Measures how far out a row lies by a single Gaussian for all rows."""
 
     mean_: Array = learned("columns")

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
@@ -35,7 +36,7 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 @register(
     "autoencoder", reference="Hawkins, He, Williams & Baxter 2002, Outlier detection using replicator networks"
 )
-class Autoencoder(Autoencoding, Detector):
+class Autoencoder(Autoencoding, Detector, RowExplainer):
     """Scores by the error of reconstruction."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -72,7 +73,7 @@ MOST_CLUSTERS = 10
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
-class ClusterFactor(Detector):
+class ClusterFactor(Detector, RowExplainer):
     """The distance from large clusters."""
 
     clusters: int = param(8, "how many clusters k-means looks for", ge=1, tune=(2, 20))

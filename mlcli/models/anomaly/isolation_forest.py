@@ -29,6 +29,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -47,7 +48,7 @@ SHARES = (0.5, 0.9, 0.99, 1.0)
 
 
 @register("isolation-forest", reference="Liu, Ting & Zhou 2008, Isolation forest")
-class IsolationForest(Detector):
+class IsolationForest(Detector, RowExplainer):
     """Trees of random cuts; the mean number of questions tells how odd a row is."""
 
     trees: int = param(100, "how many trees", ge=1, tune=(50, 500))

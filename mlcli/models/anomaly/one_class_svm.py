@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs, RowExplainer
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -104,7 +105,7 @@ class OneClassKernel(KernelModel, Detector):
 
 
 @register("one-class-svm", reference="Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001", revision=3)
-class OneClassSvm(OneClassKernel, Detector):
+class OneClassSvm(OneClassKernel, Detector, ComparesPairs, RowExplainer):
     """A plane between most rows and the origin, in the space of a kernel."""
 
     bytes_per_pair = 12.0

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.abilities import ComparesPairs, RowExplainer
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.registry import register
@@ -33,7 +34,7 @@ from mlcli.tasks.anomaly import Detector
 
 
 @register("svdd", reference="Tax & Duin 2004, Support vector data description", revision=3)
-class SupportVectorDescription(OneClassKernel, Detector):
+class SupportVectorDescription(OneClassKernel, Detector, ComparesPairs, RowExplainer):
     """A ball round most rows, in the space of a kernel."""
 
     bytes_per_pair = 12.0

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -29,7 +30,7 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 
 @register("z-score", reference="Iglewicz & Hoaglin 1993, How to detect and handle outliers")
-class ZScore(Detector):
+class ZScore(Detector, RowExplainer):
     """Looks at one column at a time."""
 
     ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)

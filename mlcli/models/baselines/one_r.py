@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, EstimatesFitTime
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
@@ -67,7 +68,7 @@ class ColumnRule:
 
 
 @register("one-r", reference="Holte 1993, Very simple classification rules perform well")
-class OneR(Classifier):
+class OneR(Classifier, CountsParameters, EstimatesFitTime):
     """One rule on one column."""
 
     feature: str | None = param(None, "the column to use; the one that is wrong least often when none is named")

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
@@ -29,7 +30,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")
-class ZeroR(Classifier, Regressor):
+class ZeroR(Classifier, Regressor, CountsParameters, LeaveOneOut):
     """The baseline of every table."""
 
     mean_: Array = learned()

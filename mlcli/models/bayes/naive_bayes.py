@@ -49,6 +49,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
@@ -101,7 +102,7 @@ FARTHEST = 5e4
 @register(
     "naive-bayes", reference="Witten, Frank & Hall, Data Mining, section 4.2; John & Langley 1995", revision=2
 )
-class NaiveBayes(Classifier):
+class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer):
     """Categorical and normal columns together."""
 
     smoothing: str = param("alpha", "what to do about levels a class never had", choices=SMOOTHINGS)

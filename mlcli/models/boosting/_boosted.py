@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Finding
@@ -45,7 +46,7 @@ FIRST_ROUNDS = 2
 
 
 @dataclass(kw_only=True, eq=False)
-class Boosted(Classifier, Regressor):
+class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplainer, Staged):
     """Trees of histograms, each grown on the slopes of the loss that the ones before leave."""
 
     rounds: int = param(

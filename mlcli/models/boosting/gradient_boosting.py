@@ -39,6 +39,7 @@ from mlcli.core.findings import Table as Figures
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import by_name, learned, param
+from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
@@ -138,7 +139,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         """As for trees; of another base what each fit has, with its multiplier, where the base counts them."""
         if self.base is None:
             return super().adjustable_parameters(table)
-        counts = [model.final.adjustable_parameters(model.prepared(table)) for model in self.models_]
+        counts = [adjustable_parameters(model, table) for model in self.models_]
         known = [count + 1 for count in counts if count is not None]
         return sum(known) + len(self.start_) if len(known) == len(counts) else None
 

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import EstimatesFitTime
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
@@ -47,7 +48,7 @@ DIRECTIONS = {"rising": 1, "falling": -1}
 @register(
     "newton-boosting", reference="Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016 (XGBoost)", revision=3
 )
-class NewtonBoosting(Boosted, Classifier, Regressor):
+class NewtonBoosting(Boosted, Classifier, Regressor, EstimatesFitTime):
     """Trees on gradients and hessians."""
 
     l2: float = param(

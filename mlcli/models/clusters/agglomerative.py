@@ -27,6 +27,7 @@ import warnings
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -44,7 +45,7 @@ NAMED = 6
 
 
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011", revision=2)
-class Agglomerative(TransductiveClusterer, Clusterer):
+class Agglomerative(TransductiveClusterer, Clusterer, ComparesPairs):
     """A tree of merges, and its cut."""
 
     linkage: str = param("ward", "how far two clusters are apart", choices=tuple(LINKAGES))

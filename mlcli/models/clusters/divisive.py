@@ -26,6 +26,7 @@ import warnings
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -40,7 +41,7 @@ TIE = 1e-12
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6", revision=2)
-class Divisive(TransductiveClusterer, Clusterer):
+class Divisive(TransductiveClusterer, Clusterer, ComparesPairs):
     """A cluster, split again and again."""
 
     bytes_per_pair = 16.0

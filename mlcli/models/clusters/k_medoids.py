@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -41,7 +42,7 @@ LEAST_GAIN = 1e-12
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)", revision=2)
-class KMedoids(DistanceClusterer, Clusterer):
+class KMedoids(DistanceClusterer, Clusterer, ComparesPairs):
     """Partitioning around medoids."""
 
     bytes_per_pair = 33.0

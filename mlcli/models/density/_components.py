@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import Generative
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
@@ -26,7 +27,7 @@ SET_BY_FLOOR = (
 
 
 @dataclass(kw_only=True, eq=False)
-class DensityOfVaryingColumns(DensityEstimator):
+class DensityOfVaryingColumns(DensityEstimator, Generative):
     """A density of the columns that vary: one of a single value would have an infinite density."""
 
     varies_: Rows = learned("varying")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, RowExplainer
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.moments import ROUNDING
 from mlcli.core.params import learned, param
@@ -42,7 +43,7 @@ NARROW = (
 
 
 @dataclass(kw_only=True, eq=False)
-class NormalClasses(Classifier):
+class NormalClasses(Classifier, CountsParameters, Generative, GivesEvidence, RowExplainer):
     """A normal distribution for each class."""
 
     priors: tuple[float, ...] | None = param(

@@ -35,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
@@ -89,7 +90,7 @@ class DiscriminantScores:
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
-class LinearDiscriminants(NormalClasses, Classifier):
+class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     """Normal classes of one covariance."""
 
     ddof: int = param(1, "delta degrees of freedom: the rows of each class count less this", ge=0, le=1)

@@ -35,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
@@ -100,7 +101,7 @@ class Normals:
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
-class QuadraticDiscriminants(NormalClasses, Classifier):
+class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     """Normal classes, each with its covariance."""
 
     ddof: int = param(

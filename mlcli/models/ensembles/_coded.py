@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned
@@ -24,7 +25,7 @@ SIDES = ("against", "for")
 
 
 @dataclass(kw_only=True, eq=False)
-class Coded(Classifier):
+class Coded(Classifier, RowExplainer):
     """A copy of a binary classifier for each column of a code; a subclass makes the code and reads the answers."""
 
     base: Model = model_param("logistic-regression", "the classifier of each binary problem", of=(Classifier,))

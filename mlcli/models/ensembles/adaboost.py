@@ -29,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import MlcliWarning
@@ -50,7 +51,7 @@ MOST_ROUNDS = 10
 
 
 @register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
-class AdaBoost(Classifier):
+class AdaBoost(Classifier, RowExplainer, Staged):
     """Adaptive boosting."""
 
     base: Model = model_param(

@@ -28,6 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
@@ -57,7 +58,7 @@ COMBINED = {"mean": outputs, "votes": votes}
 
 
 @register("bagging", reference="Breiman 1996, Bagging predictors")
-class Bagging(Classifier, Regressor):
+class Bagging(Classifier, Regressor, RowExplainer, Staged):
     """Bootstrap aggregating."""
 
     base: Model = model_param("decision-tree", "the model that is fitted to each bag", of=(Classifier, Regressor))

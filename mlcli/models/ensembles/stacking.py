@@ -29,11 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param, models_param, noun_of
-from mlcli.core.params import TASK, learned, param
+from mlcli.core.params import TASK, learned, models_inside, param
+from mlcli.core.pipeline import explain_row
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
@@ -49,7 +51,7 @@ OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 
 
 @register("stacking", reference="Wolpert 1992, Stacked generalization; Ting & Witten 1999 (probabilities)")
-class Stacking(Classifier, Regressor):
+class Stacking(Classifier, Regressor, RowExplainer):
     """Models, and a model that learns from their answers."""
 
     models: tuple[Model, ...] = models_param(
@@ -76,7 +78,9 @@ class Stacking(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything: each model stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+        return Accepts(
+            nominal=True, missing=True, weights=all(model.accepts.weights for model in models_inside(self))
+        )
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Answer every row by models that have not seen it, learn from that, and fit the models again to all."""
@@ -138,5 +142,4 @@ class Stacking(Classifier, Regressor):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What the models say of the row, and what the meta model makes of it."""
         joined = self._joined(self._base_outputs(table), table)
-        made = self.meta_.final.explain_answer(self.meta_.prepared(joined))
-        return members_of(self, numbered(self.models_), table), *made
+        return members_of(self, numbered(self.models_), table), *explain_row(self.meta_, joined)

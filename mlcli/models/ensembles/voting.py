@@ -27,11 +27,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
-from mlcli.core.params import TASK, learned, param
+from mlcli.core.params import TASK, learned, models_inside, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
@@ -55,7 +56,7 @@ COMBINED: dict[str, OutputsOf] = {"mean": outputs, "votes": votes}
 
 
 @register("voting", reference="Kittler et al. 1998, On combining classifiers")
-class Voting(Classifier, Regressor):
+class Voting(Classifier, Regressor, RowExplainer):
     """Several models that answer together."""
 
     models: tuple[Model, ...] = models_param(
@@ -80,7 +81,9 @@ class Voting(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything: each model stands behind the steps that it needs."""
-        return Accepts(nominal=True, missing=True, weights=all(model.accepts.weights for model in self.nested()))
+        return Accepts(
+            nominal=True, missing=True, weights=all(model.accepts.weights for model in models_inside(self))
+        )
 
     def conflicts(self) -> list[str]:
         """Weights that are given and learned, too few or too many of them, or none that counts."""

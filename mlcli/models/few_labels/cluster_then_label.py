@@ -31,7 +31,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.model import Model
 from mlcli.core.moments import quotient
 from mlcli.core.nested import model_param
-from mlcli.core.params import learned, param
+from mlcli.core.params import learned, models_inside, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
@@ -70,7 +70,7 @@ class ClusterThenLabel(Classifier):
     @property
     def accepts(self) -> Accepts:
         """What all inside accept, and unlabelled rows."""
-        return replace(Accepts.by_all([model.accepts for model in self.nested()]), unlabelled=True)
+        return replace(Accepts.by_all([model.accepts for model in models_inside(self)]), unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Cluster all rows, and count labels in clusters."""
@@ -96,7 +96,7 @@ class ClusterThenLabel(Classifier):
         shares[empty] = labelled.sum(axis=0) / labelled.sum()
         if self.without_labels == "nearest":
             final, prepared = self.base_.final, self.base_.prepared(table)
-            X = final.space(prepared)
+            X = final.feature_matrix(prepared)
             centres = {g: X[cluster == g].mean(axis=0) for g in range(len(shares)) if (cluster == g).any()}
             for g in empty.tolist():
                 if g in centres:

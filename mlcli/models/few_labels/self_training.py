@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import MeasuresDistances
 from mlcli.core.accepts import Accepts
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -63,8 +64,7 @@ class SelfTraining(Classifier):
         """A base that teaches itself already, or one that measures no distances where one is asked for."""
         final = self.base.final
         found = ["base: it must be another method"] if isinstance(final, SelfTraining) else []
-        measures = type(final).nearest_distances is not Model.nearest_distances
-        if self.largest_distance is not None and not measures:
+        if self.largest_distance is not None and not isinstance(final, MeasuresDistances):
             found.append(f"largest_distance: {final.id} measures no distances; it is for a base such as knn")
         return found
 
@@ -98,7 +98,9 @@ class SelfTraining(Classifier):
         sure = shares.max(axis=1) >= self.threshold
         if self.largest_distance is None:
             return np.asarray(sure)
-        nearest = self.base_.final.nearest_distances(self.base_.prepared(table))
+        final = self.base_.final
+        assert isinstance(final, MeasuresDistances)
+        nearest = final.nearest_distances(self.base_.prepared(table))
         return np.asarray(sure & (nearest <= self.largest_distance))
 
     def predict_proba(self, table: Table) -> Array:

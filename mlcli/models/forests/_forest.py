@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
@@ -52,7 +53,7 @@ MEASURES = {True: ("error", "error"), False: ("root mean squared error", "square
 
 
 @dataclass(kw_only=True, eq=False)
-class Forest(Classifier, Regressor):
+class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplainer, Staged):
     """Trees that differ by the rows they learn from and the columns they may ask for, and answer by their mean."""
 
     trees: int = param(100, "how many trees", ge=1, tune=Range(50, 500, simpler="low", unasked=False))

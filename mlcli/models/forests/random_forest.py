@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from math import log2
 
+from mlcli.core.abilities import EstimatesFitTime
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
 from mlcli.tasks.classification import Classifier
@@ -45,7 +46,7 @@ from mlcli.tasks.regression import Regressor
 
 
 @register("random-forest", reference="Breiman 2001", revision=6)
-class RandomForest(Forest, Classifier, Regressor):
+class RandomForest(Forest, Classifier, Regressor, EstimatesFitTime):
     """The best cut of each column drawn, on rows drawn with replacement."""
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import AnswersQuestions
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean
@@ -28,7 +29,7 @@ ACCEPTS = Accepts(numbers=False, nominal=True, missing=True, weights=True, level
 """Levels and gaps; numbers are cut into bins."""
 
 
-class OverGraph(Classifier):
+class OverGraph(Classifier, AnswersQuestions):
     """The distribution of columns and target together, as a product of factors."""
 
     inference: str

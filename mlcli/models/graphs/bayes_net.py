@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -80,7 +81,7 @@ MOST_CHANCES = 10_000_000
 
 
 @register("bayes-net", reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers")
-class BayesNet(OverGraph, Classifier):
+class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidence):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
     structure: str | dict[str, Any] = param(

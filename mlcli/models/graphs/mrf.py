@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -67,7 +68,7 @@ BETWEEN = " - "
 
 
 @register("mrf", reference="Besag 1975, Statistical analysis of non-lattice data; Koller & Friedman 2009")
-class MarkovRandomField(OverGraph, Classifier):
+class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, GivesEvidence):
     """Edges between columns, and a potential for each."""
 
     structure: str = param(

@@ -30,6 +30,7 @@ from itertools import islice, product
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs, RowExplainer, Unstable
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
@@ -50,7 +51,7 @@ HELD_OUT = 3
 
 
 @register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
-class KernelPerceptron(KernelModel, Classifier):
+class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Unstable):
     """Sums over mistakes."""
 
     bytes_per_pair = 8.0
@@ -69,7 +70,7 @@ class KernelPerceptron(KernelModel, Classifier):
     """Of the first visits the pass, row, class, rival, whether it was a mistake, and f of each class before."""
 
     @property
-    def unsteady(self) -> bool:
+    def unstable(self) -> bool:
         """What the last mistake has left, where that is not averaged."""
         return not self.average
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs, RowExplainer
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -38,7 +39,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("kernel-ridge", reference="Saunders, Gammerman & Vovk 1998, Ridge regression learning in dual variables")
-class KernelRidge(KernelModel, Classifier, Regressor):
+class KernelRidge(KernelModel, Classifier, Regressor, ComparesPairs, RowExplainer):
     """A smooth function near all rows."""
 
     bytes_per_pair = 40.0

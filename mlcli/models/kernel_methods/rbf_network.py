@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -90,7 +91,7 @@ class Weights:
 
 
 @register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means", revision=2)
-class RadialBasisNetwork(Classifier, Regressor):
+class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
     """Gaussians around centres."""
 
     centres: int | None = param(

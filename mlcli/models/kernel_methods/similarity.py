@@ -29,6 +29,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
@@ -68,7 +69,7 @@ FORMS: dict[str, Likeness] = {"normalised": _shares, "plain": _sums}
 
 
 @register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")
-class Similarity(Classifier, Regressor):
+class Similarity(Classifier, Regressor, RowExplainer):
     """Stores landmarks; all work is done when it is asked."""
 
     form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)

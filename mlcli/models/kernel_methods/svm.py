@@ -36,6 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs, CountsParameters, EstimatesFitTime, RowExplainer
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
@@ -70,7 +71,9 @@ class Machine(NamedTuple):
 
 
 @register("svm", reference="Cortes & Vapnik 1995, Support-vector networks; Fan, Chen & Lin 2005", revision=3)
-class SupportVectorMachine(KernelModel, Classifier):
+class SupportVectorMachine(
+    KernelModel, Classifier, ComparesPairs, CountsParameters, EstimatesFitTime, RowExplainer
+):
     """Machines between two sides each, and their support vectors."""
 
     bytes_per_pair = 6.0

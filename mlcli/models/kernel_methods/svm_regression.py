@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ComparesPairs, CountsParameters, RowExplainer
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
@@ -32,7 +33,7 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("svm-regression", reference="Drucker et al. 1997, Support vector regression machines", revision=2)
-class SupportVectorRegression(KernelModel, Regressor):
+class SupportVectorRegression(KernelModel, Regressor, ComparesPairs, CountsParameters, RowExplainer):
     """A flat function through a tube."""
 
     bytes_per_pair = 5.0

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.params import learned
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
@@ -111,7 +112,7 @@ def scheme_of(multiclass: str, classes: int, sparse: bool = False) -> Scheme:
 
 
 @dataclass(kw_only=True, eq=False)
-class LinearScores(Classifier):
+class LinearScores(Classifier, CountsParameters, RowExplainer):
     """Classes told apart by linear functions of the columns, one for each output."""
 
     adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import SearchRanges, SharesWork
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
@@ -92,7 +93,7 @@ class SolvedPath:
 
 
 @dataclass(kw_only=True, eq=False)
-class PenaltyPath(LinearValues):
+class PenaltyPath(LinearValues, SearchRanges, SharesWork):
     """A linear function whose coefficients are paid for, and what they are at other prices."""
 
     strength_: float = learned()

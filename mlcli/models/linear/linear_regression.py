@@ -35,6 +35,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
@@ -64,7 +65,7 @@ NAMED = 12
 
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=3)
-class LinearRegression(LinearValues, Regressor):
+class LinearRegression(LinearValues, Regressor, LeaveOneOut):
     """Least squares by the pseudo-inverse."""
 
     solver: str = param("closed-form", "the solver", choices=("closed-form", *DESCENTS))

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean
@@ -53,7 +54,7 @@ Features = tuple[tuple[str, ...], Array]
 
 
 @register("log-linear", revision=3, reference="Berger, Della Pietra & Della Pietra 1996")
-class LogLinear(Classifier):
+class LogLinear(Classifier, RowExplainer):
     """Conditional maximum entropy."""
 
     l2: float = param(

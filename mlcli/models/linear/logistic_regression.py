@@ -39,6 +39,7 @@ from functools import partial
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import EstimatesFitTime
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
@@ -74,7 +75,7 @@ OF_SCORES = "Intercept + coefficients × columns is a class's score; probabiliti
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
-class LogisticRegression(LinearLikelihood, Classifier):
+class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
     """Penalised maximum likelihood."""
 
     multiclass: str = param(

@@ -28,6 +28,7 @@ from itertools import islice
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import Unstable
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
@@ -61,7 +62,7 @@ NOT_SETTLED = (
 
 
 @register("perceptron", reference="Rosenblatt 1958; Novikoff 1962")
-class Perceptron(LinearMargins, Classifier):
+class Perceptron(LinearMargins, Classifier, Unstable):
     """Corrections by the rows that are wrong."""
 
     start: str = param("zero", "the weights before the first pass", choices=STARTS)
@@ -79,7 +80,7 @@ class Perceptron(LinearMargins, Classifier):
     """Numbers; far columns would take many passes."""
 
     @property
-    def unsteady(self) -> bool:
+    def unstable(self) -> bool:
         """What the last mistake has left."""
         return True
 

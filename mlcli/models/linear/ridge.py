@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
@@ -36,7 +37,7 @@ from mlcli.tasks.regression import Regressor, ValuedRows
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")
-class Ridge(LinearValues, Regressor):
+class Ridge(LinearValues, Regressor, LeaveOneOut):
     """Penalised least squares in closed form."""
 
     l2: float = param(

@@ -48,6 +48,15 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import (
+    CountsParameters,
+    EstimatesFitTime,
+    LeaveOneOut,
+    MeasuresDistances,
+    RowExplainer,
+    Staged,
+    Unstable,
+)
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.held_out import HeldOut, Round
@@ -80,7 +89,17 @@ ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides t
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification", revision=2)
-class NearestNeighbours(Classifier, Regressor):
+class NearestNeighbours(
+    Classifier,
+    Regressor,
+    CountsParameters,
+    EstimatesFitTime,
+    LeaveOneOut,
+    MeasuresDistances,
+    RowExplainer,
+    Staged,
+    Unstable,
+):
     """Stores the training rows; all work is done when it is asked."""
 
     k: int = param(5, "how many neighbours vote", ge=1, tune=log_range(1, 50, simpler="high"))
@@ -127,7 +146,7 @@ class NearestNeighbours(Classifier, Regressor):
     """How much each row is favoured between classes with equal votes."""
 
     @property
-    def unsteady(self) -> bool:
+    def unstable(self) -> bool:
         """Where a single row answers."""
         return self.k == 1
 

@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters, RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
@@ -60,7 +61,7 @@ OF_CLASSES = ("softmax", "step")
 
 
 @register("mlp", reference="Rumelhart, Hinton & Williams 1986, Back-propagating errors", revision=2)
-class MultiLayerPerceptron(Classifier, Regressor):
+class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer, Staged):
     """A fully connected feed-forward network."""
 
     hidden: tuple[int, ...] = param((100,), "how many units each hidden layer has; empty: no hidden layer", ge=1)

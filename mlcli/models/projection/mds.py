@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core.abilities import ComparesPairs
 from mlcli.core.findings import Bars, Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -42,7 +43,7 @@ MOST_COMPONENTS = 6
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
-class MultidimensionalScaling(TransductiveProjector, Projector):
+class MultidimensionalScaling(TransductiveProjector, Projector, ComparesPairs):
     """Rows at their distances."""
 
     bytes_per_pair = 33.0

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
@@ -50,7 +51,7 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis")
-class PrincipalComponents(Projector):
+class PrincipalComponents(Projector, RowExplainer):
     """Rows by their place along the directions of most variance."""
 
     components: int | None = param(None, "how many are kept; none: as many as the share needs", ge=1, tune=(1, 10))

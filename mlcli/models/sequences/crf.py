@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean
@@ -54,7 +55,7 @@ REMEMBERED = 20
 
 
 @dataclass(kw_only=True, eq=False)
-class LogLinearTagger(Tagger):
+class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
     """Weights of features with tags, and of tags after tags."""
 
     templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {LOOKS}")

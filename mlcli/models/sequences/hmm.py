@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import AnyBut, learned, param
@@ -79,7 +80,7 @@ MOST_HISTORIES = 5_000_000
 
 
 @register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
-class HiddenMarkovModel(Tagger):
+class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
     """Counts tags after tags and observations with tags; answers by Viterbi."""
 
     order: str = param("bigram", "how far back a tag depends on tags", choices=ORDERS)

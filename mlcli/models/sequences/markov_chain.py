@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, Generative
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
@@ -51,7 +52,7 @@ SETTLED, STEPS = 1e-13, 20_000
 
 
 @register("markov-chain", reference="Markov 1913; Norris 1997, Markov Chains")
-class MarkovChain(Tagger):
+class MarkovChain(Tagger, CountsParameters, Generative):
     """Counts symbols after symbols."""
 
     order: int = param(1, "how many symbols before it the next depends on", ge=1, le=5, tune=(1, 3))

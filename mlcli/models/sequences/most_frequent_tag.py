@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters
 from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
@@ -29,7 +30,7 @@ from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
 
 @register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")
-class MostFrequentTag(Tagger):
+class MostFrequentTag(Tagger, CountsParameters):
     """The baseline of sequence labelling."""
 
     column: str | None = param(None, "the nominal column that is observed; the first one where none is named")

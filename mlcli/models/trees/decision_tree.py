@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Unstable
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import TASK, explain_param, learned, param
@@ -94,7 +95,7 @@ def _criterion_of(tree: DecisionTree, task: str) -> str:
     reference="Breiman et al. 1984 (CART); Quinlan 1986 (ID3), 1993 (C4.5), 1987 (pruning)",
     revision=2,
 )
-class DecisionTree(Classifier, Regressor):
+class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowExplainer, Unstable):
     """A tree grown greedily from the root."""
 
     algorithm: str = param("cart", "how columns branch and compete", choices=ALGORITHMS)
@@ -174,7 +175,7 @@ class DecisionTree(Classifier, Regressor):
         return [f"prune_alpha is of prune=cost-complexity; prune is {self.prune}"]
 
     @property
-    def unsteady(self) -> bool:
+    def unstable(self) -> bool:
         """Where nothing holds it back."""
         pruned = self.prune != "none" and (self.prune != "auto" or self.algorithm == "c45")
         return not pruned and self.max_depth is None and self.min_leaf < STEADY_LEAF

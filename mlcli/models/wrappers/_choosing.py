@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, MlcliError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import build, learned, param
+from mlcli.core.params import build, learned, models_inside, param
+from mlcli.core.pipeline import adjustable_parameters, decision_in_words, explain_row
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Array, Codes, Table
@@ -34,7 +36,7 @@ SHOWN = 20
 
 
 @dataclass(kw_only=True, eq=False)
-class ChoosesByInnerSplits(Classifier, Regressor):
+class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRule, RowExplainer):
     """A model that is chosen by inner splits of the training rows, then fitted to all of them."""
 
     inner: str | dict[str, Any] | None = param(
@@ -53,7 +55,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
     @property
     def accepts(self) -> Accepts:
         """Anything: each model stands behind the steps that it needs."""
-        inside = [model.accepts for model in self.nested()]
+        inside = [model.accepts for model in models_inside(self)]
         unlabelled = all(one.unlabelled for one in inside)
         return Accepts(
             nominal=True,
@@ -114,13 +116,13 @@ class ChoosesByInnerSplits(Classifier, Regressor):
         """What the chosen model says."""
         return outputs(self.model_, table, REGRESSION)[:, 0]
 
-    def reading(self) -> str:
+    def decision_in_words(self) -> str:
         """How the answers of the chosen model are to be read."""
-        return self.model_.final.reading()
+        return decision_in_words(self.model_)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """How the chosen model came to its answer."""
-        return self.model_.final.explain_answer(self.model_.prepared(table))
+        return explain_row(self.model_, table)
 
     def decide(self, probabilities: Array) -> Codes:
         """As the chosen model decides, by its threshold where it has one."""
@@ -135,7 +137,7 @@ class ChoosesByInnerSplits(Classifier, Regressor):
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Those of the chosen model."""
-        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+        return adjustable_parameters(self.model_, table)
 
     def check_learned(self) -> None:
         """A model that answers the classes of the whole."""

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
@@ -36,6 +37,7 @@ from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
 from mlcli.core.params import AnyBut, learned, param
+from mlcli.core.pipeline import adjustable_parameters, explain_row
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
@@ -60,7 +62,7 @@ SHOWN = 40
 
 
 @register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
-class DecisionRule(Classifier):
+class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
     """A classifier whose answers are decided in another way."""
 
     base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
@@ -178,7 +180,7 @@ class DecisionRule(Classifier):
 
     def adjustable_parameters(self, table: Rows) -> float | None:
         """Those of the base."""
-        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+        return adjustable_parameters(self.model_, table)
 
     def explain(self) -> Explanation:
         """The rule, the goal over thresholds, then what the base says of itself."""
@@ -186,9 +188,9 @@ class DecisionRule(Classifier):
 
     def explain_answer(self, table: Rows) -> Explanation:
         """How the base came to its probabilities."""
-        return self.model_.final.explain_answer(self.model_.prepared(table))
+        return explain_row(self.model_, table)
 
-    def reading(self) -> str:
+    def decision_in_words(self) -> str:
         """By which rule the answers are decided."""
         if self._by_expected_cost():
             return "the class whose expected cost is least"
@@ -206,7 +208,7 @@ class DecisionRule(Classifier):
                 rows,
             )
             return
-        yield Lines("Decision rule", (self.reading(),))
+        yield Lines("Decision rule", (self.decision_in_words(),))
         if len(self.goal_):
             points, goal = (tuple(map(float, column)) for column in self.goal_.T)
             name, sign = ("cost", -1.0) if self.by == "cost" else (self.by, 1.0)

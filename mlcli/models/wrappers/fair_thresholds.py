@@ -33,6 +33,7 @@ from dataclasses import astuple
 
 import numpy as np
 
+from mlcli.core.abilities import CountsParameters
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import FitError
@@ -42,6 +43,7 @@ from mlcli.core.groups import Groups, groups_by, sensitive_groups, sensitive_nam
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
+from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.content_seeds import draws, in_content_order
@@ -60,7 +62,7 @@ NO_LOTS = astuple(Lots(HALF, HALF, 1.0))
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
-class FairThresholds(Classifier):
+class FairThresholds(Classifier, CountsParameters):
     """A classifier with a threshold for each group."""
 
     base: Model = model_param("logistic-regression", "the model that gives the probabilities", of=(Classifier,))
@@ -220,7 +222,7 @@ class FairThresholds(Classifier):
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Those of the base."""
-        return self.model_.final.adjustable_parameters(self.model_.prepared(table))
+        return adjustable_parameters(self.model_, table)
 
     def explain(self) -> Explanation:
         """The threshold of each group, then what the base says of itself."""

@@ -33,12 +33,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.abilities import ExplainsTask, Generative, stage_name
 from mlcli.core.configuration import behind_steps
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
-from mlcli.core.pipeline import Pipeline
+from mlcli.core.pipeline import fit_steps, sample_rows
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.tuning.paths import with_values
@@ -69,7 +70,9 @@ def as_chosen(name: str) -> Any:
 
 
 @register("tuned", reference="Stone 1974; Bergstra & Bengio 2012 (random); Jamieson & Talwalkar 2016 (halving)")
-class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator):
+class Tuned(
+    ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator, Generative
+):
     """A model with the parameters that inner splits choose."""
 
     base: Model = model_param("knn", "the model that is tuned", of=TUNED)
@@ -99,7 +102,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
             space_of(self.base, self.ranges)
         except UsageError as error:
             found += [f"{one.what}{f' ({one.hint})' if one.hint else ''}" for one in error.problems]
-        if self.search == "halving" and self.resource == "stages" and not self.base.final.stage_name:
+        if self.search == "halving" and self.resource == "stages" and not stage_name(self.base.final):
             found.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
         return found
 
@@ -136,7 +139,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
         return self._candidates_of(self._values(self._settled(space, data), rng))[0]
 
     def _values(self, space: SearchSpace, rng: np.random.Generator) -> list[Values]:
-        return VALUES[self.search](space, self.trials, rng, self.base.final.stage_name)
+        return VALUES[self.search](space, self.trials, rng, stage_name(self.base.final))
 
     def _candidate(self, values: Values) -> Candidate:
         model = with_values(self.base, values) if values else self.base
@@ -156,7 +159,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
         """The space with the ranges that only rows tell, which a model sees behind its steps."""
         model = behind_steps(self.base, self.columns_).fresh()
         with_rows = any(one.by_rows for one in space.dimensions)
-        prepared = model.fit_steps(data, np.random.default_rng(0)) if with_rows else data
+        prepared = fit_steps(model, data, np.random.default_rng(0)) if with_rows else data
         return space.settled(model, prepared)
 
     def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
@@ -178,7 +181,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Rows that the chosen model draws."""
-        return self.model_.sample_rows(n, rng)
+        return sample_rows(self.model_, n, rng)
 
     def choice(self) -> Sequence[tuple[str, findings.Entry, str]]:
         """Each path with its value, and whether others beyond it might be better."""
@@ -193,7 +196,7 @@ class Tuned(ChoosesByInnerSplits, Classifier, Regressor, Ranker, Tagger, Recomme
 
     def explain_task(self) -> findings.Explanation:
         """What its kind of task has noted of the chosen model; one behind steps has said it already."""
-        return () if isinstance(self.model_, Pipeline) else self.model_.explain_task()
+        return self.model_.explain_task() if isinstance(self.model_, ExplainsTask) else ()
 
     def explain(self) -> findings.Explanation:
         """What was chosen, the candidates, and where one number was tuned their curve; then the model."""

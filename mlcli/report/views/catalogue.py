@@ -131,9 +131,9 @@ def _page(entry: Entry) -> Document:
 
 def _draws_rows(cls: type) -> bool:
     """Whether it is a model of how rows come about, and no wrapper whose base may be one."""
-    from mlcli.core.model import Model
+    from mlcli.core.abilities import Generative
 
-    return issubclass(cls, Model) and cls.sample_rows is not Model.sample_rows and "base" not in by_name(cls)
+    return issubclass(cls, Generative) and "base" not in by_name(cls)
 
 
 def _accepts_text(accepts: Any) -> str:

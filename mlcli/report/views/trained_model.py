@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.core.abilities import RowExplainer
 from mlcli.core.errors import DataError, UsageError, placed
 from mlcli.core.findings import Explanation, Lines, as_json
 from mlcli.core.names import counted
+from mlcli.core.pipeline import adjustable_parameters, decision_in_words, final_for
 from mlcli.core.registry import MODELS
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.task import refuse_impossible
@@ -99,9 +101,7 @@ def _steps_sentence(steps: str) -> Document:
 
 
 def _adjustable_parameters(trained: Trained) -> float | None:
-    prepared = trained.pipeline.prepared(trained.rows.table)
-    count: float | None = trained.pipeline.final.adjustable_parameters(prepared)
-    return count
+    return adjustable_parameters(trained.pipeline, trained.rows.table)
 
 
 def _learned_rows(cell: Cell, trained: Trained) -> str:
@@ -176,14 +176,14 @@ def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int])
 def _explained_answer(
     saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
 ) -> ExplainedAnswer:
-    model: Any = saved.pipeline.final.for_rows(places)
+    model: Any = final_for(saved.pipeline, places)
     table = rows.table.take(places)
     try:
         prepared = saved.pipeline.prepared(table)
     except DataError as error:
         where = f"{rows.records.name}, {what[0].lower()}{what[1:]}"
         raise DataError(*placed(error.problems, where)) from None
-    own = model.explain_answer(prepared)
+    own = model.explain_answer(prepared) if isinstance(model, RowExplainer) else ()
     task = kind_named(saved.kind).task
     names = task.output_names(model)
     if not names:
@@ -209,7 +209,7 @@ def _explained_answer(
 
 def _decision(model: Any, predicted: Callable[[], Columns], row: int) -> str:
     """By which rule the model decides, and whether a detector flags the row; empty where there is no rule."""
-    rule: str = model.reading()
+    rule = decision_in_words(model)
     if not rule or "flagged" not in predicted():
         return rule
     return f"{'flagged' if predicted()['flagged'][row] == 'yes' else 'not flagged'}; {rule}"

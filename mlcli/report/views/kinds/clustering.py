@@ -56,10 +56,10 @@ def cluster_portraits(trained: Trained) -> findings.Explanation:
         return ()
     prepared = trained.pipeline.prepared(trained.rows.table)
     cluster, names = np.asarray(final.cluster_of(prepared), np.int32), final.cluster_names()
-    space = final.space(prepared)
-    apart = between_centres(space, cluster, names, trained.rows.weights)
+    X = final.feature_matrix(prepared)
+    apart = between_centres(X, cluster, names, trained.rows.weights)
     drawn = _portraits(trained.rows, cluster, names, final.profile_["between"])
-    return (apart, *drawn, *by_components(space, cluster, names), *by_neighbours(space, cluster, names))
+    return (apart, *drawn, *by_components(X, cluster, names), *by_neighbours(X, cluster, names))
 
 
 def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[findings.Finding]:
