@@ -143,3 +143,55 @@ def test_fail_under_takes_a_metric_and_a_number() -> None:
         result = typed("eval", "iris", "-m", "lda", "--fail-under", text)
         assert (result.exit_code, "such as accuracy=0.9" in result.stderr) == (2, True)
     assert typed("eval", "iris", "-m", "lda", "--fail-under", "acuracy=0.9").exit_code == 2
+
+
+SPEC = "models: [lda]\nprotocol: {folds: 3}\nmetrics: [accuracy]\n"
+
+
+def run_gates(data: str, gates: str, spec: str = SPEC) -> tuple[dict[str, str], list[dict[str, object]]]:
+    Path("gates.yaml").write_text(f"data: [{data}]\n{spec}expect: [{gates}]\n")
+    results = document(typed("run", "gates.yaml", "--json", "-j", "1"))
+    return {cell["model"]: cell["status"] for cell in results["cells"]}, results["gates"]
+
+
+def test_a_gate_runs_one_r_on_a_table_that_is_too_large_for_it_otherwise(folder: Path) -> None:
+    cells, (gate,) = run_gates("digits", "beats: one-r")
+    assert cells == {"zero-r": "done", "one-r": "done", "lda": "done"}
+    assert (gate["model"], gate["passed"]) == ("lda", True)
+
+
+def test_a_gate_runs_any_method_that_is_not_among_the_models(folder: Path) -> None:
+    cells, gates = run_gates("iris", "beats: knn")
+    assert cells["knn"] == "done"
+    assert [(gate["model"], gate["passed"]) for gate in gates] == [("lda", False)]
+    assert "knn" not in run_gates("iris, wine", "{data: wine, beats: zero-r}")[0]
+
+
+def test_a_gate_runs_its_method_where_models_are_chosen_by_a_validation_part(folder: Path) -> None:
+    spec = "models: [lda, naive-bayes]\nprotocol: train-validation-test\nmetrics: [accuracy]\n"
+    cells, gates = run_gates("iris", "beats: one-r", spec)
+    assert cells["one-r"] == "done"
+    assert [gate["model"] for gate in gates] == ["chosen"]
+
+
+def test_a_gate_with_an_unknown_name_is_refused_before_anything_is_run(folder: Path) -> None:
+    Path("gates.yaml").write_text(f"data: [iris]\n{SPEC}expect:\n  - beats: one-rr\n")
+    result = typed("run", "gates.yaml")
+    assert result.exit_code == 3
+    assert "gates.yaml:6:5: 'beats': there is no model 'one-rr'" in result.stderr
+    assert "did you mean 'one-r'?" in result.stderr
+
+
+def test_one_r_that_is_left_out_of_a_large_table_is_named(folder: Path) -> None:
+    shown = typed("eval", "digits", "-m", "lda", "--metric", "accuracy", "--folds", "3", "-j", "1")
+    assert shown.exit_code == 0
+    line = next(line for line in shown.stdout.splitlines() if line.startswith("one-r"))
+    assert line.split()[1] == "skipped"
+    assert line.endswith("ask for it with -m one-r")
+
+
+def test_a_yardstick_that_compare_leaves_out_is_not_called_unscored(folder: Path) -> None:
+    Path("two.yaml").write_text("data: [iris]\nmodels: [lda, knn]\nprotocol: {folds: 3}\n")
+    assert typed("run", "two.yaml").exit_code == 0
+    assert "no score to compare" not in typed("compare", "two.yaml").stdout
+    assert "one-r" in typed("compare", "two.yaml", "--against", "one-r").stdout

@@ -132,3 +132,14 @@ def test_equally_near_names_are_all_suggested() -> None:
 def test_what_is_near_to_nothing_is_answered_with_the_list() -> None:
     assert did_you_mean("zzzzzz", ["knn", "lda"], "models") == "models: knn, lda"
     assert nearest("xy", ["knn", "lda"]) is None
+
+
+def test_nothing_is_suggested_for_a_name_that_is_far_too_long() -> None:
+    assert likely_names("a" * 1_000_000, MODELS.names()) == []
+
+
+def test_of_thousands_of_valid_names_some_are_listed() -> None:
+    columns = [f"column {number}" for number in range(20_000)]
+    advice = did_you_mean("x", columns, "columns")
+    assert advice.endswith("and 19800 more")
+    assert len(advice) < 5_000

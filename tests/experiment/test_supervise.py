@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,7 +17,9 @@ from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.store.store import Store
+from tests.cli.shell import in_shell
 from tests.experiment import toy
+from tests.experiment.conftest import fits, plugin
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
@@ -243,3 +246,72 @@ def test_many_cells_share_few_children(fits: Path) -> None:
     assert toy.digest(results) == toy.digest(
         run([toy.cell("troubled", seed=s, protocol=one_split) for s in range(8)])
     )
+
+
+SHADOWED = ("joblib", "argparse", "numpy")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder in which files have the names of modules that children import."""
+    for name in SHADOWED:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the working folder was run')")
+    return tmp_path
+
+
+def test_a_child_with_a_budget_imports_nothing_from_the_working_folder(folder: Path) -> None:
+    (folder / "e.yaml").write_text(
+        "data: [weather_nominal]\nmodels: [naive-bayes]\nprotocol: {folds: 2}\nbudget: 60s\n"
+    )
+    result = in_shell("run", "e.yaml", folder=folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "died" not in result.stdout
+
+
+def test_a_new_process_of_the_portable_mode_does_not_either(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv(PORTABLE, "1")
+    (result,) = run([toy.cell()], jobs=2, patience=0)
+    assert result.status == "done", result.why
+
+
+__all__ = ["fits", "plugin"]
+
+
+def test_a_child_that_was_killed_once_is_tried_again(fits: Path, tmp_path: Path) -> None:
+    cells = [toy.troubled("killed once", budget=60.0), toy.cell("decision-tree", budget=60.0)]
+    with Store.open(tmp_path / "runs.db") as store:
+        results = run(cells, store=store, jobs=2)
+    assert [result.status for result in results] == ["done", "done"]
+    in_one_go = run([toy.troubled("killed once"), toy.cell("decision-tree")], jobs=1)
+    assert toy.digest(results) == toy.digest(in_one_go)
+
+
+def test_a_child_that_is_killed_twice_has_died(fits: Path) -> None:
+    (result,) = run([toy.troubled("killed", "always", budget=60.0)], jobs=1)
+    assert (result.status, result.splits) == ("died", ())
+    assert len(fits.read_text().splitlines()) == 2
+
+
+SPEC = """\
+data: [iris]
+models: [{use: troubled, params: {how: prints, when: always}}]
+protocol: {use: holdout}
+"""
+
+
+@pytest.mark.parametrize("more", ["", "budget: 60s\n"])
+def test_what_a_method_prints_is_no_part_of_the_result(fits: Path, tmp_path: Path, more: str) -> None:
+    (tmp_path / "spec.yaml").write_text(SPEC + more)
+    done = in_shell("run", "spec.yaml", "--json", "--jobs", "2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+    assert "a remark of a method" in done.stderr
+    assert "a remark of compiled code" in done.stderr
+
+
+def test_what_a_method_prints_in_this_process_is_no_part_of_the_result(fits: Path, tmp_path: Path) -> None:
+    words = ("-m", "troubled", "-p", "how=prints", "-p", "when=always", "-o", "m.mlcli", "--json")
+    done = in_shell("train", "iris", *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)

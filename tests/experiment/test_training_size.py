@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mlcli.core.errors import DataError, UsageError
 from mlcli.core.params import build
 from mlcli.core.rows import Strata
 from mlcli.protocols.training_size import TrainingSize
+from tests.cli.shell import document, typed
 
 CLASSES = np.array([0] * 60 + [1] * 30 + [2] * 10, np.int32)
 
@@ -57,3 +60,37 @@ def test_sizes_that_make_no_sense_are_refused(sizes: list[float], what: str) -> 
 def test_more_rows_than_there_are() -> None:
     with pytest.raises(DataError, match="there are 80 to learn from"):
         splits_of(Strata(100, CLASSES), folds=5, sizes=[90])
+
+
+def xor_table(folder: Path) -> str:
+    """Two columns of which only both together tell the class: naive Bayes never learns it, neighbours soon do."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    table = pd.DataFrame(X, columns=["left", "right"]).assign(y=np.where(X[:, 0] * X[:, 1] > 0, "yes", "no"))
+    table.to_csv(folder / "xor.csv", index=False)
+    return str(folder / "xor.csv")
+
+
+def test_scores_are_those_of_the_largest_size(tmp_path: Path) -> None:
+    """Each row counts once, and interval and p are what the last point of the curve alone gives."""
+    words = ("eval", xor_table(tmp_path), "-m", "naive-bayes", "-m", "knn", "--metric", "accuracy", "-j", "1")
+    swept = document(typed(*words, "--protocol", "{use: training-size, sizes: [4, 8, 1.0]}", "--json"))
+    for cell in swept["cells"]:
+        points = {point["value"]: point["metrics"] for point in cell["series"]["values"]}
+        assert list(points) == [4, 8, 320]
+        assert cell["metrics"] == points[320]
+        assert np.sum(cell["confusion"]["counts"]) == 400
+    (compared,) = swept["comparisons"]
+    assert {pair["test"] for pair in compared["pairs"]} == {"paired t over 400 rows, variance × 1.75"}
+
+
+def test_a_model_that_leads_where_it_counts_is_told_from_the_others(tmp_path: Path) -> None:
+    """With 4 and 8 rows nobody knows anything; with 320 neighbours are right in over nine of ten rows."""
+    shown = typed(
+        *("eval", xor_table(tmp_path), "-m", "naive-bayes", "-m", "knn", "--metric", "accuracy", "-j", "1"),
+        *("--protocol", "{use: training-size, sizes: [4, 6, 8, 10, 1.0]}"),
+    ).stdout
+    said = " ".join(shown.split())
+    verdict = said[said.index("Best by accuracy: knn with 0.9") :]
+    assert "not distinguishable" not in verdict.partition("Chosen")[0]
+    assert "the scores and tests further up are those of the largest size" in said

@@ -23,6 +23,8 @@ from mlcli.core.findings import (
 from mlcli.report.document import GridCell, explained, grid
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page, columns_of, height
+from mlcli.report.pictures.characters import drawn
+from mlcli.report.views.dataset import histogram
 
 SCREE = Bars("Scree", ("component", "variance", "share"), ("1", "2", "3"), (4.0, 2.0, 0.01), ((0.6, 0.3, 0.0),))
 SCORES = Histogram("", "score", (0.0, 1.0, 2.0, 3.0), (("good", (8.0, 1.0, 0.0)), ("bad", (0.0, 1.0, 0.0))))
@@ -180,3 +182,13 @@ def test_nothing_is_drawn_outside_the_report() -> None:
     home = Path(mlcli.__file__).parent
     files = (file for file in home.rglob("*.py") if file.relative_to(home).parts[0] != "report")
     assert [str(file) for file in files if BLOCK_CHARACTERS.search(file.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    "numbers", [[1e30] * 5, [1e17, 1e17 + 16], [1e308, -1e308], [5e-324, 0.0], [2.0] * 3, [np.nan]]
+)
+def test_numbers_that_are_all_but_equal_or_huge_have_a_histogram(numbers: list[float]) -> None:
+    picture = histogram("", "x", [("rows", np.array(numbers))])
+    assert np.all(np.diff(picture.edges) >= 0)
+    assert sum(picture.counts[0][1]) == np.isfinite(numbers).sum()
+    drawn(picture, 80)

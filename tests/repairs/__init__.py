@@ -1,1 +1,0 @@
-"""Regression tests of repaired faults, one file each, named after the fault."""
