@@ -30,6 +30,10 @@ class SmallPartWarning(MlcliWarning):
     """A test part is too small to tell, so that fewer and larger ones say more."""
 
 
+class MoreBadRowsWarning(MlcliWarning):
+    """Bad rows are more frequent among the judged rows than among all: so it is with every split of this kind."""
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """Row positions: what is learned from, and what is judged; some protocols need more.

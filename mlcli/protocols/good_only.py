@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.errors import MlcliWarning, Problem, warn
+from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import Strata
 from mlcli.core.tables import Codes, Rows
-from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, split_labels
+from mlcli.protocols._base import MOST_REPEATS, MoreBadRowsWarning, Protocol, Split, Units, all_alike, split_labels
 from mlcli.tasks.anomaly import ANOMALY, GOOD
 from mlcli.tasks.unsupervised import UNKNOWN
 
@@ -30,10 +30,6 @@ FEWEST_GOOD, FEWEST_BAD = 3, 2
 FEW_BAD = 20
 """Below this, half of the bad rows say little."""
 TRAIN, VALIDATION, TEST = range(3)
-
-
-class MoreBadRowsWarning(MlcliWarning):
-    """Bad rows are more frequent among the judged rows than among all: so it is with every split of this kind."""
 
 
 @register(

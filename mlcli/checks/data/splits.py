@@ -22,8 +22,7 @@ from mlcli.core.tables import Array
 from mlcli.data.dataset import is_constant
 from mlcli.data.roles import ID_NAME
 from mlcli.experiment.spec.cells import ProtocolSpec
-from mlcli.protocols._base import RareClassWarning, SmallPartWarning
-from mlcli.protocols.good_only import MoreBadRowsWarning
+from mlcli.protocols._base import MoreBadRowsWarning, RareClassWarning, SmallPartWarning
 
 FEW_FOLDS = 3
 RARE_CLASS_SHARE = 0.2

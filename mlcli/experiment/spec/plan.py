@@ -205,10 +205,13 @@ def _resolved(model: ModelSpec) -> ModelSpec:
 
 
 def _saved_models(models: Sequence[ModelSpec]) -> list[SavedModel]:
-    """What is in the files of the models that are saved."""
+    """The models that were named by their files, loaded."""
+    files = [model.saved for model in models if model.saved is not None]
+    if not files:
+        return []
     from mlcli.experiment.saved.model_file import load_model
 
-    return [load_model(model.saved) for model in models if model.saved is not None]
+    return [load_model(file) for file in files]
 
 
 def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:

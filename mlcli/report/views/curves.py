@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlcli import __version__
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.findings import Curve, as_json
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.report.document import (
@@ -39,6 +38,9 @@ from mlcli.results.curves import (
 )
 from mlcli.results.model_results import Group, first_cell, group_of, judged_answers, score_result
 from mlcli.tasks.table import kind_named, named
+
+if TYPE_CHECKING:
+    from mlcli.experiment.spec.sweeps import Sweep
 
 ROUNDING = 1e-9
 """So small a share of the largest error is not below 0."""
