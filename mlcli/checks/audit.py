@@ -1,17 +1,16 @@
-"""The audit: every check of every dataset that is named, or that experiment files name."""
+"""The audit of datasets: which issues the checks find in a dataset, or in the datasets of a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlcli.checks.audited import SAMPLE, Audited
+from mlcli.checks.context import SAMPLE, AuditContext
+from mlcli.checks.data import columns, rows, splits
 from mlcli.checks.repairs import joined_sidecar
-from mlcli.checks.table import AT_A_GLANCE, BEFORE_IT_RUNS, OF_DATA
 from mlcli.core.errors import DataError
 from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious, issue_as_json
 from mlcli.core.names import counted
@@ -24,14 +23,29 @@ from mlcli.report.document import Document, Element, Heading, Preformatted, Sent
 from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.tasks.table import implied_by
 
-ASK = "mlcli audit shows what repairs it"
+AT_A_GLANCE: tuple[Check[AuditContext], ...] = (
+    columns.nothing_to_learn_from,
+    splits.one_class,
+    splits.one_value,
+    columns.identifiers,
+    columns.leaks,
+    splits.groups_cut,
+    splits.time_ignored,
+    rows.duplicates,
+    rows.unused_weights,
+    rows.odd_weights,
+    columns.given_parts,
+)
+"""The checks that ``eval`` makes, too: each takes no longer than reading the table."""
+BEFORE_IT_RUNS: tuple[Check[AuditContext], ...] = (*AT_A_GLANCE, splits.splitting)
+"""The checks of ``plan``: these, and what a protocol cannot do well."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
     """A dataset with the issues that were found."""
 
-    audited: Audited
+    context: AuditContext
     issues: tuple[Issue, ...]
 
     @property
@@ -40,24 +54,29 @@ class Audit:
         return tuple(issue for issue in self.issues if is_serious(issue))
 
 
-def audits_of(experiment: Experiment, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Audit]:
-    """The audit of each dataset of an experiment, by the protocol that it asks for."""
+def audits_of(experiment: Experiment) -> list[Audit]:
+    """The audit of each dataset of an experiment, split by the protocol of the experiment."""
     base = experiment.source.parent if experiment.source else None
     models = [model.cls for model in experiment.models or () if model.saved is None]
-    every = [_audited_spec(spec, experiment, base, models) for spec in experiment.data]
-    return [Audit(audited, tuple(issues_in(audited, checks))) for audited in every]
+    implied = implied_by(models)
+    audits = []
+    for spec in experiment.data:
+        task = spec.task or (implied.name if implied else None)
+        context = context_of(spec.loaded(base, task), experiment.protocol, experiment.seed)
+        audits.append(Audit(context, tuple(issues_in(context))))
+    return audits
 
 
 def audit_document(audits: Sequence[Audit], everything: bool) -> Document:
-    """What was found in each dataset, with one sidecar that repairs it all; advice only where it is asked for."""
+    """The issues of each dataset, and one sidecar with all repairs; advice is shown only if ``everything`` is."""
     return tuple(element for audit in audits for element in _elements(audit, everything))
 
 
 def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
-    dataset, found = audit.audited.dataset, summary_of(audit.issues, everything)
+    dataset, found = audit.context.dataset, summary_of(audit.issues, everything)
     yield Heading(dataset.name, 1)
-    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.audited)}: {found}")
-    if audit.audited.is_sampled:
+    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.context)}: {found}")
+    if audit.context.is_sampled:
         yield notes(f"what takes long was looked for in {SAMPLE:,} rows that were drawn at random")
     yield from issues_of(audit.issues, everything)
     sidecar = joined_sidecar(audit.issues if everything else audit.serious)
@@ -66,33 +85,33 @@ def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
         yield Preformatted(tuple(f"    {line}" for line in sidecar.splitlines()))
 
 
-def subject_of(audited: Audited) -> str:
-    """What would be done with a dataset."""
-    if audited.planned is None or audited.protocol is None:
-        return "which cannot be split" if audited.refused else "of which it is not known what to predict"
-    return f"{audited.planned.kind.name} by {audited.protocol.use}"
+def subject_of(context: AuditContext) -> str:
+    """The kind of task and the protocol of a dataset, in words."""
+    if context.planned is None or context.protocol is None:
+        return "which cannot be split" if context.refused else "of which it is not known what to predict"
+    return f"{context.planned.kind.name} by {context.protocol.use}"
 
 
 def audit_as_json(audit: Audit) -> dict[str, Any]:
     """An audit as plain JSON values."""
-    audited = audit.audited
+    context = audit.context
     return {
-        "dataset": audited.dataset.name,
-        "rows": len(audited.dataset),
-        "kind": audited.planned.kind.name if audited.planned else None,
-        "protocol": audited.protocol.use if audited.protocol else None,
+        "dataset": context.dataset.name,
+        "rows": len(context.dataset),
+        "kind": context.planned.kind.name if context.planned else None,
+        "protocol": context.protocol.use if context.protocol else None,
         "issues": [issue_as_json(issue) for issue in audit.issues],
         "sidecar": joined_sidecar(audit.serious),
     }
 
 
 def issues_of_data(dataset: Dataset) -> list[Issue]:
-    """Everything that is found in a dataset, split in the default way of its kind of task."""
-    return issues_in(audited(dataset))
+    """All issues of a dataset, split by the default protocol of its kind of task."""
+    return issues_in(context_of(dataset))
 
 
-def with_issues(plan: Plan, noted: Sequence[Check[Audited]] = AT_A_GLANCE) -> Plan:
-    """The plan with the issues of its datasets; serious ones that ``noted`` checks find are notes on a dataset."""
+def with_issues(plan: Plan, noted: Sequence[Check[AuditContext]] = AT_A_GLANCE) -> Plan:
+    """The plan with the issues of its datasets; serious issues of the ``noted`` checks become notes on them."""
     codes = {code_of(check) for check in noted}
     found: list[PlannedIssue] = []
     datasets: dict[tuple[int, str], Dataset] = {}
@@ -101,7 +120,7 @@ def with_issues(plan: Plan, noted: Sequence[Check[Audited]] = AT_A_GLANCE) -> Pl
             continue
         key = _split_key(cell)
         if key not in datasets:
-            issues = issues_in(audited_as_planned(cell.planned, cell.protocol, cell.seed), BEFORE_IT_RUNS)
+            issues = issues_in(context_as_planned(cell.planned, cell.protocol, cell.seed), BEFORE_IT_RUNS)
             found += [PlannedIssue(cell.dataset.name, cell.protocol.use, issue) for issue in issues]
             datasets[key] = _with_notes(
                 cell.planned.dataset, [one for one in issues if one.code in codes and is_serious(one)]
@@ -111,42 +130,40 @@ def with_issues(plan: Plan, noted: Sequence[Check[Audited]] = AT_A_GLANCE) -> Pl
 
 
 def _split_key(cell: Cell) -> tuple[int, str]:
-    """What tells a dataset, and how it is split, from others."""
+    """Cells with the same key share their dataset and its splits."""
     return id(cell.planned), f"{cell.protocol.use} {cell.protocol.params}"
 
 
 def _with_notes(dataset: Dataset, issues: Sequence[Issue]) -> Dataset:
-    notes = tuple(f"{issue.gravity}: {issue.sentence}; {ASK}" for issue in issues)
+    notes = tuple(f"{issue.gravity}: {issue.sentence}; mlcli audit shows what repairs it" for issue in issues)
     return replace(dataset, notes=(*dataset.notes, *notes)) if notes else dataset
 
 
-def audited(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 1) -> Audited:
+def context_of(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 1) -> AuditContext:
     """A dataset that is loaded, with how it would be split, if anything can split it."""
     try:
         planned = planned_dataset(DataSpec(str(dataset.path or dataset.name)), dataset)
     except DataError as error:
-        return Audited(dataset, refused=error.in_a_line, seed=seed)
-    return audited_as_planned(planned, protocol, seed)
+        return AuditContext(dataset, refused=error.in_a_line, seed=seed)
+    return context_as_planned(planned, protocol, seed)
 
 
-def audited_as_planned(planned: PlannedDataset, protocol: ProtocolSpec | None, seed: int) -> Audited:
+def context_as_planned(planned: PlannedDataset, protocol: ProtocolSpec | None, seed: int) -> AuditContext:
     """A planned dataset with the protocol that splits it; another one where the rows are too few for it."""
     refused = ""
     for requested in (protocol, FEW_ROWS):
         try:
-            return Audited(planned.dataset, planned, protocol_for(planned, requested), refused, seed)
+            return AuditContext(planned.dataset, planned, protocol_for(planned, requested), refused, seed)
         except DataError as error:
             refused = refused or error.in_a_line
-    return Audited(planned.dataset, planned, refused=refused, seed=seed)
+    return AuditContext(planned.dataset, planned, refused=refused, seed=seed)
 
 
-def issues_in(audited: Audited, checks: Sequence[Check[Audited]] = OF_DATA) -> list[Issue]:
-    """What checks find; numbers that are too large to compute with are passed over in silence."""
+def issues_in(context: AuditContext, checks: Sequence[Check[AuditContext]] | None = None) -> list[Issue]:
+    """What checks find, those of a whole audit unless others are named; overflow in computations is no issue."""
+    if checks is None:
+        from mlcli.checks.table import OF_DATA
+
+        checks = OF_DATA
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return found_by(checks, audited)
-
-
-def _audited_spec(spec: DataSpec, experiment: Experiment, base: Path | None, models: Sequence[type]) -> Audited:
-    implied = implied_by(models)
-    task = spec.task or (implied.name if implied else None)
-    return audited(spec.loaded(base, task), experiment.protocol, experiment.seed)
+        return found_by(checks, context)

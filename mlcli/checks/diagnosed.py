@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mlcli.checks.association import share_explained, share_right
-from mlcli.checks.audited import RIVALS
+from mlcli.checks.context import RIVALS
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array, is_missing

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mlcli.checks.audit import audited, audited_as_planned, issues_in
-from mlcli.checks.audited import Audited
+from mlcli.checks.audit import AT_A_GLANCE, context_as_planned, context_of, issues_in
+from mlcli.checks.context import AuditContext
 from mlcli.checks.data import splits
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
-from mlcli.checks.table import AT_A_GLANCE
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious, issue_as_json
 from mlcli.core.threads import one_blas_thread
 from mlcli.report.document import Document, Element, Sentence, grid
@@ -22,7 +21,12 @@ from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import cell_as_json, plain
 
-OF_ITS_DATA: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting, splits.rare_classes, splits.imbalance)
+OF_ITS_DATA: tuple[Check[AuditContext], ...] = (
+    *AT_A_GLANCE,
+    splits.splitting,
+    splits.rare_classes,
+    splits.imbalance,
+)
 OF_MODELS: tuple[Check[Diagnosed], ...] = (
     scores.no_better_than_baseline,
     fitting.overfitting,
@@ -48,9 +52,9 @@ def issues_of_model(diagnosed: Diagnosed) -> list[Issue]:
     with one_blas_thread():
         cell = diagnosed.cell
         context = (
-            audited(diagnosed.dataset, cell.protocol, cell.seed)
+            context_of(diagnosed.dataset, cell.protocol, cell.seed)
             if cell.planned is None
-            else audited_as_planned(cell.planned, cell.protocol, cell.seed)
+            else context_as_planned(cell.planned, cell.protocol, cell.seed)
         )
         of_data = issues_in(context, OF_ITS_DATA)
         return by_gravity([*found_by(OF_MODELS, diagnosed), *of_data])

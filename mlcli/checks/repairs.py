@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlcli.checks.audited import Audited
+from mlcli.checks.context import AuditContext
 from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration
@@ -18,21 +18,21 @@ from mlcli.tasks.kind import SINGLE_ROLES
 COLUMNS = "columns:"
 
 
-def declared(audited: Audited, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
+def declared(context: AuditContext, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
-    lines = (_sidecar_line(audited.dataset, name, stated) for name, stated in columns.items())
+    lines = (_sidecar_line(context.dataset, name, stated) for name, stated in columns.items())
     return Repair("sidecar", "\n".join([COLUMNS, *lines]))
 
 
-def with_role(audited: Audited, role: str, *columns: str, then: str = "") -> Repair:
+def with_role(context: AuditContext, role: str, *columns: str, then: str = "") -> Repair:
     """Columns in another role; ``then`` is the option that makes use of the role."""
-    repair = declared(audited, {name: {"role": role} for name in columns})
+    repair = declared(context, {name: {"role": role} for name in columns})
     return replace(repair, text=f"{repair.text}  # and then {then}" if then else repair.text, role=role)
 
 
-def is_free(audited: Audited, role: str) -> bool:
+def is_free(context: AuditContext, role: str) -> bool:
     """Whether a column can be given a role: some roles only one column can have."""
-    return role not in SINGLE_ROLES or audited.schema.the(role) is None
+    return role not in SINGLE_ROLES or context.schema.the(role) is None
 
 
 def without(columns: Iterable[str]) -> Repair:
@@ -51,10 +51,10 @@ def split_by(protocol: str) -> tuple[Repair, ...]:
     return Repair("option", f"--protocol {option}"), Repair("experiment", f"protocol: {protocol}")
 
 
-def step_before(audited: Audited, use: str, params: str) -> Repair:
+def step_before(context: AuditContext, use: str, params: str) -> Repair:
     """A step with its parameters before a model in the experiment file."""
     step = f"{{use: {use}, params: {{{params}}}}}"
-    return Repair("experiment", f"models:\n  - {{use: {audited.example}, steps: [{step}]}}")
+    return Repair("experiment", f"models:\n  - {{use: {context.example}, steps: [{step}]}}")
 
 
 def joined_sidecar(issues: Sequence[Issue]) -> str:

@@ -1,30 +1,13 @@
-"""The checks of data: each a function whose name is its code and whose first line says what it looks for."""
+"""All checks of data: each is a function whose name is its code and whose docstring begins with what it finds."""
 
 from __future__ import annotations
 
-from mlcli.checks.audited import Audited
-from mlcli.checks.data import columns, copies, leaks, missing, numbers, rows, spellings, splits
+from mlcli.checks.audit import AT_A_GLANCE
+from mlcli.checks.context import AuditContext
+from mlcli.checks.data import columns, missing, numbers, rows, spellings, splits
 from mlcli.core.issues import Check
 
-AT_A_GLANCE: tuple[Check[Audited], ...] = (
-    columns.nothing_to_learn_from,
-    splits.one_class,
-    splits.one_value,
-    columns.identifiers,
-    leaks.leaks,
-    splits.groups_cut,
-    splits.time_ignored,
-    copies.duplicates,
-    rows.unused_weights,
-    rows.odd_weights,
-    columns.given_parts,
-)
-"""What ``eval`` looks for, too: each takes no longer than reading the table."""
-
-BEFORE_IT_RUNS: tuple[Check[Audited], ...] = (*AT_A_GLANCE, splits.splitting)
-"""What ``plan`` says: beside these, what a protocol cannot do well."""
-
-OF_DATA: tuple[Check[Audited], ...] = (
+OF_DATA: tuple[Check[AuditContext], ...] = (
     *AT_A_GLANCE,
     splits.splitting,
     splits.rare_classes,
@@ -53,4 +36,4 @@ OF_DATA: tuple[Check[Audited], ...] = (
     missing.missing_at_random,
     missing.imputing,
 )
-"""What is looked for in a dataset, in the order in which issues of one gravity are listed."""
+"""All checks of a dataset, in the order in which issues of the same gravity are listed."""

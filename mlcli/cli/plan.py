@@ -23,8 +23,7 @@ def plan_command(specs: Specs, store: StoreToRead = None, format: Format = "text
     so is what cannot be done well, such as a class with fewer rows than folds.
     Seconds and memory are learned from what the store has of such cells.
     """
-    from mlcli.checks.audit import with_issues
-    from mlcli.checks.table import BEFORE_IT_RUNS
+    from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
     from mlcli.cli._console import show_as
     from mlcli.cli._running import usual_store_of
     from mlcli.experiment.spec.file import read_experiment

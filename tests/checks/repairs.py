@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mlcli.checks.audit import audited, audits_of, issues_in
-from mlcli.checks.audited import Audited
+from mlcli.checks.audit import audits_of, context_of, issues_in
+from mlcli.checks.context import AuditContext
 from mlcli.core.errors import UsageError
 from mlcli.core.issues import Issue, Repair, is_serious
 from mlcli.core.schema import Schema, SchemaField
@@ -54,7 +54,7 @@ def with_repair(path: Path, declared: dict[str, Any], repair: Repair) -> Dataset
     return load(str(path))
 
 
-def is_left(issue: Issue, before: Audited, after: Audited) -> bool:
+def is_left(issue: Issue, before: AuditContext, after: AuditContext) -> bool:
     """Whether the same is still found: of one of the columns, or as a warning of a protocol of the same kind."""
     if issue.code == "splitting":
         category = before.splits_with_warnings[1][issue.sentence]
@@ -63,7 +63,7 @@ def is_left(issue: Issue, before: Audited, after: Audited) -> bool:
     return any(not issue.columns or set(one.columns) & set(issue.columns) for one in same)
 
 
-def behind_steps(cell: Cell) -> Audited:
+def behind_steps(cell: Cell) -> AuditContext:
     """The dataset of a cell as the steps that its model names leave it."""
     dataset = cell.dataset
     assert isinstance(dataset, Dataset)
@@ -76,11 +76,11 @@ def behind_steps(cell: Cell) -> Audited:
     fields = (*(SchemaField(column) for column in table.columns), *others)
     beside = [(field.column, dataset.table.cells(field.column.name)) for field in others]
     changed = Table.of([*table.parts(), *beside], len(dataset))
-    return replace(audited(dataset), dataset=replace(dataset, table=changed, schema=Schema(fields)))
+    return replace(context_of(dataset), dataset=replace(dataset, table=changed, schema=Schema(fields)))
 
 
 def baseline_of(dataset: Dataset) -> str:
-    planned = audited(dataset).planned
+    planned = context_of(dataset).planned
     assert planned is not None
     return planned.kind.baseline
 
@@ -90,17 +90,19 @@ def assert_evaluates(path: Path, *options: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-def apply_to_sidecar(path: Path, declared: dict[str, Any], issue: Issue, repair: Repair, before: Audited) -> None:
+def apply_to_sidecar(
+    path: Path, declared: dict[str, Any], issue: Issue, repair: Repair, before: AuditContext
+) -> None:
     repaired = with_repair(path, declared, repair)
     protocol = WITH_PROTOCOL.get(issue.code) if "protocol" in repair.text else None
-    after = audited(repaired, protocol_from_text(protocol))
+    after = context_of(repaired, protocol_from_text(protocol))
     assert not is_left(issue, before, after)
     new = {one.code for one in issues_in(after) if is_serious(one)} - {one.code for one in issues_in(before)}
     assert not new
     assert_evaluates(path, "-m", baseline_of(repaired))
 
 
-def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
+def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: AuditContext) -> None:
     spec = path.with_name("experiment.yaml")
     models = "" if "models:" in repair.text else f"models: [{baseline_of(before.dataset)}]\n"
     spec.write_text(f"data: [{path.name}]\n{models}{repair.text}\n", encoding="utf-8")
@@ -109,21 +111,21 @@ def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: Audite
     assert [cell.skipped for cell in cells if cell.model.steps and cell.skipped] == []
     if issue.code not in JUDGED_OTHERWISE:
         stepped = next((cell for cell in cells if cell.model.steps), None)
-        after = audits_of(experiment)[0].audited if stepped is None else behind_steps(stepped)
+        after = audits_of(experiment)[0].context if stepped is None else behind_steps(stepped)
         assert not is_left(issue, before, after)
 
 
-def apply_as_option(path: Path, issue: Issue, repair: Repair, before: Audited) -> None:
+def apply_as_option(path: Path, issue: Issue, repair: Repair, before: AuditContext) -> None:
     words = shlex.split(repair.text)
     if words[0] == "--protocol":
-        assert not is_left(issue, before, audited(before.dataset, protocol_from_text(words[1])))
+        assert not is_left(issue, before, context_of(before.dataset, protocol_from_text(words[1])))
     assert_evaluates(path, *words, *(() if "-m" in words else ("-m", baseline_of(before.dataset))))
 
 
 def apply_all(path: Path, declared: dict[str, Any], code: str = "") -> None:
     """Apply each repair by itself, and see that it resolves what it is for."""
     write_sidecar(path, declared)
-    before = audited(load(str(path)))
+    before = context_of(load(str(path)))
     for issue in issues_in(before):
         for repair in issue.repairs if code in ("", issue.code) else ():
             write_sidecar(path, declared)

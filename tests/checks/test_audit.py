@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.checks.audit import audited, audits_of, issues_of_data
+from mlcli.checks.audit import AT_A_GLANCE, audits_of, context_of, issues_of_data
 from mlcli.checks.repairs import joined_sidecar
-from mlcli.checks.table import AT_A_GLANCE, OF_DATA
+from mlcli.checks.table import OF_DATA
 from mlcli.core.issues import GRAVITIES, Issue, code_of, is_serious
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
@@ -77,7 +77,7 @@ def test_twenty_shipped_datasets_are_sound() -> None:
 
 def test_what_cannot_be_split_is_said_before_anything_runs(tmp_path: Path) -> None:
     dataset = made(tmp_path, Fault("", lambda columns, rng: None))
-    asked = audited(dataset, ProtocolSpec("forward-chaining", {"folds": 500}))
+    asked = context_of(dataset, ProtocolSpec("forward-chaining", {"folds": 500}))
     assert "at least 501 times" in asked.refused
     [audit] = audits_of(
         Experiment(

@@ -1,4 +1,4 @@
-"""Over- and underfitting are named, with remedies that help; where there is nothing to name, nothing is said."""
+"""Over- and underfitting are named, with suggestions that help; where nothing is wrong, nothing is said."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.checks import audited as checks_audited
-from mlcli.checks.audit import audited, issues_of_data
+from mlcli.checks import context as checks_context
+from mlcli.checks.audit import context_of, issues_of_data
 from mlcli.checks.data import numbers
 from mlcli.core.schema import Column
 from mlcli.data.columns import TypedColumn
@@ -107,7 +107,7 @@ def test_levels_in_other_words_are_found_where_cells_are_missing_too(tmp_path: P
 
 def test_limits_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers, "MOST_COLUMNS", 3)
-    monkeypatch.setattr(checks_audited, "MOST_PAIRS", 10)
+    monkeypatch.setattr(checks_context, "MOST_PAIRS", 10)
     columns: dict[str, list[object]] = {
         f"g{i}": ["" if row % 9 == i else cell for row, cell in enumerate(noise(i))] for i in range(5)
     }
@@ -117,5 +117,5 @@ def test_limits_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_features_under_audit_are_found_once(tmp_path: Path) -> None:
-    seen = audited(load(str(table(tmp_path, {"a": noise(1), "y": noise(2)})), target="y"))
+    seen = context_of(load(str(table(tmp_path, {"a": noise(1), "y": noise(2)})), target="y"))
     assert seen.features() is seen.features()

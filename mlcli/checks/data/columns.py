@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.audited import FEWEST_ROWS, Audited, cell_text
+from mlcli.checks.association import share_explained, share_right
+from mlcli.checks.context import FEWEST_ROWS, AuditContext, cell_text
+from mlcli.checks.data.rows import numbered_by_content
 from mlcli.checks.repairs import by_hand, is_free, step_before, with_role
 from mlcli.core.issues import Gravity, Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import has_levels_of_parts, looks_like_parts
 from mlcli.core.schema import Column
+from mlcli.core.tables import Array, Codes, Rows
 from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
@@ -29,48 +32,48 @@ MOSTLY_DISTINCT = 0.5
 """A column that is named like an identifier is one from this share of distinct values on."""
 
 
-def nothing_to_learn_from(audited: Audited) -> Iterator[Issue]:
+def nothing_to_learn_from(context: AuditContext) -> Iterator[Issue]:
     """No feature at all."""
-    if shows_nothing(audited.dataset):
-        unused = [field.column.name for field in audited.schema.with_role("ignore")]
-        repairs = [with_role(audited, "feature", *unused)] if unused else []
+    if shows_nothing(context.dataset):
+        unused = [field.column.name for field in context.schema.with_role("ignore")]
+        repairs = [with_role(context, "feature", *unused)] if unused else []
         more = by_hand("add columns that tell something of what is to be predicted")
         yield Issue("grave", NOTHING_TO_LEARN_FROM, repairs=(*repairs, more))
 
 
-def constant(audited: Audited) -> Iterator[Issue]:
+def constant(context: AuditContext) -> Iterator[Issue]:
     """Features that are the same in every row."""
-    found = [column.name for column in audited.features() if is_constant(audited.dataset, column)]
+    found = [column.name for column in context.features() if is_constant(context.dataset, column)]
     if found:
         yield Issue(
             "advice",
             f"the same in every row, so nothing can be learned from it: {listed(found)}",
-            repairs=(with_role(audited, "ignore", *found),),
+            repairs=(with_role(context, "ignore", *found),),
             columns=tuple(found),
         )
 
 
-def nearly_constant(audited: Audited) -> Iterator[Issue]:
+def nearly_constant(context: AuditContext) -> Iterator[Issue]:
     """Features with one value in nearly all rows."""
     found = {}
-    for column in audited.features():
-        cells = audited.present(column)
-        if len(cells) and not is_constant(audited.dataset, column):
+    for column in context.features():
+        cells = context.present(column)
+        if len(cells) and not is_constant(context.dataset, column):
             values, counts = np.unique(cells, return_counts=True)
-            if counts.max() >= NEARLY_ALL * len(audited.dataset):
+            if counts.max() >= NEARLY_ALL * len(context.dataset):
                 value = cell_text(float(values[counts.argmax()]), column)
                 found[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
     if found:
         sentence = f"nearly constant: {listed(list(found.values()))}"
-        repair = with_role(audited, "ignore", *found)
+        repair = with_role(context, "ignore", *found)
         yield Issue("advice", sentence, repairs=(repair,), columns=tuple(found))
 
 
-def much_missing(audited: Audited) -> Iterator[Issue]:
+def much_missing(context: AuditContext) -> Iterator[Issue]:
     """Features so empty that what fills them decides."""
-    shares = {column.name: share_missing(audited.dataset, column) for column in audited.features()}
+    shares = {column.name: share_missing(context.dataset, column) for column in context.features()}
     found = {name: share for name, share in shares.items() if share > MUCH_MISSING}
-    if len(audited.dataset) < FEWEST_ROWS or not found:
+    if len(context.dataset) < FEWEST_ROWS or not found:
         return
     most = {name: share for name, share in found.items() if share > NEARLY_ALL_MISSING}
     some = {name: share for name, share in found.items() if name not in most}
@@ -80,7 +83,7 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
     }
     for gravity, (columns, limit) in gravities.items():
         own = f"columns: {flow(columns)}, numbers: own-value, levels: own-value"
-        repairs = (step_before(audited, "impute", own), with_role(audited, "ignore", *columns))
+        repairs = (step_before(context, "impute", own), with_role(context, "ignore", *columns))
         if columns:
             yield Issue(
                 gravity,
@@ -92,37 +95,37 @@ def much_missing(audited: Audited) -> Iterator[Issue]:
             )
 
 
-def many_levels(audited: Audited) -> Iterator[Issue]:
+def many_levels(context: AuditContext) -> Iterator[Issue]:
     """Coded features with so many levels that each is rare."""
-    rows = len(audited.dataset)
+    rows = len(context.dataset)
     found = [
         column
-        for column in audited.coded()
-        if has_many_levels(column, rows) and not is_identifier(audited, column)
+        for column in context.coded()
+        if has_many_levels(column, rows) and not is_identifier(context, column)
     ]
     if found:
         texts = [f"{column.name} ({len(column.levels)})" for column in found]
         names = tuple(column.name for column in found)
-        roles = ("ignore", "group") if len(names) == 1 and is_free(audited, "group") else ("ignore",)
+        roles = ("ignore", "group") if len(names) == 1 and is_free(context, "group") else ("ignore",)
         yield Issue(
             "advice",
             f"very many levels for {rows} rows: {listed(texts)}",
             "one-hot makes a column of each; trees find splits on them that hold by chance",
-            tuple(with_role(audited, role, *names) for role in roles),
+            tuple(with_role(context, role, *names) for role in roles),
             columns=names,
         )
 
 
-def identifiers(audited: Audited) -> Iterator[Issue]:
+def identifiers(context: AuditContext) -> Iterator[Issue]:
     """Features that name the row or what it is about: a model that learns them by heart knows nothing."""
-    rows = len(audited.dataset)
-    for column in audited.features() if rows >= FEWEST_ROWS else ():
-        if not is_identifier(audited, column):
+    rows = len(context.dataset)
+    for column in context.features() if rows >= FEWEST_ROWS else ():
+        if not is_identifier(context, column):
             continue
-        distinct = len(np.unique(audited.present(column)))
+        distinct = len(np.unique(context.present(column)))
         again = distinct < rows
-        roles = ["group", "id"] if again and is_free(audited, "group") else ["id"]
-        repairs = [with_role(audited, role, column.name) for role in roles]
+        roles = ["group", "id"] if again and is_free(context, "group") else ["id"]
+        repairs = [with_role(context, role, column.name) for role in roles]
         why = "; a value that stands in several rows may name one patient, customer or device" if again else ""
         yield Issue(
             "grave",
@@ -133,10 +136,10 @@ def identifiers(audited: Audited) -> Iterator[Issue]:
         )
 
 
-def given_parts(audited: Audited) -> Iterator[Issue]:
+def given_parts(context: AuditContext) -> Iterator[Issue]:
     """A column that says which part or fold a row is in, and is used as a feature, or not at all."""
-    cells = audited.dataset.table.cells
-    for column in audited.features():
+    cells = context.dataset.table.cells
+    for column in context.features():
         if not (has_levels_of_parts(column) or looks_like_parts(column, cells(column.name))):
             continue
         yield Issue(
@@ -145,30 +148,102 @@ def given_parts(audited: Audited) -> Iterator[Issue]:
             f"its values are {listed(column.levels)}" if column.coded else "it numbers folds",
             (
                 *(
-                    [with_role(audited, "part", column.name, then="--protocol given")]
-                    if is_free(audited, "part")
+                    [with_role(context, "part", column.name, then="--protocol given")]
+                    if is_free(context, "part")
                     else []
                 ),
-                with_role(audited, "ignore", column.name),
+                with_role(context, "ignore", column.name),
             ),
             columns=(column.name,),
         )
-    part = audited.schema.the("part")
-    if part is not None and audited.protocol is not None and audited.protocol.use != "given":
+    part = context.schema.the("part")
+    if part is not None and context.protocol is not None and context.protocol.use != "given":
         yield Issue(
             "advice",
-            f"column '{part.name}' says which part each row is in, and {audited.protocol.use} does not look at it",
+            f"column '{part.name}' says which part each row is in, and {context.protocol.use} does not look at it",
             repairs=(Repair("option", "--protocol given"), Repair("experiment", "protocol: given")),
             columns=(part.name,),
         )
 
 
-def is_identifier(audited: Audited, column: Column) -> bool:
+def is_identifier(context: AuditContext, column: Column) -> bool:
     """By its name and mostly distinct whole numbers or levels; by numbering the rows one after another."""
-    cells = audited.present(column)
+    cells = context.present(column)
     if len(cells) < FEWEST_ROWS or (not column.coded and (cells != np.floor(cells)).any()):
         return False
     distinct = len(np.unique(cells))
     if ID_NAME.fullmatch(column.name):
         return distinct >= MOSTLY_DISTINCT * len(cells)
-    return not column.coded and distinct == len(audited.dataset) and bool((np.abs(np.diff(cells)) == 1).all())
+    return not column.coded and distinct == len(context.dataset) and bool((np.abs(np.diff(cells)) == 1).all())
+
+
+ALL_BUT = 0.01
+LITTLE = 0.1
+"""A leak is wrong for fewer of the rows than this, and for this part of those that the baseline is wrong for."""
+EXPLAINED = 0.995
+FEWEST_OF_CLASS = 5
+"""Smaller classes stand at one end of a column by chance: two of twenty rows in one of ninety-five columns."""
+
+
+def leaks(context: AuditContext) -> Iterator[Issue]:
+    """A column that predicts the target alone, be it by its values or by being empty."""
+    target = context.target
+    if target is None or context.planned is None or context.planned.kind.target != "needed":
+        return
+    cells = context.cells(target)[context.sample]
+    known = ~np.isnan(cells)
+    if known.sum() < FEWEST_ROWS:
+        return
+    rows = _without_copies(context, context.sample[known])
+    truth = context.cells(target)[rows]
+    for column in context.features():
+        strength = strength_text(context.cells(column)[rows], truth, target)
+        if strength is not None:
+            yield Issue(
+                "grave",
+                f"column '{column.name}' predicts {target.name} by itself",
+                f"{strength}; a column that is known only when {target.name} is, or is made from it, would do so",
+                (with_role(context, "ignore", column.name),),
+                (column.name,),
+            )
+
+
+def _without_copies(context: AuditContext, rows: Rows) -> Rows:
+    """The rows, equal ones once, since any column tells the target of a row by its twin; all where few differ."""
+    once = np.unique(numbered_by_content(context, with_target=True)[rows], return_index=True)[1]
+    return rows if len(once) < FEWEST_ROWS else rows[np.sort(once)]
+
+
+def strength_text(cells: Array, truth: Array, target: Column) -> str | None:
+    """How well a column tells the target, in words; nothing where it is not too good to be true."""
+    if not target.coded:
+        explained = max(share_explained(cells, truth), _linear_share_explained(cells, truth))
+        return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
+    classes = truth.astype(np.int32)
+    right = 1.0 if _is_parted_by_thresholds(cells, classes) else share_right(cells, classes, len(target.levels))
+    most = np.bincount(classes).max() / len(classes)
+    if most == 1 or 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
+        return None
+    return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"
+
+
+def _is_parted_by_thresholds(cells: Array, classes: Codes) -> bool:
+    """Whether thresholds part the classes wholly, none so small that chance may have done it.
+
+    The nearest values of the rows beside a threshold are of both classes, and do not tell.
+    """
+    order = np.lexsort((classes, cells))
+    ascending, values = classes[order], cells[order]
+    changes = ascending[1:] != ascending[:-1]
+    sizes = np.bincount(classes)
+    sizes = sizes[sizes > 0]
+    apart = bool((values[1:] != values[:-1])[changes].all())
+    return apart and int(changes.sum()) == len(sizes) - 1 and int(sizes.min()) >= FEWEST_OF_CLASS
+
+
+def _linear_share_explained(cells: Array, values: Array) -> float:
+    """R² of a straight line, which few rows tell better than nearest values; missing cells explain nothing."""
+    known = ~np.isnan(cells)
+    if known.sum() < FEWEST_ROWS or np.ptp(cells[known]) == 0 or np.ptp(values[known]) == 0:
+        return 0.0
+    return float(known.mean() * np.corrcoef(cells[known], values[known])[0, 1] ** 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.audited import FEWEST_ROWS, Audited
+from mlcli.checks.context import FEWEST_ROWS, AuditContext
 from mlcli.checks.data.spellings import stand_in_issue
 from mlcli.checks.repairs import declared, number_text, step_before, with_role
 from mlcli.core.findings import Table
@@ -47,12 +47,12 @@ SKEWED = 2.0
 BETTER = 0.5
 
 
-def stand_ins(audited: Audited) -> Iterator[Issue]:
+def stand_ins(context: AuditContext) -> Iterator[Issue]:
     """Numbers that often stand for a missing value, such as -1 and 999."""
-    for column in audited.numeric():
-        cells = audited.present(column)
+    for column in context.numeric():
+        cells = context.present(column)
         for value in _stand_ins_among(cells):
-            yield stand_in_issue(audited, column, number_text(value), int((cells == value).sum()))
+            yield stand_in_issue(context, column, number_text(value), int((cells == value).sum()))
 
 
 def _stand_ins_among(cells: Array) -> Iterator[float]:
@@ -75,10 +75,10 @@ def _stand_ins_among(cells: Array) -> Iterator[float]:
         yield float(values[-1])
 
 
-def disguised_zeros(audited: Audited) -> Iterator[Issue]:
+def disguised_zeros(context: AuditContext) -> Iterator[Issue]:
     """Zeros far below all other numbers of a column, such as a blood pressure of 0."""
-    for column in audited.numeric():
-        cells = audited.present(column)
+    for column in context.numeric():
+        cells = context.present(column)
         positive, zeros = cells[cells > 0], int((cells == 0).sum())
         if zeros < STAND_IN_ROWS or (cells < 0).any() or zeros > MANY_ZEROS * len(cells):
             continue
@@ -89,22 +89,22 @@ def disguised_zeros(audited: Audited) -> Iterator[Issue]:
                 "warning" if zeros <= SOME_ZEROS * len(cells) and gap > 1 else "advice",
                 f"column '{column.name}': 0 in {zeros} rows lies far below all other numbers, and may be missing",
                 f"the others are {positive.min():g} to {positive.max():g}, half of them {low:g} to {high:g}",
-                (declared(audited, {column.name: {"missing": ["0"]}}),),
+                (declared(context, {column.name: {"missing": ["0"]}}),),
                 columns=(column.name,),
             )
 
 
-def outliers(audited: Audited) -> Iterator[Issue]:
+def outliers(context: AuditContext) -> Iterator[Issue]:
     """Single numbers far outside all others, such as a blood pressure of 1200."""
-    for column in audited.numeric():
-        cells = np.sort(audited.present(column))
+    for column in context.numeric():
+        cells = np.sort(context.present(column))
         if len(cells) < FEWEST_ROWS or len(np.unique(cells)) < DISTINCT:
             continue
         for far, near in ((_count_far_above(cells), cells), (_count_far_above(-cells[::-1]), -cells[::-1])):
             if far:
                 sign = 1.0 if near is cells else -1.0
                 inside = np.sort(sign * near[: len(near) - far])
-                yield _outlier_issue(audited, column, np.sort(sign * near[len(near) - far :]), inside)
+                yield _outlier_issue(context, column, np.sort(sign * near[len(near) - far :]), inside)
 
 
 def _count_far_above(cells: Array) -> int:
@@ -121,46 +121,46 @@ def _count_far_above(cells: Array) -> int:
     return 0
 
 
-def _outlier_issue(audited: Audited, column: Column, outside: Array, inside: Array) -> Issue:
+def _outlier_issue(context: AuditContext, column: Column, outside: Array, inside: Array) -> Issue:
     values, counts = np.unique(outside, return_counts=True)
     empty = {column.name: {"missing": [number_text(value) for value in values]}}
     times = [
         f"{one:g} ({rows} rows)" if rows > 1 else f"{one:g}" for one, rows in zip(values, counts, strict=True)
     ]
     lie = "lies" if len(values) == 1 else "lie"
-    moved = step_before(audited, "winsorise", f"columns: {flow([column.name])}")
+    moved = step_before(context, "winsorise", f"columns: {flow([column.name])}")
     return Issue(
         "warning",
         f"column '{column.name}': {listed(times)} {lie} far outside all other numbers",
         f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
-        (declared(audited, empty), moved),
+        (declared(context, empty), moved),
         columns=(column.name,),
     )
 
 
-def dependent_columns(audited: Audited) -> Iterator[Issue]:
+def dependent_columns(context: AuditContext) -> Iterator[Issue]:
     """Columns that follow from others, such as inc2 = 2 x inc."""
-    columns = [one for one in audited.numeric() if len(audited.present(one)) and np.ptp(audited.present(one)) > 0]
-    if len(audited.dataset) < FEWEST_ROWS or len(columns) < 2:
+    columns = [one for one in context.numeric() if len(context.present(one)) and np.ptp(context.present(one)) > 0]
+    if len(context.dataset) < FEWEST_ROWS or len(columns) < 2:
         return
     if len(columns) > MOST_COLUMNS:
         what = f"only the first {MOST_COLUMNS:,} of {len(columns):,} columns of numbers were compared with others"
         yield Issue("advice", what, "two of the others may say the same")
         columns = columns[:MOST_COLUMNS]
-    rows = audited.sample[: max(ROWS_OF_MANY, int(MOST_PRODUCTS / len(columns) ** 2))]
-    numbers = np.stack([audited.cells(column)[rows] for column in columns], axis=1)
+    rows = context.sample[: max(ROWS_OF_MANY, int(MOST_PRODUCTS / len(columns) ** 2))]
+    numbers = np.stack([context.cells(column)[rows] for column in columns], axis=1)
     known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
     numbers = numbers - np.nansum(numbers, axis=0) / known
     spread = np.sqrt(np.nansum(numbers**2, axis=0) / known)
     numbers = numbers / np.where(spread > 0, spread, np.nan)
     same_as = _first_same_columns(numbers)
-    yield from _same_columns_issues(audited, columns, same_as)
+    yield from _same_columns_issues(context, columns, same_as)
     whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
     follower = [] if same_as else _dependent_on_earlier(numbers[:, whole])
     for place in follower:
         name = columns[whole[place]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
-        repair = with_role(audited, "ignore", name)
+        repair = with_role(context, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
 
 
@@ -195,31 +195,31 @@ def _correlations(some: Array, others: Array) -> Array:
     return np.where(counts >= FEWEST_ROWS, quotient(covariance, np.sqrt(variances)), 0.0)
 
 
-def _same_columns_issues(audited: Audited, columns: list[Column], same_as: dict[int, int]) -> Iterator[Issue]:
+def _same_columns_issues(context: AuditContext, columns: list[Column], same_as: dict[int, int]) -> Iterator[Issue]:
     """An issue for each column that says the same as another, or one for many that do."""
     copies_of: dict[int, list[Column]] = {}
     for place, first in same_as.items():
         copies_of.setdefault(same_as.get(first, first), []).append(columns[place])
     for first, copies in copies_of.items():
         if len(copies) > MANY_COPIES:
-            yield _many_copies_issue(audited, columns[first], copies)
+            yield _many_copies_issue(context, columns[first], copies)
         else:
-            yield from (_same_column_issue(audited, columns[first], copy) for copy in copies)
+            yield from (_same_column_issue(context, columns[first], copy) for copy in copies)
 
 
-def _many_copies_issue(audited: Audited, first: Column, copies: list[Column]) -> Issue:
+def _many_copies_issue(context: AuditContext, first: Column, copies: list[Column]) -> Issue:
     names = [column.name for column in copies]
     return Issue(
         "warning",
         f"column '{first.name}' and {len(names):,} others say the same: {listed(names)}",
         "they share their importance, so that importances and coefficients of all mislead",
-        (with_role(audited, "ignore", *names),),
+        (with_role(context, "ignore", *names),),
         columns=(first.name, *names),
     )
 
 
-def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue:
-    both = np.stack([audited.cells(first), audited.cells(second)])
+def _same_column_issue(context: AuditContext, first: Column, second: Column) -> Issue:
+    both = np.stack([context.cells(first), context.cells(second)])
     x, y = both[:, ~np.isnan(both).any(axis=0)]
     slope = float(np.polyfit(x - x.mean(), y - y.mean(), 1)[0])
     intercept = float(y.mean() - slope * x.mean())
@@ -229,7 +229,7 @@ def _same_column_issue(audited: Audited, first: Column, second: Column) -> Issue
         "warning",
         f"columns '{first.name}' and '{second.name}' say the same: {formula}",
         "they share their importance, so that importances and coefficients of both mislead",
-        (with_role(audited, "ignore", second.name),),
+        (with_role(context, "ignore", second.name),),
         columns=(first.name, second.name),
     )
 
@@ -242,22 +242,22 @@ def _dependent_on_earlier(numbers: Array) -> list[int]:
     return np.flatnonzero(left < 1 - FOLLOWS).tolist()
 
 
-def same_levels(audited: Audited) -> Iterator[Issue]:
+def same_levels(context: AuditContext) -> Iterator[Issue]:
     """Two columns of levels of which each follows from the other."""
     alike: dict[tuple[int, bytes], list[Column]] = {}
-    for column in audited.coded():
-        if len(np.unique(audited.present(column))) > 2:
-            alike.setdefault((len(column.levels), _pattern(audited.cells(column))), []).append(column)
+    for column in context.coded():
+        if len(np.unique(context.present(column))) > 2:
+            alike.setdefault((len(column.levels), _pattern(context.cells(column))), []).append(column)
     for first, *copies in alike.values():
         if len(copies) > MANY_COPIES:
-            yield _many_copies_issue(audited, first, copies)
+            yield _many_copies_issue(context, first, copies)
             continue
         for copy in copies:
             yield Issue(
                 "warning",
                 f"columns '{first.name}' and '{copy.name}' say the same in other words",
                 f"each of the {len(first.levels)} levels of one stands beside one level of the other",
-                (with_role(audited, "ignore", copy.name),),
+                (with_role(context, "ignore", copy.name),),
                 columns=(first.name, copy.name),
             )
 
@@ -268,14 +268,14 @@ def _pattern(cells: Array) -> bytes:
     return np.argsort(np.argsort(first)).astype(np.int32)[which].tobytes()
 
 
-def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
+def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
     """Columns of positive numbers with a long tail that a logarithm makes short."""
     found = []
-    for column in audited.numeric():
-        cells = audited.present(column)
+    for column in context.numeric():
+        cells = context.present(column)
         if len(cells) < FEWEST_ROWS or cells.min() < 0 or len(np.unique(cells)) < DISTINCT:
             continue
-        if audited.dataset.sidecar.of(column.name).numbers == DISCRETE:
+        if context.dataset.sidecar.of(column.name).numbers == DISCRETE:
             continue
         k = 0.0 if cells.min() > 0 else 1.0
         before, after = skewness(cells), skewness(np.log(cells + k))
@@ -287,7 +287,7 @@ def far_from_gaussian(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"right-skewed, with a long tail of large numbers: {listed(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
-            (step_before(audited, "log", f"columns: {flow(names)}"),),
+            (step_before(context, "log", f"columns: {flow(names)}"),),
             names,
             (
                 Table(

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.audited import FEWEST_ROWS, Audited
-from mlcli.checks.data.copies import numbered_by_content
+from mlcli.checks.context import FEWEST_ROWS, AuditContext
 from mlcli.checks.repairs import by_hand, step_before, with_role
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import counted
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, Rows
 
 ROWS_PER_FEATURE = 5
 MANY_CONTRADICTIONS = 0.05
@@ -30,15 +29,15 @@ MOST_COUNTED = 1_000_000
 """Weights that add up to more, such as those of a survey, count people rather than rows."""
 
 
-def contradictions(audited: Audited) -> Iterator[Issue]:
+def contradictions(context: AuditContext) -> Iterator[Issue]:
     """Rows that are equal in every feature and differ in the target, which no model can tell apart."""
-    target = audited.target
-    if target is None or not audited.features():
+    target = context.target
+    if target is None or not context.features():
         return
-    if audited.schema.the("weight") or audited.schema.the("count"):  # rows are counted cases, and may well differ
+    if context.schema.the("weight") or context.schema.the("count"):  # rows are counted cases, and may well differ
         return
-    known = ~np.isnan(audited.cells(target))
-    same, whole = (numbered_by_content(audited, with_target=with_it)[known] for with_it in (False, True))
+    known = ~np.isnan(context.cells(target))
+    same, whole = (numbered_by_content(context, with_target=with_it)[known] for with_it in (False, True))
     if not len(same):
         return
     variants = np.bincount(np.unique(np.stack([same, whole]), axis=1)[0])
@@ -62,27 +61,27 @@ def _fewest_wrong(same: Codes, whole: Codes) -> int:
     return int(len(same) - most.sum())
 
 
-def unlabelled(audited: Audited) -> Iterator[Issue]:
+def unlabelled(context: AuditContext) -> Iterator[Issue]:
     """Rows without a target."""
-    missing = audited.dataset.unlabelled
-    if missing and audited.target is not None:
+    missing = context.dataset.unlabelled
+    if missing and context.target is not None:
         yield Issue(
-            "warning" if missing > len(audited.dataset) / 2 else "advice",
-            f"{missing} of {len(audited.dataset)} rows have no target; they judge nothing, "
+            "warning" if missing > len(context.dataset) / 2 else "advice",
+            f"{missing} of {len(context.dataset)} rows have no target; they judge nothing, "
             "and few methods use them",
             repairs=(Repair("option", "-m self-training"), by_hand("leave them out, or find their targets")),
         )
 
 
-def few_rows(audited: Audited) -> Iterator[Issue]:
+def few_rows(context: AuditContext) -> Iterator[Issue]:
     """Fewer rows than the features call for."""
-    rows, features = len(audited.dataset), len(audited.features())
+    rows, features = len(context.dataset), len(context.features())
     if rows < FEWEST_ROWS:
         what = f"only {counted(rows, 'row')}: no score of a model can be told from chance"
         yield Issue("warning", what, repairs=(by_hand("collect more rows"),))
     elif features and rows < ROWS_PER_FEATURE * features:
         keep = max(2, rows // 10)
-        select = step_before(audited, "mutual-information", f"keep: {min(keep, features)}")
+        select = step_before(context, "mutual-information", f"keep: {min(keep, features)}")
         yield Issue(
             "warning",
             f"few rows for so many features: {rows} rows, {features} features",
@@ -91,16 +90,16 @@ def few_rows(audited: Audited) -> Iterator[Issue]:
         )
 
 
-def scattered(audited: Audited) -> Iterator[Issue]:
+def scattered(context: AuditContext) -> Iterator[Issue]:
     """Sequences between whose rows others stand, where no column tells the order."""
-    column = audited.schema.the("sequence")
-    if column is None or audited.schema.the("order") is not None:
+    column = context.schema.the("sequence")
+    if column is None or context.schema.the("order") is not None:
         return
-    cells = audited.cells(column)
+    cells = context.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        numbered = [one.name for one in audited.numeric() if _numbers_rows_of_each(audited.cells(one), cells)]
-        repairs = [with_role(audited, "order", name) for name in numbered[:1]]
+        numbered = [one.name for one in context.numeric() if _numbers_rows_of_each(context.cells(one), cells)]
+        repairs = [with_role(context, "order", name) for name in numbered[:1]]
         together = by_hand("put the rows of each sequence together, in their order")
         yield Issue("warning", f"{what}: they are taken as they stand", "", (*repairs, together), (column.name,))
 
@@ -111,30 +110,30 @@ def _numbers_rows_of_each(numbers: Array, sequences: Array) -> bool:
     return whole and np.unique(np.stack([sequences, numbers]), axis=1).shape[1] == len(numbers)
 
 
-def unused_weights(audited: Audited) -> Iterator[Issue]:
+def unused_weights(context: AuditContext) -> Iterator[Issue]:
     """A feature that is named like the weight of a row."""
-    if audited.schema.the("weight") or audited.schema.the("count"):
+    if context.schema.the("weight") or context.schema.the("count"):
         return
-    for column in audited.numeric():
-        cells = audited.present(column)
-        positive = len(cells) == len(audited.dataset) and bool((cells >= 0).all()) and bool((cells > 0).any())
-        roles = _weight_roles(audited, column, cells) if positive else ()
+    for column in context.numeric():
+        cells = context.present(column)
+        positive = len(cells) == len(context.dataset) and bool((cells >= 0).all()) and bool((cells > 0).any())
+        roles = _weight_roles(context, column, cells) if positive else ()
         if roles:
             yield Issue(
                 "warning",
                 f"column '{column.name}' is named like the weight of a row, and is a feature",
                 f"{cells.min():g} to {cells.max():g}, {cells.sum():g} in all",
-                tuple(with_role(audited, role, column.name) for role in roles),
+                tuple(with_role(context, role, column.name) for role in roles),
                 (column.name,),
             )
 
 
-def odd_weights(audited: Audited) -> Iterator[Issue]:
+def odd_weights(context: AuditContext) -> Iterator[Issue]:
     """Weights of which one row has as much as a fold, or that leave rows out."""
-    column = audited.schema.the("weight")
+    column = context.schema.the("weight")
     if column is None:
         return
-    cells = audited.cells(column)
+    cells = context.cells(column)
     if cells.max() > cells.sum() / FOLDS:
         yield Issue(
             "warning",
@@ -156,14 +155,14 @@ def odd_weights(audited: Audited) -> Iterator[Issue]:
             "advice",
             f"the weights in '{column.name}' are whole numbers, and may count rows",
             "a row of weight 5 is then five rows, which a split may part",
-            (with_role(audited, "count", column.name),),
+            (with_role(context, "count", column.name),),
             (column.name,),
         )
 
 
-def _weight_roles(audited: Audited, column: Column, cells: Array) -> tuple[str, ...]:
+def _weight_roles(context: AuditContext, column: Column, cells: Array) -> tuple[str, ...]:
     """The roles that a feature may have instead, by its name and by what shows that it weighs rows."""
-    others_are_levels = all(one.coded for one in audited.features() if one != column)
+    others_are_levels = all(one.coded for one in context.features() if one != column)
     if COUNT_NAME.fullmatch(column.name) and others_are_levels and _may_count(cells):
         return ("count", "weight")
     one_on_average = MAYBE_WEIGHT.fullmatch(column.name) and np.isclose(cells.mean(), 1, atol=0.01)
@@ -173,3 +172,131 @@ def _weight_roles(audited: Audited, column: Column, cells: Array) -> tuple[str, 
 def _may_count(cells: Array) -> bool:
     """Whether numbers may say for how many rows each stands."""
     return bool((cells == np.floor(cells)).all()) and cells.sum() <= MOST_COUNTED
+
+
+MANY_COPIES = 0.01
+"""The share of rows from which copies move a score by as much as is worth speaking of."""
+BEYOND_CHANCE = 10
+"""How many times as many copies as columns that have nothing to do with one another would make by chance."""
+NEARLY_ALL_TWICE = 0.45
+FINE = 20
+"""With fewer values in each column, different cases are often equal."""
+NEARLY = 1e-6
+"""Cells are nearly equal within this part of the median distance from their median."""
+
+
+def duplicates(context: AuditContext) -> Iterator[Issue]:
+    """Rows that repeat earlier ones, or nearly, so that a split may have them on both sides."""
+    if context.schema.the("count") is not None:  # these copies are cases of their own
+        return
+    if context.splitter is not None and context.splitter.asks_only_learned_rows():
+        return
+    same = numbered_by_content(context, with_target=True)
+    copies = _count_copies(same)
+    if not copies:
+        return
+    share, expected = copies / len(same), _copies_by_chance(context, np.unique(same, return_index=True)[1])
+    judged, parted = _parted_copies(context, same)
+    if judged and not parted and not context.deals_rows:  # groups, or given parts, keep copies together
+        return
+    least = MANY_COPIES if _is_fine(context) else NEARLY_ALL_TWICE
+    many = share >= least and copies > BEYOND_CHANCE * expected
+    sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
+    nearly = ", or nearly" * (copies > _count_copies(numbered_by_content(context, with_target=True, nearly=0.0)))
+    what = f"{copies} {sentence}{nearly}; a split may put one in training and its duplicate in the test"
+    in_training = f"; {parted} of {counted(judged, 'judged row')} have a duplicate in training" if judged else ""
+    group = (
+        "number equal rows alike in a column of their own, and give it the role group: no split parts duplicates"
+    )
+    yield Issue(
+        "warning" if many else "advice",
+        what,
+        f"{share:.1%} of the rows, such as {_example_text(same)}{in_training}; "
+        f"were columns independent, chance would make about {expected:.2g}",
+        (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
+    )
+
+
+def numbered_by_content(context: AuditContext, *, with_target: bool, nearly: float = NEARLY) -> Codes:
+    """A number for each row, the same for equal rows: by features, target, and whom or what they are about."""
+    roles = ["sequence", "order", "user", "item", "group", *(["target"] if with_target else [])]
+    places = [context.schema.the(role) for role in roles]
+    names = {column.name for column in (*context.features(), *places) if column}
+    part = context.dataset.table.select(names)
+    if not names:
+        return np.arange(len(part), dtype=np.int32)
+    rng, along = np.random.default_rng(0), np.zeros(len(part))
+    for column in part.columns:
+        cells = context.cells(column)
+        finite = np.where(np.isfinite(cells), cells, -3.0)
+        along += finite * (rng.uniform(1, 2) / (np.abs(finite).max(initial=0.0) or 1.0))
+    order = np.argsort(along, kind="stable")
+    duplicates = np.arange(1, len(order))
+    for column in part.columns:
+        if not len(duplicates):
+            break
+        cells = context.cells(column)
+        before, now = cells[order[duplicates - 1]], cells[order[duplicates]]
+        alike = (before == now) | (np.isnan(before) & np.isnan(now))
+        if not column.coded:
+            alike |= np.abs(before - now) <= _tolerance(context, column, nearly)
+        duplicates = duplicates[alike]
+    new = np.ones(len(order), np.int32)
+    new[duplicates] = 0
+    which = np.empty(len(order), np.int32)
+    which[order] = np.cumsum(new) - 1
+    first = np.unique(which, return_index=True)[1]
+    return np.argsort(np.argsort(first)).astype(np.int32)[which]
+
+
+def _tolerance(context: AuditContext, column: Column, nearly: float) -> float:
+    """How far cells may differ; not at all where they are whole numbers, which may be dates or keys."""
+    cells = context.cells(column)[context.sample]
+    known = cells[np.isfinite(cells)]
+    if column.coded or not nearly or (known == np.round(known)).all():
+        return 0.0
+    return nearly * float(np.median(np.abs(known - np.median(known))))
+
+
+def _count_copies(same: Codes) -> int:
+    return len(same) - int(same.max(initial=-1)) - 1
+
+
+def _is_fine(context: AuditContext) -> bool:
+    """Whether some column is measured so finely that equal rows are the same case."""
+    return any(len(np.unique(context.present(column))) >= FINE for column in context.numeric())
+
+
+def _example_text(same: Codes) -> str:
+    """Two rows that are the same, by their numbers in the file."""
+    numbers, counts = np.unique(same, return_counts=True)
+    rows = np.flatnonzero(same == numbers[counts > 1][0])
+    return f"rows {rows[0] + 1} and {rows[1] + 1}"
+
+
+def _parted_copies(context: AuditContext, same: Codes) -> tuple[int, int]:
+    """How many rows are judged, and how many of them have a duplicate among those that are learned from."""
+    if context.target is not None and context.dataset.unlabelled:
+        same = same[~np.isnan(context.cells(context.target))]
+    splits = context.some_splits
+    if context.strata is None or len(same) != context.strata.rows:
+        return 0, 0
+    judged = sum(len(split.test) for split in splits)
+    return judged, sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
+
+
+def _copies_by_chance(context: AuditContext, different: Rows) -> float:
+    """How many pairs of rows would be equal, were the columns independent; values occur as in rows that differ."""
+    chance, columns = 1.0, [*context.features(), *([context.target] if context.target else [])]
+    for column in columns:
+        chance *= _share_of_equal(context.cells(column)[different], _tolerance(context, column, NEARLY))
+    rows = len(context.dataset)
+    return rows * (rows - 1) / 2 * chance
+
+
+def _share_of_equal(cells: Array, tolerance: float) -> float:
+    """The share of pairs of cells that are equal within a tolerance, or both empty."""
+    known = np.sort(cells[~np.isnan(cells)])
+    behind = np.searchsorted(known, known + tolerance, "right") - np.arange(1, len(known) + 1)
+    empty = len(cells) - len(known)
+    return float(2 * behind.sum() + empty * (empty - 1)) / max(len(cells) * (len(cells) - 1), 1)

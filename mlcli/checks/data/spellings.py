@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlcli.checks.audited import Audited
+from mlcli.checks.context import AuditContext
 from mlcli.checks.repairs import by_hand, declared
 from mlcli.core.issues import Issue
 from mlcli.core.names import counted, listed
@@ -51,33 +51,33 @@ INFINITIES = ("inf", "infinity")
 UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a", "ø": "o"})
 
 
-def differ_in_case(audited: Audited) -> Iterator[Issue]:
+def differ_in_case(context: AuditContext) -> Iterator[Issue]:
     """Levels that differ in capitals only, classes among them."""
-    classes = [audited.target] if audited.target is not None and audited.target.coded else []
-    for column in (*audited.coded(), *classes):
+    classes = [context.target] if context.target is not None and context.target.coded else []
+    for column in (*context.coded(), *classes):
         for levels in _same_in_form(column, str.casefold):
             what = f"column '{column.name}': the levels {', '.join(levels)} differ in capitals only"
-            yield _spelling_issue(audited, column, levels, what)
+            yield _spelling_issue(context, column, levels, what)
 
 
-def near_spellings(audited: Audited) -> Iterator[Issue]:
+def near_spellings(context: AuditContext) -> Iterator[Issue]:
     """Levels that may be one word in several spellings, such as Muenchen and Munchen."""
-    for column in audited.coded():
+    for column in context.coded():
         if len(column.levels) > MOST_LEVELS:
             continue
         found = [
             levels for levels in _same_in_form(column, _plain_form) if len({one.casefold() for one in levels}) > 1
         ]
-        found += _misspelt_levels(audited, column, {level for levels in found for level in levels})
+        found += _misspelt_levels(context, column, {level for levels in found for level in levels})
         for levels in found:
             what = f"column '{column.name}': {' and '.join(levels)} may be one word in several spellings"
-            yield _spelling_issue(audited, column, levels, what)
+            yield _spelling_issue(context, column, levels, what)
 
 
-def odd_formats(audited: Audited) -> Iterator[Issue]:
+def odd_formats(context: AuditContext) -> Iterator[Issue]:
     """A few cells in another format than nearly all others of their column."""
-    for column in audited.coded():
-        counts = _level_counts(audited, column)
+    for column in context.coded():
+        counts = _level_counts(context, column)
         shapes: Counter[str] = Counter()
         for level, count in counts.items():
             shapes[_format_of(level)] += count
@@ -94,44 +94,44 @@ def odd_formats(audited: Audited) -> Iterator[Issue]:
             )
 
 
-def words_among_numbers(audited: Audited) -> Iterator[Issue]:
+def words_among_numbers(context: AuditContext) -> Iterator[Issue]:
     """Columns of numbers that were read as levels, since some cells hold a word that means missing, such as NA."""
-    for field in audited.schema:
-        column, words = field.column, audited.missing_words_among_numbers.get(field.column.name)
+    for field in context.schema:
+        column, words = field.column, context.missing_words_among_numbers.get(field.column.name)
         if words and field.role in ("feature", "ignore"):
-            cells = audited.present(column)
+            cells = context.present(column)
             count = int(np.isin(cells, [column.levels.index(word) for word in words]).sum())
             yield Issue(
                 "warning",
                 f"column '{column.name}' holds numbers but for {listed(words)}, and was read as levels",
-                f"{listed(words)} in {counted(count, 'row')}, {count / len(audited.dataset):.1%} of all",
-                (declared(audited, {column.name: {"missing": words}}),),
+                f"{listed(words)} in {counted(count, 'row')}, {count / len(context.dataset):.1%} of all",
+                (declared(context, {column.name: {"missing": words}}),),
                 columns=(column.name,),
             )
 
 
-def stand_in_words(audited: Audited) -> Iterator[Issue]:
+def stand_in_words(context: AuditContext) -> Iterator[Issue]:
     """Levels that often stand for a missing value."""
-    for column in audited.coded():
-        for level, count in _level_counts(audited, column).items():
+    for column in context.coded():
+        for level, count in _level_counts(context, column).items():
             if level.casefold() in STAND_IN_WORDS:
-                yield stand_in_issue(audited, column, level, count)
+                yield stand_in_issue(context, column, level, count)
 
 
-def stand_in_issue(audited: Audited, column: Column, written: str, count: int) -> Issue:
+def stand_in_issue(context: AuditContext, column: Column, written: str, count: int) -> Issue:
     """A cell that may stand for a missing value."""
     return Issue(
         "warning" if not column.coded else "advice",
         f"column '{column.name}': {written} in {counted(count, 'row')} may stand for a missing value",
-        f"{count / len(audited.dataset):.1%} of the rows",
-        (declared(audited, {column.name: {"missing": [written]}}),),
+        f"{count / len(context.dataset):.1%} of the rows",
+        (declared(context, {column.name: {"missing": [written]}}),),
         columns=(column.name,),
     )
 
 
-def ordered_levels(audited: Audited) -> Iterator[Issue]:
+def ordered_levels(context: AuditContext) -> Iterator[Issue]:
     """Nominal columns whose levels have an order by their words or numbers."""
-    for column in audited.coded():
+    for column in context.coded():
         order = _order_of(column.levels) if column.kind == "nominal" else None
         if order is not None:
             said = {"kind": "ordinal", "levels": order}
@@ -139,7 +139,7 @@ def ordered_levels(audited: Audited) -> Iterator[Issue]:
                 "advice",
                 f"column '{column.name}' is nominal, and its levels seem to have an order",
                 f"lowest first: {', '.join(order)}",
-                (declared(audited, {column.name: said}),),
+                (declared(context, {column.name: said}),),
                 columns=(column.name,),
             )
 
@@ -189,9 +189,9 @@ def _plain_form(level: str) -> str:
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def _misspelt_levels(audited: Audited, column: Column, known: set[str]) -> list[list[str]]:
+def _misspelt_levels(context: AuditContext, column: Column, known: set[str]) -> list[list[str]]:
     """Rare levels that are one letter away from a frequent one."""
-    counts = {level: count for level, count in _level_counts(audited, column).items() if level not in known}
+    counts = {level: count for level, count in _level_counts(context, column).items() if level not in known}
     words = {level for level in counts if len(level) >= SHORTEST - 1 and level.isalpha()}
     return [
         [often, rare]
@@ -213,8 +213,8 @@ def _is_one_letter_away(first: str, second: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
 
 
-def _level_counts(audited: Audited, column: Column) -> dict[str, int]:
-    codes = audited.present(column).astype(np.intp)
+def _level_counts(context: AuditContext, column: Column) -> dict[str, int]:
+    codes = context.present(column).astype(np.intp)
     counts = np.bincount(codes, minlength=len(column.levels)).tolist()
     return {level: count for level, count in zip(column.levels, counts, strict=True) if count}
 
@@ -224,8 +224,8 @@ def _format_of(level: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"[0-9]+", "9", level))
 
 
-def _spelling_issue(audited: Audited, column: Column, levels: Sequence[str], what: str) -> Issue:
-    counts = _level_counts(audited, column)
+def _spelling_issue(context: AuditContext, column: Column, levels: Sequence[str], what: str) -> Issue:
+    counts = _level_counts(context, column)
     usual = max(levels, key=lambda level: counts.get(level, 0))
     return Issue(
         "warning",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.checks.diagnosed import Diagnosed
-from mlcli.checks.remedies import text_behind_steps
 from mlcli.checks.repairs import without
+from mlcli.checks.suggestions import text_behind_steps
 from mlcli.core.findings import Finding, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed

@@ -1,4 +1,4 @@
-"""Over- and underfitting: training and judged scores, a learning curve, a flexible rival, and what remedies do.
+"""Over- and underfitting: training and judged scores, a learning curve, a flexible rival, and what helps.
 
 Scores are compared as skills: 0 is the baseline, 1 is perfect. So a gap means the same in every metric.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.checks.diagnosed import Diagnosed
-from mlcli.checks.remedies import Remedy, other_model, richer, simpler
+from mlcli.checks.suggestions import Suggestion, other_model, richer, simpler
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.results.curves import ScoreCurve, curve_finding
@@ -55,10 +55,10 @@ class FitScores:
 
 
 @dataclass(frozen=True, eq=False)
-class TriedRemedy:
-    """A remedy with what came of it, judged on the same splits."""
+class TriedSuggestion:
+    """A suggestion with what came of it, judged on the same splits."""
 
-    remedy: Remedy
+    suggestion: Suggestion
     scored: ModelResult
     mean: float
     skill: float
@@ -69,7 +69,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     fit = fit_scores(diagnosed)
     if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
         return
-    tried = most_skilful_first(_try_remedies(diagnosed, simpler(diagnosed.cell)))
+    tried = most_skilful_first(_try_suggestions(diagnosed, simpler(diagnosed.cell)))
     helps = [one for one in tried if one.skill > fit.judged_skill]
     sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
     serious = sure or diagnosed.cell.model.use not in AVERAGED
@@ -91,14 +91,14 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         return
     if 1 - fit.training_skill < BETTER:  # no rival can be that much better
         return
-    (rival,) = _try_remedies(diagnosed, [other_model(diagnosed.cell, FLEXIBLE)]) or (None,)
+    (rival,) = _try_suggestions(diagnosed, [other_model(diagnosed.cell, FLEXIBLE)]) or (None,)
     if (
         rival is None
         or rival.skill - fit.training_skill < BETTER
         or not diagnosed.is_surely_beaten_by(rival.scored)
     ):
         return
-    tried = most_skilful_first([*_try_remedies(diagnosed, richer(diagnosed.cell)), rival])
+    tried = most_skilful_first([*_try_suggestions(diagnosed, richer(diagnosed.cell)), rival])
     helps = [one for one in tried if one.skill > fit.judged_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
@@ -148,20 +148,20 @@ def skill_of(diagnosed: Diagnosed, score: float) -> float:
     return (worst - badness(metric, score)) / (worst - best)
 
 
-def most_skilful_first(tried: Iterable[TriedRemedy]) -> list[TriedRemedy]:
+def most_skilful_first(tried: Iterable[TriedSuggestion]) -> list[TriedSuggestion]:
     """The most skilful first."""
     return sorted(tried, key=lambda one: -one.skill)
 
 
-def _try_remedies(diagnosed: Diagnosed, remedies: Iterable[Remedy]) -> list[TriedRemedy]:
+def _try_suggestions(diagnosed: Diagnosed, suggestions: Iterable[Suggestion]) -> list[TriedSuggestion]:
     """Remedies as they do on the same splits; those that cannot be run are left out."""
-    some = list(remedies)[:MOST_TRIED]
+    some = list(suggestions)[:MOST_TRIED]
     found = diagnosed.scored_beside([one.model for one in some], diagnosed.cell.protocol) if some else []
     tried = []
-    for remedy, one in zip(some, found, strict=False):
+    for suggestion, one in zip(some, found, strict=False):
         mean = diagnosed.score_of(one)
         if mean is not None:
-            tried.append(TriedRemedy(remedy, one, mean, skill_of(diagnosed, mean)))
+            tried.append(TriedSuggestion(suggestion, one, mean, skill_of(diagnosed, mean)))
     return tried
 
 
@@ -171,14 +171,16 @@ def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:
     return summary.low is not None and summary.high is not None and summary.low <= training <= summary.high
 
 
-def _repair_of(diagnosed: Diagnosed, one: TriedRemedy) -> Repair:
-    return Repair("option", f"{one.remedy.text}  # {diagnosed.metric.name} {one.mean:.4g}")
+def _repair_of(diagnosed: Diagnosed, one: TriedSuggestion) -> Repair:
+    return Repair("option", f"{one.suggestion.text}  # {diagnosed.metric.name} {one.mean:.4g}")
 
 
-def _tried_tables(diagnosed: Diagnosed, tried: list[TriedRemedy]) -> Iterator[Table]:
+def _tried_tables(diagnosed: Diagnosed, tried: list[TriedSuggestion]) -> Iterator[Table]:
     """What was tried, and the score of each."""
     if tried:
-        rows = tuple((one.remedy.text, one.mean, one.scored.training.get(diagnosed.metric.name)) for one in tried)
+        rows = tuple(
+            (one.suggestion.text, one.mean, one.scored.training.get(diagnosed.metric.name)) for one in tried
+        )
         yield Table("Tried on the same splits", ("", diagnosed.metric.name, "training"), rows)
 
 

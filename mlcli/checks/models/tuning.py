@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mlcli.checks.diagnosed import Diagnosed
-from mlcli.checks.remedies import stated_params
+from mlcli.checks.suggestions import stated_params
 from mlcli.core.effective import has_effect, without_effect
 from mlcli.core.findings import CHOSEN, Entry, Table
 from mlcli.core.issues import Issue, Repair

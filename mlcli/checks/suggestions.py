@@ -21,7 +21,7 @@ from mlcli.experiment.spec.labels import as_typed
 
 
 @dataclass(frozen=True)
-class Remedy:
+class Suggestion:
     """A model that may do better, and what must be typed for it."""
 
     model: ModelSpec
@@ -38,30 +38,30 @@ MOST_MULTIPLIED = 20
 """Columns, of which products are not too many to be tried."""
 
 
-def simpler(cell: Cell) -> Iterator[Remedy]:
+def simpler(cell: Cell) -> Iterator[Suggestion]:
     """What fits training rows less closely."""
     yield from _other_settings(cell.model, towards_simple=True)
     if cell.model.use in BAGGED:
         base = {"use": cell.model.use, "params": dict(cell.model.params)}
         text = f"{{use: bagging, params: {{base: {short_text(cell.model, MODELS)}}}}}"
-        yield Remedy(ModelSpec("bagging", {"base": base}), f"-m '{text}'")
+        yield Suggestion(ModelSpec("bagging", {"base": base}), f"-m '{text}'")
     if len(cell.dataset.schema.features()) > 1:
         yield from _behind_one_more_step(cell, "anova")
 
 
-def richer(cell: Cell) -> Iterator[Remedy]:
+def richer(cell: Cell) -> Iterator[Suggestion]:
     """What can follow the training rows more closely."""
     yield from _other_settings(cell.model, towards_simple=False)
     if cell.model.use in STIFF and len(cell.dataset.schema.features()) <= MOST_MULTIPLIED:
         yield from _behind_one_more_step(cell, "polynomial")
 
 
-def other_model(cell: Cell, use: str) -> Remedy:
+def other_model(cell: Cell, use: str) -> Suggestion:
     """Another method."""
-    return Remedy(ModelSpec(use), f"-m {use}")
+    return Suggestion(ModelSpec(use), f"-m {use}")
 
 
-def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remedy]:
+def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Suggestion]:
     """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
     for share in (HALF_WAY, NEARLY):
         for declared in parameters(model.cls):
@@ -75,7 +75,7 @@ def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Remed
             if other == value or declared.problem_with(other) is not None:
                 continue
             if _matters(model.use, params, declared.name):
-                yield Remedy(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
+                yield Suggestion(replace(model, params=params, label=""), f"-p {declared.name}={as_typed(other)}")
 
 
 def _place_in_range(search: Range, value: Any, free: float) -> float:
@@ -97,10 +97,10 @@ def _matters(use: str, params: Mapping[str, Any], name: str) -> bool:
         return False
 
 
-def _behind_one_more_step(cell: Cell, step: str) -> Iterator[Remedy]:
+def _behind_one_more_step(cell: Cell, step: str) -> Iterator[Suggestion]:
     """The model behind one more step."""
     steps = (*cell.steps, StepSpec(step))
-    yield Remedy(replace(cell.model, steps=steps), f"-m '{text_behind_steps(cell.model, steps)}'")
+    yield Suggestion(replace(cell.model, steps=steps), f"-m '{text_behind_steps(cell.model, steps)}'")
 
 
 def text_behind_steps(model: ModelSpec, steps: Sequence[StepSpec]) -> str:

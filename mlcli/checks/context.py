@@ -36,7 +36,7 @@ CHANCE = 0.001
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class AuditContext:
     """A dataset, and the protocol that would judge models on it, where its kind of task is known."""
 
     dataset: Dataset
