@@ -12,9 +12,16 @@ from sklearn.metrics import adjusted_rand_score
 
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Dendrogram, Table
-from mlcli.models.clusters import _merging
-from mlcli.models.clusters._merging import LINKAGES, Merges, merged_by_loops, merged_by_matrix, merges_of
-from mlcli.models.clusters.agglomerative import Agglomerative, dendrogram
+from mlcli.models.clusters import agglomerative
+from mlcli.models.clusters.agglomerative import (
+    LINKAGES,
+    Agglomerative,
+    Merges,
+    dendrogram,
+    merged_by_loops,
+    merged_by_matrix,
+    merges_of,
+)
 from tests.golden.asking import answered, fitted
 from tests.golden.test_k_means import rows, shipped
 
@@ -37,7 +44,7 @@ def as_scipy(merges: Merges) -> Any:
 def test_merges_and_heights_are_those_of_scipy(
     linkage: str, route: Any, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_merging, "COMPILED_FROM", 0 if route is merged_by_loops else 10**9)
+    monkeypatch.setattr(agglomerative, "COMPILED_FROM", 0 if route is merged_by_loops else 10**9)
     X = scattered(n)
     ours, theirs = merges_of(X, linkage), peer(X, linkage)
     assert np.array_equal(ours.children, theirs[:, :2])
@@ -131,7 +138,7 @@ def test_more_clusters_than_rows_are_said() -> None:
 
 
 def test_a_matrix_that_no_computer_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_merging, "MATRIX_AT_MOST", 1_000)
+    monkeypatch.setattr(agglomerative, "MATRIX_AT_MOST", 1_000)
     with pytest.raises(FitError, match="average linkage of 1,600 rows needs a matrix"):
         fitted(Agglomerative(linkage="average"), rows(scattered(1_600)))
     assert len(fitted(Agglomerative(linkage="ward"), rows(scattered(1_600))).heights_) == 1_599

@@ -13,10 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.ensemble import outputs
-from mlcli.engines.group_thresholds import GroupThresholds, RateCurve
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.threshold_curves import counts_by_threshold
-from mlcli.models.wrappers.fair_thresholds import FairThresholds
+from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve
 from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.rows import labelled

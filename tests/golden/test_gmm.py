@@ -15,7 +15,7 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.mixtures import (
+from mlcli.models.density._components import (
     FittedMixture,
     MixtureOfGaussians,
     StopRule,

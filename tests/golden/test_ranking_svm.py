@@ -14,7 +14,7 @@ from mlcli.core.pair_sums import share_in_order
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load
-from mlcli.models.ranking import _pair_losses
+from mlcli.models.ranking import ranking_svm
 from mlcli.models.ranking.ranking_svm import RankingSVM
 from mlcli.tasks.table import kind_named
 from tests.golden.asking import answered, asked, fitted
@@ -135,7 +135,7 @@ def test_it_orders_the_trips_better_than_any_single_column() -> None:
 def test_a_window_of_pairs_finds_what_all_pairs_find(c: float, monkeypatch: pytest.MonkeyPatch) -> None:
     data = drawn(RankingSVM().accepts, groups=60, noise=2.0)
     known = fitted(RankingSVM(C=c), data)
-    monkeypatch.setattr(_pair_losses, "WINDOW", 80)
+    monkeypatch.setattr(ranking_svm, "WINDOW", 80)
     found = fitted(RankingSVM(C=c), data)
     assert found.weights_ == pytest.approx(known.weights_, abs=1e-6)
     assert found.objective_ == pytest.approx(known.objective_, rel=1e-11)
@@ -145,7 +145,7 @@ def test_a_window_of_pairs_finds_what_all_pairs_find(c: float, monkeypatch: pyte
 @pytest.mark.parametrize("loss", LOSSES)
 def test_memory_does_not_grow_with_the_pairs(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # 2,000 rows of one group are 1.5 million pairs, of which two positions and a weight take 36 MB.
-    monkeypatch.setattr(_pair_losses, "WINDOW", 1 << 15)
+    monkeypatch.setattr(ranking_svm, "WINDOW", 1 << 15)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2000, 2))
     relevance = np.digitize(X @ [2.0, -1.0] + rng.normal(size=2000), [-2, -1, 1, 2])

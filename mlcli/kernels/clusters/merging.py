@@ -2,7 +2,7 @@
 
 The first two hold the rows alone, the third a distance for each pair. Each fills ``pairs``, two rows for each
 merge, one of either cluster, and the heights or their squares. The twin that says the same in NumPy is
-``mlcli.models.clusters._merging.merged_by_matrix``.
+``mlcli.models.clusters.agglomerative.merged_by_matrix``.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.models.anomaly._gaussian import GaussianAxes, GaussianDetector, full_gaussian, mean_and_deviation
+from mlcli.models.anomaly.gaussian_anomaly import GaussianAxes, GaussianDetector, full_gaussian, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 FEWEST = 3

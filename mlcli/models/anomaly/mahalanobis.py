@@ -25,7 +25,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import GaussianDetector, full_gaussian
+from mlcli.models.anomaly.gaussian_anomaly import GaussianDetector, full_gaussian
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -25,7 +25,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.models.anomaly._gaussian import deviations_table, mean_and_deviation
+from mlcli.models.anomaly.gaussian_anomaly import deviations_table, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -23,18 +23,215 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import ComparesPairs
-from mlcli.core.errors import MlcliWarning
+from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
-from mlcli.models.clusters._merging import LINKAGES, Merges, merges_of, merges_of_distances
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
+
+# How clusters merge, two by two, from single rows to all in one, by any linkage.
+#
+# Small tables are merged by a matrix of distances in NumPy. Of large ones, single, centroid and ward hold no more
+# than the rows, complete and average a matrix.
+
+COMPILED_FROM = 1_500
+"""From how many rows on loading the compiled loops (0.3 s) pays."""
+MATRIX_AT_MOST = 32_000
+"""Rows of which a matrix of distances is made: 8 bytes for each pair, both ways, are 8 GB."""
+MATRIX_FREE = ("single", "centroid", "ward")
+
+Found = tuple[Rows, Array]
+"""Two rows of each merge, one of either cluster, and its height."""
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """The distances of a merged cluster from those of its two parts (Lance & Williams 1967).
+
+    ``joined`` takes the distances of both to every cluster and to each other, and the sizes of both and of all.
+    """
+
+    joined: Callable[[Array, Array, float, float, float, Array], Array]
+    squared: bool = False
+    """Whether the formula is one of squared distances; the heights are their roots."""
+
+
+def _centroid(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
+    """The squared distance between their means."""
+    one, other = a / (a + b), b / (a + b)
+    return one * first + other * second - one * other * between
+
+
+def _ward(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
+    """Twice what merging adds to the sum of squared distances to the means."""
+    return ((a + sizes) * first + (b + sizes) * second - sizes * between) / (a + b + sizes)
+
+
+LINKAGES = {
+    "single": Linkage(lambda first, second, *_: np.minimum(first, second)),
+    "complete": Linkage(lambda first, second, *_: np.maximum(first, second)),
+    "average": Linkage(lambda first, second, between, a, b, sizes: a / (a + b) * first + b / (a + b) * second),
+    "centroid": Linkage(_centroid, squared=True),
+    "ward": Linkage(_ward, squared=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Merges:
+    """Every merge in order: its two clusters (rows are 0..n−1, the s-th merge makes n+s), its height, its rows."""
+
+    children: Rows
+    heights: Array
+    sizes: Rows
+
+    def cut_into(self, clusters: int) -> Codes:
+        """The cluster of each row when so many are left."""
+        return self._labels(np.arange(len(self.heights)) <= len(self.heights) - clusters)
+
+    def cut_at(self, height: float) -> Codes:
+        """The cluster of each row where clusters merge up to a height, and so did all parts of theirs."""
+        rows = len(self.heights) + 1
+        highest = np.concatenate([np.zeros(rows), self.heights])
+        for step, parts in enumerate(self.children):
+            highest[rows + step] = max(highest[rows + step], *highest[parts])
+        return self._labels(highest[rows:] <= height)
+
+    def rows_below(self, cluster: int) -> Rows:
+        """The rows of a cluster of the tree."""
+        rows, found, waiting = len(self.heights) + 1, [], [cluster]
+        while waiting:
+            one = waiting.pop()
+            if one < rows:
+                found.append(one)
+            else:
+                waiting += self.children[one - rows].tolist()
+        return np.array(sorted(found), dtype=np.intp)
+
+    def _labels(self, done: Flags) -> Codes:
+        """The cluster of each row after some of the merges."""
+        rows = len(self.heights) + 1
+        top = np.arange(rows + len(self.heights))
+        # From the root down, so that each part learns what its whole has become.
+        for step in np.flatnonzero(done)[::-1]:
+            top[self.children[step]] = top[rows + step]
+        return np.unique(top[:rows], return_inverse=True)[1].astype(np.int32)
+
+
+def merges_of(X: Array, linkage: str) -> Merges:
+    """All merges of some rows."""
+    return _in_order(linkage, *(merged_by_matrix if len(X) < COMPILED_FROM else merged_by_loops)(X, linkage))
+
+
+def merges_of_distances(distances: Array, linkage: str) -> Merges:
+    """All merges of rows that are known by their distances."""
+    squared = LINKAGES[linkage].squared
+    return _in_order(linkage, *_merged(distances**2 if squared else distances.copy(), LINKAGES[linkage]))
+
+
+def _in_order(linkage: str, pairs: Rows, heights: Array) -> Merges:
+    order = np.argsort(heights, kind="stable") if linkage == "single" else np.arange(len(heights))
+    return _numbered(pairs[order], heights[order])
+
+
+def merged_by_matrix(X: Array, linkage: str) -> Found:
+    """Merge the two nearest clusters, of equals the first, until there is one."""
+    rule, squared = LINKAGES[linkage], squared_differences(X, X)
+    return _merged(squared if rule.squared else np.sqrt(squared), rule)
+
+
+def _merged(distances: Array, rule: Linkage) -> Found:
+    """The same by a matrix, which is used up."""
+    rows = len(distances)
+    np.fill_diagonal(distances, np.inf)
+    near, sizes, alive = distances.argmin(axis=1), np.ones(rows), np.ones(rows, np.bool_)
+    low = distances.min(axis=1)
+    pairs, heights = np.empty((rows - 1, 2), np.intp), np.empty(rows - 1)
+    for step in range(rows - 1):
+        first = _nearest_to_any(distances, low, near)
+        i, j = sorted((first, int(near[first])))
+        pairs[step], heights[step] = (i, j), distances[i, j]
+        joined = rule.joined(distances[i], distances[j], heights[step], sizes[i], sizes[j], sizes)
+        alive[j], sizes[i] = False, sizes[i] + sizes[j]
+        joined = np.where(alive, joined, np.inf)
+        joined[i] = np.inf
+        distances[i] = distances[:, i] = joined
+        distances[j] = distances[:, j] = low[j] = np.inf
+        nearer = joined < low
+        near[nearer], low[nearer] = i, joined[nearer]
+        near[near == j] = i
+        near[i] = joined.argmin()
+        low[i] = joined[near[i]]
+    return pairs, np.sqrt(np.maximum(heights, 0.0)) if rule.squared else heights
+
+
+def _nearest_to_any(distances: Array, low: Array, near: Rows) -> int:
+    """The first cluster with the nearest other one; where ``low`` is too small and matters, it is put right."""
+    first = int(low.argmin())
+    while distances[first, near[first]] > low[first]:
+        near[first] = distances[first].argmin()
+        low[first] = distances[first, near[first]]
+        first = int(low.argmin())
+    return first
+
+
+def merged_by_loops(X: Array, linkage: str) -> Found:
+    """The same in compiled loops."""
+    from mlcli.kernels.clusters.merging import (
+        AVERAGE,
+        CENTROID,
+        COMPLETE,
+        WARD,
+        between,
+        merge_centres,
+        merge_matrix,
+        spanning_tree,
+    )
+
+    rows, across = len(X), np.array(X.T, order="C")
+    pairs, heights = np.empty((rows - 1, 2), np.intp), np.empty(rows - 1)
+    if linkage in MATRIX_FREE:
+        if linkage == "single":
+            spanning_tree(across, pairs, heights)
+        else:
+            merge_centres(across, {"centroid": CENTROID, "ward": WARD}[linkage], pairs, heights)
+        return pairs, np.sqrt(heights)
+    if rows > MATRIX_AT_MOST:
+        what = f"{linkage} linkage of {rows:,} rows needs a matrix of {8e-9 * rows**2:.0f} GB"
+        raise FitError(what, hint="single, centroid and ward linkage and k-means hold no more than the rows")
+    merge_matrix(between(across), {"complete": COMPLETE, "average": AVERAGE}[linkage], pairs, heights)
+    return pairs, heights
+
+
+def _numbered(pairs: Rows, heights: Array) -> Merges:
+    """The merges with the numbers of the clusters that the rows of each pair are in by then."""
+    rows = len(heights) + 1
+    parent = list(range(rows + len(heights)))
+    sizes = [1] * rows
+    children = np.empty((len(heights), 2), np.intp)
+    for step, pair in enumerate(pairs.tolist()):
+        one, other = (_root(parent, row) for row in pair)
+        children[step] = min(one, other), max(one, other)
+        parent[one] = parent[other] = rows + step
+        sizes.append(sizes[one] + sizes[other])
+    return Merges(children, heights, np.array(sizes[rows:], dtype=np.intp))
+
+
+def _root(parent: list[int], cluster: int) -> int:
+    """The cluster that a row is in by now; the way to it is shortened for the next time."""
+    while parent[cluster] != cluster:
+        parent[cluster] = parent[parent[cluster]]
+        cluster = parent[cluster]
+    return cluster
+
 
 LEAVES = 12
 """Leaves at most; each stands for the rows that merged before."""

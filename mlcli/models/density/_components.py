@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,9 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments
 from mlcli.core.names import listed
 from mlcli.core.params import learned
-from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.mixtures import MixtureOfGaussians
+from mlcli.core.tables import Array, Flags, Rows, Table
+from mlcli.engines.covariances import LOG_TAU, CovarianceType, drawn
+from mlcli.engines.posteriors import log_sum, logarithm
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
@@ -127,3 +128,184 @@ def _correlations(mixture: MixtureOfGaussians, deviations: Array, names: Sequenc
         rows.append((str(k), names[first], names[second], float(correlation[first, second])))
     header = ("component", "column", "and column", "correlation")
     return (findings.Table("Components: columns that vary together most", header, tuple(rows)),)
+
+
+# Mixtures of Gaussians by expectation-maximisation (Dempster, Laird & Rubin 1977).
+#
+# Rows are walked in blocks that stay in the cache, once per round: the deviations of a block from the means serve
+# the density of its rows and, weighted by the responsibilities, the sums that the next mixture is made from. These
+# are taken around the old means and moved to the new ones, which are near, so no digits are lost.
+
+BLOCK_CELLS = 1 << 16
+NEGLIGIBLE = 1e-10
+"""A component with less than this share of the rows keeps its place: its mean would be a ratio of roundings."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureOfGaussians:
+    """The share, mean and covariance of each component."""
+
+    kind: CovarianceType
+    shares: Array
+    means: Array
+    covariances: Array
+
+    def log_joint(self, X: Array) -> Array:
+        """The logarithm of π_k N(x | μ_k, Σ_k), by component and row (K × n)."""
+        joint = np.empty((len(self.shares), len(X)))
+        whiteners, constants = self.whiteners()
+        for block in _blocks(X):
+            for k, whitener in enumerate(whiteners):
+                lengths = self.kind.squared_lengths(X[block] - self.means[k], whitener)
+                joint[k, block] = constants[k] - 0.5 * lengths
+        return joint
+
+    def log_density(self, X: Array) -> Array:
+        """The logarithm of Σ_k π_k N(x | μ_k, Σ_k) at each row."""
+        return log_sum(self.log_joint(X))
+
+    def responsibilities(self, X: Array) -> Array:
+        """The share of each component in the density at each row (n × K), equation (93) of the notes."""
+        joint = self.log_joint(X)
+        return np.asarray(np.exp(joint - log_sum(joint)).T)
+
+    def drawn(self, n: int, rng: np.random.Generator) -> Array:
+        """So many rows of the mixture."""
+        roots = [self.kind.root(whitener) for whitener in self.whiteners()[0]]
+        return drawn(n, self.shares, self.means, roots, rng)[1]
+
+    def whiteners(self) -> tuple[list[Array], Array]:
+        """What makes the deviations of each component round, and the logarithm of its density at its mean."""
+        found = [self.kind.whitener(covariance) for covariance in self.covariances]
+        heights = np.array([height for _, height in found])
+        return [whitener for whitener, _ in found], logarithm(self.shares) + heights - 0.5 * self.means.shape[
+            1
+        ] * LOG_TAU
+
+
+@dataclass(eq=False)
+class ComponentSums:
+    """What one walk over the rows gives for the next mixture."""
+
+    log_likelihood: float
+    weight: Array
+    """Of each component."""
+    shift: Array
+    """Summed deviations from the old means."""
+    scatter: Array
+    """Summed squares of these deviations."""
+
+
+def e_step(X: Array, weights: Array, mixture: MixtureOfGaussians) -> ComponentSums:
+    """E-step: the log-likelihood, and sums weighted by the responsibilities."""
+    whiteners, constants = mixture.whiteners()
+    kind, k_all = mixture.kind, range(len(whiteners))
+    sums = ComponentSums(
+        0.0, np.zeros(len(k_all)), np.zeros_like(mixture.means), np.zeros_like(mixture.covariances)
+    )
+    for block in _blocks(X):
+        rows, counts = X[block], weights[block]
+        deviations = [rows - mixture.means[k] for k in k_all]
+        joint = np.empty((len(k_all), len(rows)))
+        for k in k_all:
+            joint[k] = constants[k] - 0.5 * kind.squared_lengths(deviations[k], whiteners[k])
+        densities = log_sum(joint)
+        shared = np.exp(joint - densities) * counts
+        sums.log_likelihood += float(counts @ densities)
+        sums.weight += shared.sum(axis=1)
+        for k in k_all:
+            sums.shift[k] += shared[k] @ deviations[k]
+            sums.scatter[k] += kind.scatter(deviations[k], shared[k])
+    return sums
+
+
+def m_step(sums: ComponentSums, mixture: MixtureOfGaussians, floor: Array) -> MixtureOfGaussians:
+    """M-step: the likeliest mixture for these responsibilities, equations (112) to (114) of the notes."""
+    total = sums.weight.sum()
+    means, covariances = mixture.means.copy(), mixture.covariances.copy()
+    for k in np.flatnonzero(sums.weight > NEGLIGIBLE * total):
+        shift = sums.shift[k] / sums.weight[k]
+        means[k] += shift
+        scatter = sums.scatter[k] / sums.weight[k] - mixture.kind.square(shift)
+        covariances[k] = mixture.kind.likeliest(scatter, floor)
+    return MixtureOfGaussians(mixture.kind, sums.weight / total, means, covariances)
+
+
+def mixture_of_clusters(
+    X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array
+) -> MixtureOfGaussians:
+    """The mixture of clusters of rows: ``member`` (n × K) says which rows belong to which."""
+    counted = member * weights[:, None]
+    totals = counted.sum(axis=0)
+    means = (counted.T @ X) / totals[:, None]
+    scatters = (kind.scatter(X - mean, mine) / mine.sum() for mean, mine in zip(means, counted.T, strict=True))
+    covariances = np.array([kind.likeliest(scatter, floor) for scatter in scatters])
+    return MixtureOfGaussians(kind, totals / totals.sum(), means, covariances)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMixture:
+    """Where EM has ended, and the log-likelihood of every mixture on the way."""
+
+    mixture: MixtureOfGaussians
+    log_likelihoods: tuple[float, ...]
+    converged: bool
+    """Whether it ended because nothing was gained any more."""
+    on_floor: bool
+    """Whether a component lies on the floor, which then makes its likelihood."""
+
+    def merit(self) -> tuple[bool, float]:
+        """What the best of several starts has most of."""
+        return not self.on_floor, self.log_likelihoods[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class StopRule:
+    """When EM ends."""
+
+    criterion: str
+    tolerance: float
+    rounds: int
+    unit: Array
+    """The standard deviation of each column over all rows."""
+
+    def is_met(self, before: MixtureOfGaussians, after: MixtureOfGaussians, gain: float) -> bool:
+        """Whether the last round, with its gain in log-likelihood per row, has changed too little."""
+        return CRITERIA[self.criterion](before, after, gain, self.unit) < self.tolerance
+
+
+def _largest_change(before: MixtureOfGaussians, after: MixtureOfGaussians, gain: float, unit: Array) -> float:
+    """Of a share, or of a mean or deviation in standard deviations of its column."""
+    spread = [np.array([mix.kind.deviations(each) for each in mix.covariances]) for mix in (before, after)]
+    changes = ((after.means - before.means) / unit, (spread[1] - spread[0]) / unit, after.shares - before.shares)
+    return max(float(np.abs(change).max()) for change in changes)
+
+
+CRITERIA: dict[str, Callable[[MixtureOfGaussians, MixtureOfGaussians, float, Array], float]] = {
+    "log-likelihood": lambda before, after, gain, unit: gain,
+    "parameters": _largest_change,
+}
+"""What must become smaller than the tolerance."""
+
+
+def maximise_likelihood(
+    X: Array, weights: Array, start: MixtureOfGaussians, floor: Array, rule: StopRule
+) -> FittedMixture:
+    """From a start to where nothing is gained, or to the last round that is allowed."""
+    total, mixture, converged = weights.sum(), start, False
+    sums = e_step(X, weights, mixture)
+    path = [sums.log_likelihood]
+    for _ in range(rule.rounds):
+        before, mixture = mixture, m_step(sums, mixture, floor)
+        sums = e_step(X, weights, mixture)
+        path.append(sums.log_likelihood)
+        converged = rule.is_met(before, mixture, (path[-1] - path[-2]) / total)
+        if converged:
+            break
+    on_floor = any(mixture.kind.lies_on(floor, covariance) for covariance in mixture.covariances)
+    return FittedMixture(mixture, tuple(path), converged, on_floor)
+
+
+def _blocks(X: Array) -> Iterator[slice]:
+    step = max(1, BLOCK_CELLS // max(1, X.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(X), step))

@@ -31,8 +31,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.mixtures import MixtureOfGaussians
-from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents
+from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents, MixtureOfGaussians
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 

@@ -43,15 +43,16 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.centres import STARTS as CENTRES
 from mlcli.engines.centres import CentredRows, centred_rows, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.mixtures import (
+from mlcli.models.density._components import (
     CRITERIA,
+    SET_BY_FLOOR,
+    DensityOfComponents,
     FittedMixture,
     MixtureOfGaussians,
     StopRule,
     maximise_likelihood,
     mixture_of_clusters,
 )
-from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows

@@ -25,7 +25,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.symmetric import pairwise_coupling
-from mlcli.models.ensembles._coded import Code, Coded
+from mlcli.models.ensembles.output_codes import Code, Coded
 from mlcli.tasks.classification import Classifier
 
 

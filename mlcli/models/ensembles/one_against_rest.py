@@ -21,7 +21,7 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.models.ensembles._coded import Code, Coded
+from mlcli.models.ensembles.output_codes import Code, Coded
 from mlcli.tasks.classification import Classifier
 
 

@@ -30,28 +30,29 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
+from mlcli.core.moments import quotient
 from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import as_repeats, held_aside
 from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
-from mlcli.engines.network.network import OPTIMISERS, Network, check_layers, layers_of, loss_curve
-from mlcli.engines.network.passes import passes, weights_of
+from mlcli.engines.network.network import OPTIMISERS, Layer, Network, check_layers, layers_of, loss_curve
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
-from mlcli.models.networks._targets import ClassCoding, ValueCoding
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.regression import Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
 MOST_TRUTHS = 3
@@ -288,3 +289,151 @@ def _all_rows(data: Any) -> Any:
     """Rows with and without a class."""
     others = getattr(data, "unlabelled", None)
     return data if others is None else data.alone().joined(others)
+
+
+# What the units of the last layer are to answer for classes and for values, and what their answers mean.
+
+RANGES = {"sigmoid": (0.1, 0.9), "tanh": (-0.8, 0.8)}
+"""Where the training values lie in the answers of an output that has ends, which only an infinite sum reaches."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCoding:
+    """A unit for each class that has training rows, on for its own; one unit, on for the second, of two classes.
+
+    With softmax two classes have two units as well.
+    """
+
+    output: str
+    present: Codes
+    shares: Array
+    """How much of the training weight each class has."""
+
+    @property
+    def single(self) -> bool:
+        """Whether one unit tells two classes apart."""
+        return len(self.present) == 2 and self.output != "softmax"
+
+    @property
+    def units(self) -> int:
+        """How many outputs there are."""
+        return 1 if self.single else len(self.present)
+
+    def targets(self, data: LabelledRows) -> Array:
+        """What the units are to answer to each row."""
+        return self.coded(data.outputs)
+
+    def coded(self, indicators: Array) -> Array:
+        """1 where a unit is to be on, else 0, of tanh −1."""
+        on = indicators[:, self.present[1:]] if self.single else indicators[:, self.present]
+        return np.ascontiguousarray(2.0 * on - 1.0 if self.output == "tanh" else on)
+
+    def decoded(self, answers: Array) -> Array:
+        """Answers between off and on, made to sum to 1; where every unit is off, the shares of the classes."""
+        on = np.clip(0.5 * (answers + 1.0) if self.output == "tanh" else answers, 0.0, 1.0)
+        on = np.hstack([1.0 - on, on]) if self.single else on
+        total = on.sum(axis=1, keepdims=True)
+        found = np.zeros((len(answers), len(self.shares)))
+        found[:, self.present] = quotient(on, total)
+        return np.where(total > 0, found, self.shares)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCoding:
+    """One unit: values in units of their spread, or brought into the range that the output can answer."""
+
+    centre: float
+    """The value, and with ``middle`` the answer, that the others are measured from."""
+    unit: float
+    """How much value one in the answer stands for; 0 where all training values are equal."""
+    middle: float
+    units: int = 1
+
+    def __str__(self) -> str:
+        """How an answer stands for a value."""
+        answer = f"(a − {self.middle:g})" if self.middle else "a"
+        return f"the value is {self.centre:g} + {self.unit:g} {answer}"
+
+    @staticmethod
+    def of(data: ValuedRows, output: str) -> ValueCoding:
+        """The coding of training values for an output."""
+        if output not in RANGES:
+            centre = float(np.average(data.y, weights=data.weights))
+            spread = np.average((data.y - centre) ** 2, weights=data.weights)
+            return ValueCoding(centre, float(np.sqrt(spread)), 0.0)
+        low, high = RANGES[output]
+        least, most = float(data.y.min()), float(data.y.max())
+        return ValueCoding(0.5 * (least + most), (most - least) / (high - low), 0.5 * (low + high))
+
+    def targets(self, data: ValuedRows) -> Array:
+        """What the unit is to answer."""
+        return (self.middle + (data.y - self.centre) / (self.unit or 1.0))[:, None]
+
+    def decoded(self, answers: Array) -> Array:
+        """The values that answers stand for."""
+        return np.asarray(self.centre + self.unit * (answers[:, 0] - self.middle))
+
+
+# What passes through a network for one row: sums and answers forwards, error terms backwards, unit by unit.
+
+MOST_UNITS = 10
+"""So many units of a layer are shown."""
+MOST_WEIGHTS = 60
+"""The weights of a network with more are not."""
+
+
+def forward_sums(layers: Sequence[Layer], row: Array) -> list[tuple[Array, Array]]:
+    """Of each layer the sums z = a W + b that come in and what it answers to them."""
+    found, a = [], row[None, :]
+    for layer in layers:
+        z = a @ layer.weight + layer.bias
+        a = layer.activation.apply(z.copy())
+        found.append((z, a))
+    return found
+
+
+def error_terms(layers: Sequence[Layer], answers: Sequence[Array], output: Output, target: Array) -> list[Array]:
+    """δ = ∂loss/∂z of each layer, were the target this one."""
+    found = [output.errors(answers[-1].copy(), target[None, :])]
+    for (before, layer), a in zip(reversed(list(pairwise(layers))), reversed(answers[:-1]), strict=True):
+        found.append(before.activation.pull(found[-1] @ layer.weight.T, a.copy()))
+    return found[::-1]
+
+
+def passes(
+    network: Network, row: Array, output: Output, targets: Mapping[str, Array], names: Sequence[Sequence[str]]
+) -> findings.Table:
+    """Forward pass, and for each target that may be the truth the backward pass.
+
+    ``names`` are those of the columns, then of the units of each layer.
+    """
+    forward = forward_sums(network.layers, row)
+    answers = [a for _, a in forward]
+    errors = [error_terms(network.layers, answers, output, target) for target in targets.values()]
+    columns, *units = names
+    rows: list[tuple[findings.Entry, ...]] = [
+        (name, None, value, *(None for _ in targets))
+        for name, value in zip(columns[:MOST_UNITS], row.tolist(), strict=False)
+    ]
+    for place, ((z, a), layer) in enumerate(zip(forward, units, strict=True)):
+        numbers = np.vstack([z, a, *(one[place] for one in errors)]).T.tolist()
+        rows += [(name, *line) for name, line in zip(layer[:MOST_UNITS], numbers, strict=False)]
+    header = ("unit", "sum z", "answer a", *(f"δ if {name}" for name in targets))
+    note = "z: bias + weights × what comes in; a = f(z)"
+    note += "; δ = ∂loss/∂z, by backpropagation: a weight steps against δ × the a that comes in" if targets else ""
+    note += f"; the first {MOST_UNITS} of a layer" if max(map(len, names)) > MOST_UNITS else ""
+    title = "Forward and backward pass" if targets else "Forward pass"
+    return findings.Table(title, header, tuple(rows), note=note)
+
+
+def weights_of(network: Network, names: Sequence[Sequence[str]]) -> findings.Explanation:
+    """The weight of each connection and the bias of each unit, of a small network; ``names`` as of passes."""
+    if len(network.parameters) > MOST_WEIGHTS:
+        return ()
+    rows = [
+        (unit, source, float(value))
+        for layer, (before, units) in zip(network.layers, pairwise(names), strict=True)
+        for place, unit in enumerate(units)
+        for source, value in (("bias", layer.bias[place]), *zip(before, layer.weight[:, place], strict=True))
+    ]
+    return (findings.Table("Weights", ("unit", "from", "weight"), tuple(rows)),)

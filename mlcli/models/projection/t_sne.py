@@ -30,7 +30,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.principal_components import principal_axes
-from mlcli.models.projection._transductive import TransductiveProjector, in_decimals
+from mlcli.models.projection.mds import TransductiveProjector, in_decimals
 from mlcli.tasks.projection import Projector
 
 ROOM = 3

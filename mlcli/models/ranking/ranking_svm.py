@@ -29,18 +29,282 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.pair_sums import share_in_order
+from mlcli.core.pair_sums import of_higher, of_lower, pair_weight, share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
-from mlcli.models.ranking._pair_losses import PairSums, least_hinge, least_squared_hinge
+from mlcli.core.rooms import blocks_of
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.engines.linear_objective import Iterate, Penalty
+from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
+from mlcli.engines.solvers.newton import newton
 from mlcli.tasks.ranking import GroupedRows, Ranker
+
+# The squared hinge needs sums only and lists no pairs; the hinge lists at most as many pairs as fit a window.
+#
+# The slack of a pair (a, b) is 1 − (s_a − s_b) where that is above 0. Far from its margin a pair costs nothing
+# or a straight line that needs only sums. So the pairs near their margin are listed, the cost of the others is
+# kept fixed, and the interior point method solves this problem. It lies nowhere above the true objective, so
+# that its minimum is a proven lower bound, and a step towards it goes down. If all pairs fit, one round is the
+# whole method.
+
+CELLS = 1 << 17
+WINDOW = 1 << 19
+"""Rows that lie near to each other, of which at most half are pairs, as many as are listed at once."""
+ROUNDS = 200
+NARROWEST = SHORTEST_STEP = 2.0**-20
+CHANGE, TOO_LONG = 10.0, 2.0**-10
+"""How many times as much a way is held back, of which less than so large a part was gone."""
+MOST_HELD, ROUNDED = 1e15, 1e-9
+"""Held back more, or so near to the bound without a way down, only roundings are left to win."""
+ROUGH, NEAR = 1e-4, 0.05
+"""How precisely a window is solved whose solution lies farther away than so large a share of the objective."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences:
+    """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
+
+    X: Array
+    pairs: PreferencePairs
+
+    def times(self, w: Array) -> Array:
+        """How far each pair lies apart."""
+        return self.pairs.gaps(self.X @ w)
+
+    def back(self, value: Array) -> Array:
+        """A value of each pair, gathered by columns."""
+        return np.asarray(self.pairs.gathered(value, len(self.X)) @ self.X)
+
+    def gram(self, blocks: Array) -> Array:
+        """Σ weight × the products of two columns of a difference, block by block."""
+        weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
+        for some in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
+            difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
+            total += (difference * weight[some, None]).T @ difference
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """½‖w‖² + c × what the pairs of training rows lack, or its square, added up per row."""
+
+    X: Array
+    relevance: Array
+    group: Codes
+    weights: Array
+    c: float
+
+    @classmethod
+    def of(cls, data: GroupedRows, numbers: Array, c: float) -> Self:
+        """A common offset of all rows cancels in pairs, and would only cost digits."""
+        return cls(numbers - numbers.mean(axis=0), data.relevance, data.group, data.weights, c)
+
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return int(pair_weight(self.relevance, self.group, np.ones(len(self.group))).sum())
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """½‖w‖²."""
+        width = self.X.shape[1]
+        return Penalty(np.ones(width), np.zeros(width))
+
+    def at(self, w: Array) -> Iterate:
+        """The objective of the squared hinge."""
+        score = self.X @ w
+        powers = self._powers(score, 2)
+        count, total, squares = self._lower(score, powers).T
+        lack = float(self.weights @ (count * (1 - score) ** 2 + 2 * (1 - score) * total + squares))
+        above, sum_above, _ = self._higher(score, powers).T
+        pull = above * (1 + score) - sum_above - count * (1 - score) - total
+        slope = w + self.c * 2 * (self.weights * pull) @ self.X
+        return Iterate(w, float(w @ w) / 2 + self.c * lack, slope, score, float(np.abs(slope).max(initial=0.0)))
+
+    def curvature(self, here: Iterate) -> Array:
+        """What the gradient of the squared hinge changes by."""
+        below, above = (side(here.scores, self.weights[:, None])[:, 0] for side in (self._lower, self._higher))
+        partners = self._lower(here.scores, self.weights[:, None] * self.X)
+        own = (self.X * (self.weights * (below + above))[:, None]).T @ self.X
+        crossed = (self.X * self.weights[:, None]).T @ partners
+        return np.asarray(np.eye(len(here.w)) + 2 * self.c * (own - crossed - crossed.T))
+
+    def gap(self, here: Iterate) -> float:
+        """The squared hinge's objective is at most so much above the least one."""
+        return float(here.gradient @ here.gradient) / 2
+
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
+        """Whether the gap is small beside the objective."""
+        return self.gap(here) <= tolerance * here.value
+
+    def hinge(self, w: Array) -> float:
+        """The objective of the hinge."""
+        score = self.X @ w
+        count, total = self._lower(score, self._powers(score, 1)).T
+        return float(w @ w / 2 + self.c * (self.weights @ (count * (1 - score) + total)))
+
+    def line_of_lack(self, score: Array, margin: float) -> tuple[Array, float]:
+        """Slope and offset, as a function of w, of the lack of the pairs within a smaller margin."""
+        sides = (self._lower, self._higher)
+        below, above = (side(score, self.weights[:, None], margin)[:, 0] for side in sides)
+        return np.asarray((self.weights * (above - below)) @ self.X), float(self.weights @ below)
+
+    def _lower(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners below that lack something of the margin."""
+        return of_lower(self.relevance, self.group, score, margin, summed)
+
+    def _higher(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners above."""
+        return of_higher(self.relevance, self.group, score, margin, summed)
+
+    def _powers(self, score: Array, most: int) -> Array:
+        """Weight × score⁰, weight × score¹, ...: what sums of lacks are made from."""
+        return np.column_stack([self.weights * score**power for power in range(most + 1)])
+
+
+def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+    """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
+    found = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
+    return CornerMinimum(found.at.w, found.at.value, rows.gap(found.at), found.iterations)
+
+
+def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+    """Minimise what the window shows, go there, and open it anew, until the gap is small beside the objective.
+
+    Where the way there turns out too long, the next one is held back by ½ hold ‖w − here‖² (a proximal term), and
+    a window that is solved so proves no bound.
+    """
+    w, least, hold, iterations = _start(rows, max_iterations), 0.0, 0.0, 0
+    objective = rows.hinge(w)
+    for _ in range(ROUNDS):
+        window, whole = _window(rows, rows.X @ w)
+        near = whole or objective - least <= NEAR * objective
+        held = replace(window, curvature=window.curvature * (1 + hold), slope=window.slope - hold * w)
+        found = interior_point(held, tolerance if near else ROUGH, max_iterations)
+        iterations += found.iterations
+        if whole:
+            return replace(found, iterations=iterations)
+        if hold == 0:
+            least = max(least, found.value - found.gap)
+        length, objective = _length(rows, w, found.w, objective)
+        w = w + length * (found.w - w)
+        enough = tolerance if length else max(tolerance, ROUNDED)
+        if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
+            break
+        hold = _held(hold, length)
+    return CornerMinimum(w, objective, max(objective - least, 0.0), iterations)
+
+
+def _window(rows: PairSums, score: Array) -> tuple[Corners, bool]:
+    """The pairs near their margin, with the line of those lacking more; whether that is all pairs."""
+    reach = np.inf
+    near = rows_in_window(rows.group, score, -reach, reach)
+    while near.size > WINDOW and reach > NARROWEST:
+        reach = min(reach, 2.0) / 2
+        near = rows_in_window(rows.group, score, 1 - reach, 1 + reach)
+    pairs = pairs_in_window(rows.relevance, rows.weights, near)
+    slope, offset = rows.line_of_lack(score, 1 - reach)
+    ones = np.ones(rows.X.shape[1])
+    terms = PairDifferences(rows.X, pairs)
+    shown = Corners(terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset)
+    return shown, bool(np.isinf(reach))
+
+
+def _held(hold: float, length: float) -> float:
+    """More after a way that was too long, less after one that was not, and nothing rather than little."""
+    if length < TOO_LONG:
+        return max(hold, 1.0) * CHANGE
+    return hold / CHANGE if hold > CHANGE else 0.0
+
+
+def _start(rows: PairSums, max_iterations: int) -> Array:
+    """The minimum of the squared hinge, which needs no pairs; anything, where the first window holds them all."""
+    nowhere = np.zeros(rows.X.shape[1])
+    everything = rows_in_window(rows.group, rows.X @ nowhere, -np.inf, np.inf).size <= WINDOW
+    return nowhere if everything else least_squared_hinge(rows, ROUGH, max_iterations).w
+
+
+def _length(rows: PairSums, here: Array, there: Array, objective: float) -> tuple[float, float]:
+    """The whole way, its half, its quarter, ...: the first that lowers the objective, and to what."""
+    length = 1.0
+    while length > SHORTEST_STEP:
+        if (reached := rows.hinge(here + length * (there - here))) < objective:
+            return length, reached
+        length /= 2
+    return 0.0, objective
+
+
+@dataclass(frozen=True, eq=False)
+class PreferencePairs:
+    """Row positions of the higher and the lower row of each pair, and what the pair counts."""
+
+    higher: Rows
+    lower: Rows
+    weight: Array
+    """The product of the weights of its rows: rows of weight 2 and 3 are as many as 6 pairs of plain rows."""
+
+    def __len__(self) -> int:
+        return len(self.higher)
+
+    def gaps(self, score: Array) -> Array:
+        """How far the higher row of each pair is above the lower one by some score."""
+        return np.asarray(score[self.higher] - score[self.lower])
+
+    def gathered(self, value: Array, rows: int) -> Array:
+        """What a value of each pair adds up to in each row: counted for the higher one, against the lower one."""
+        gained, lost = (np.bincount(end, weights=value, minlength=rows) for end in (self.higher, self.lower))
+        return np.asarray(gained - lost)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInWindow:
+    """For each row, the rows of its group that lie near it by a score: those of ``order`` from first to last."""
+
+    order: Rows
+    first: Rows
+    count: Rows
+
+    @property
+    def size(self) -> int:
+        """How many there are, of all rows together."""
+        return int(self.count.sum())
+
+
+def rows_in_window(group: Codes, score: Array, least: float, most: float) -> RowsInWindow:
+    """The rows whose score is lower by something between ``least`` and ``most``."""
+    first = _rows_before(group, -score, least - score, before_equals=True)
+    last = _rows_before(group, -score, most - score, before_equals=False)
+    return RowsInWindow(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
+
+
+def pairs_in_window(value: Array, weight: Array, near: RowsInWindow) -> PreferencePairs:
+    """The pairs of each row with those near it that have a lower value, but those of weight 0."""
+    higher = np.repeat(np.arange(len(value)), near.count)
+    along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
+    lower = near.order[along + near.first[higher]]
+    together = weight[higher] * weight[lower]
+    kept = (value[higher] > value[lower]) & (together > 0)
+    return PreferencePairs(higher[kept], lower[kept], together[kept])
+
+
+def _rows_before(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:
+    """How many rows, by group and place, stand before where each row asks."""
+    count = len(group)
+    turn = np.repeat([1, 0] if before_equals else [0, 1], count)
+    order = np.lexsort((turn, np.concatenate([stands, asks]), np.tile(group, 2)))
+    asking = order >= count
+    found = np.empty(count, np.intp)
+    found[order[asking] - count] = np.cumsum(~asking)[asking]
+    return found
+
 
 OF_OPTION = "(option)"
 LOSSES = {"hinge": least_hinge, "squared-hinge": least_squared_hinge}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.models.clusters._merging import LINKAGES, merged_by_loops, merged_by_matrix
+from mlcli.models.clusters.agglomerative import LINKAGES, merged_by_loops, merged_by_matrix
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
