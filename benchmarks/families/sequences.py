@@ -21,7 +21,7 @@ from benchmarks.kinds import Comparison, ours, rows_as_table
 from mlcli.core.schema import Column
 from mlcli.core.tables import Rows, Table
 from mlcli.data.load import load
-from mlcli.engines.linear_chain import FeatureMap
+from mlcli.models.sequences.crf import FeatureMap
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 
 LIMITS = """Viterbi goes through all sequences side by side, so that a hundred long ones take a hundred small steps

@@ -26,7 +26,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.network.autoencoding import Autoencoding
+from mlcli.engines.network.training import Autoencoding
 from mlcli.prepare._columns import Projection
 
 

@@ -32,8 +32,8 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling
 from mlcli.engines.content_seeds import order_of_content
+from mlcli.engines.distance_matrix import DISTANCES, ClassicalScaling
 from mlcli.engines.principal_components import elbow_note
 from mlcli.prepare._columns import Projection
 

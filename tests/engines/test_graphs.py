@@ -13,11 +13,19 @@ from scipy.special import logsumexp
 from mlcli.core.errors import DataError
 from mlcli.core.information import mutual_information
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.engines.graphs.factors import Factor, largest, shares
-from mlcli.engines.graphs.factors import product as product_of
-from mlcli.engines.graphs.inference import beliefs, marginal, min_fill, most_probable, sampled_shares
-from mlcli.engines.graphs.pseudo_likelihood import PseudoLikelihood
-from mlcli.engines.graphs.structures import (
+from mlcli.engines.posteriors import log_sum
+from mlcli.models.graphs._inference import (
+    Factor,
+    beliefs,
+    largest,
+    marginal,
+    min_fill,
+    most_probable,
+    sampled_shares,
+    shares,
+)
+from mlcli.models.graphs._inference import product as product_of
+from mlcli.models.graphs._structures import (
     SCORES,
     best_tree,
     climbed,
@@ -27,7 +35,7 @@ from mlcli.engines.graphs.structures import (
     in_order,
     separated,
 )
-from mlcli.engines.posteriors import log_sum
+from mlcli.models.graphs.mrf import PseudoLikelihood
 
 LEVELS = (2, 3, 2, 4, 3)
 TREE = ((0, 1), (1, 2), (1, 3), (3, 4))

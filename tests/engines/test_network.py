@@ -10,8 +10,7 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
-from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY, OUTPUTS, SIGMOID, Output
-from mlcli.engines.network.network import Network, check_layers
+from mlcli.engines.network.network import ACTIVATIONS, IDENTITY, OUTPUTS, SIGMOID, Network, Output, check_layers
 from mlcli.engines.network.training import (
     KNOWN_CELLS,
     Examples,

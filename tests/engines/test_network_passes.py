@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.engines.network.activations import ACTIVATIONS, OUTPUTS, SIGMOID
-from mlcli.engines.network.network import Network
+from mlcli.engines.network.network import ACTIVATIONS, OUTPUTS, SIGMOID, Network
 from mlcli.models.networks.mlp import error_terms, forward_sums, passes, weights_of
 
 NAMES = [["i1", "i2"], ["h1", "h2"], ["o1", "o2"]]

@@ -9,8 +9,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
-from mlcli.engines.network.activations import ACTIVATIONS, IDENTITY, OUTPUTS
-from mlcli.engines.network.network import TiedNetwork
+from mlcli.engines.network.network import ACTIVATIONS, IDENTITY, OUTPUTS, TiedNetwork
 from mlcli.models.anomaly.autoencoder import Autoencoder
 from tests.engines.test_network import by_finite_differences
 from tests.golden.asking import asked, fitted

@@ -12,8 +12,9 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.hidden_markov import logarithm
-from mlcli.models.sequences._baum_welch import (
+from mlcli.models.sequences._markov import logarithm
+from mlcli.models.sequences.hmm import (
+    HiddenMarkovModel,
     counts_of_levels,
     expected,
     log_normals,
@@ -21,7 +22,6 @@ from mlcli.models.sequences._baum_welch import (
     shares_after,
     shares_of_levels,
 )
-from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
 from tests.sequences import drawn

@@ -14,8 +14,14 @@ from mlcli.core.errors import FitError, MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.linear_chain import ALWAYS, ChainObjective, FeatureMap, over_sequences, over_steps
-from mlcli.models.sequences.crf import ConditionalRandomField
+from mlcli.models.sequences.crf import (
+    ALWAYS,
+    ChainObjective,
+    ConditionalRandomField,
+    FeatureMap,
+    over_sequences,
+    over_steps,
+)
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
 from tests.sequences import drawn, tagged

@@ -9,8 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from mlcli.core.tables import Array
-from mlcli.engines.network.activations import IDENTITY, SIGMOID, TANH
-from mlcli.engines.network.network import Network
+from mlcli.engines.network.network import IDENTITY, SIGMOID, TANH, Network
 from mlcli.models.anomaly.gan_detector import REAL, GanDetector, forger_slopes, judge_slopes
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import rows_of, scores

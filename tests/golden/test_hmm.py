@@ -14,8 +14,7 @@ import pytest
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.engines.hidden_markov import most_probable_tags
-from mlcli.models.sequences._ngrams import count_ngrams, deleted_interpolation
+from mlcli.models.sequences._markov import count_ngrams, deleted_interpolation, most_probable_tags
 from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import answered, asked, fitted

@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import smacof
 
 from mlcli.core.errors import FitError
-from mlcli.engines.classical_scaling import ClassicalScaling, euclidean, manhattan
+from mlcli.engines.distance_matrix import ClassicalScaling, euclidean, manhattan
 from mlcli.models.projection.mds import MultidimensionalScaling, raw_stress
 from mlcli.prepare.mds import MultidimensionalScaling as Step
 from tests.golden.asking import fitted

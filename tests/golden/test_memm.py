@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from mlcli.core.tables import Array
-from mlcli.engines.linear_chain import FeatureMap
+from mlcli.models.sequences.crf import FeatureMap
 from mlcli.models.sequences.memm import MaximumEntropyMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted

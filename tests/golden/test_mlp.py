@@ -12,8 +12,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array
-from mlcli.engines.network.activations import ACTIVATIONS, OUTPUTS
-from mlcli.engines.network.network import Network
+from mlcli.engines.network.network import ACTIVATIONS, OUTPUTS, Network
 from mlcli.engines.network.training import Examples, Plan, Trainer
 from mlcli.models.networks.mlp import MultiLayerPerceptron
 from tests.golden.asking import answered, asked, fitted

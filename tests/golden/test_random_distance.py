@@ -7,8 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from mlcli.core.tables import Array
-from mlcli.engines.network.activations import RELU
-from mlcli.engines.network.network import Network
+from mlcli.engines.network.network import RELU, Network
 from mlcli.models.anomaly.knn_distance import NeighbourDistance
 from mlcli.models.anomaly.random_distance import RandomDistance, _suspected
 from tests.golden.asking import asked, fitted

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.engines.hidden_markov import tag_probabilities
+from mlcli.models.sequences._markov import tag_probabilities
 from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import lengths
 from tests.golden.asking import fitted

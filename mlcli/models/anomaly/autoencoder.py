@@ -29,7 +29,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_scores import reconstruction
-from mlcli.engines.network.autoencoding import Autoencoding
+from mlcli.engines.network.training import Autoencoding
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

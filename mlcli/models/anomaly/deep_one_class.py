@@ -30,8 +30,16 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import as_repeats
-from mlcli.engines.network.activations import IDENTITY, TANH, Activation
-from mlcli.engines.network.network import Adam, Network, check_layers, layers_of, loss_curve
+from mlcli.engines.network.network import (
+    IDENTITY,
+    TANH,
+    Activation,
+    Adam,
+    Network,
+    check_layers,
+    layers_of,
+    loss_curve,
+)
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 

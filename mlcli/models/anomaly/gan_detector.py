@@ -34,8 +34,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import as_repeats
-from mlcli.engines.network.activations import IDENTITY, OUTPUTS, SIGMOID, TANH
-from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
+from mlcli.engines.network.network import IDENTITY, OUTPUTS, SIGMOID, TANH, Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 REAL = 0.9

@@ -38,8 +38,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.ensemble import fitted
-from mlcli.engines.network.activations import RELU
-from mlcli.engines.network.network import Adam, Network, check_layers, layers_of
+from mlcli.engines.network.network import RELU, Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.reasons import occlusion
 

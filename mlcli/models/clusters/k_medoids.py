@@ -30,9 +30,8 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.classical_scaling import DISTANCES
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
+from mlcli.engines.distance_matrix import DISTANCES, DISTANCES_HELP, DistanceClusterer, distances_to_rows
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 

@@ -48,8 +48,20 @@ from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import as_repeats, held_aside
-from mlcli.engines.network.activations import ACTIVATIONS, ANSWERS, LOSSES, OUTPUTS, Activation, Output
-from mlcli.engines.network.network import OPTIMISERS, Layer, Network, check_layers, layers_of, loss_curve
+from mlcli.engines.network.network import (
+    ACTIVATIONS,
+    ANSWERS,
+    LOSSES,
+    OPTIMISERS,
+    OUTPUTS,
+    Activation,
+    Layer,
+    Network,
+    Output,
+    check_layers,
+    layers_of,
+    loss_curve,
+)
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows

@@ -35,8 +35,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_differences
-from mlcli.engines.classical_scaling import DISTANCES, ClassicalScaling, euclidean
 from mlcli.engines.content_seeds import marks_of, places_of
+from mlcli.engines.distance_matrix import DISTANCES, ClassicalScaling, euclidean
 from mlcli.engines.principal_components import elbow_note
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows

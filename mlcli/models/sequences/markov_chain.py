@@ -34,13 +34,16 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
-from mlcli.engines.hidden_markov import drawn_tags, logarithm, most_probable_tags, tag_probabilities
-from mlcli.models.sequences._ngrams import (
+from mlcli.models.sequences._markov import (
     SMOOTHINGS,
     count_ngrams,
+    drawn_tags,
     free_transitions,
     histories,
     how_smoothed,
+    logarithm,
+    most_probable_tags,
+    tag_probabilities,
     transition_table,
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths

@@ -25,9 +25,8 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.linear_chain import Expect, over_steps
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.sequences.crf import LogLinearTagger
+from mlcli.models.sequences.crf import Expect, LogLinearTagger, over_steps
 from mlcli.tasks.sequence_labelling import Tagger
 
 OF_TAGS = (

@@ -24,7 +24,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.sequences._ngrams import counted, observations, observed_column
+from mlcli.models.sequences._markov import counted, observations, observed_column
 from mlcli.tasks.classification import first_of_the_largest
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 

@@ -1,1 +1,0 @@
-"""Distributions that factor over a graph: factors, exact and approximate inference, structures, questions."""
