@@ -31,8 +31,9 @@ ANSWERED = {
 }
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize(
+    ("how", "jobs"), [*((how, 1) for how in ENDINGS), ("breaks its process", 2), ("exits", 2), ("killed", 2)]
+)
 def test_a_method_that_ends_badly_ends_its_own_cell(plugin: Path, tmp_path: Path, how: str, jobs: int) -> None:
     status, why = ENDINGS[how]
     with Store.open(tmp_path / "runs.db") as store:
