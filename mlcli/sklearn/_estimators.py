@@ -18,6 +18,7 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from mlcli.core.abilities import HasImportances
 from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import behind_steps
 from mlcli.core.effective import without_effect
@@ -310,15 +311,27 @@ def _linear_function_of_points(method: Any) -> tuple[Array, Array]:
 
 
 def feature_importances(estimator: Any) -> Array:
-    """The share of all gains in training that each column brings."""
+    """The share of all gains in training that each column brings; of weighted members their weighted mean."""
     check_is_fitted(estimator)
-    return np.asarray(estimator._final.importances())
+    method = estimator._final
+    if isinstance(method, HasImportances):
+        return method.importances()
+    members = [model.final for model in method.models_]
+    importances = [member.importances() for member in members if isinstance(member, HasImportances)]
+    if len(importances) < len(members):
+        raise AttributeError("feature_importances_ is there where the base has it, such as a decision tree")
+    return np.average(importances, axis=0, weights=method.alphas_)
 
 
 def cluster_centers(estimator: Any) -> Array:
-    """The centre of each cluster."""
+    """The centre of each cluster, or its medoid."""
     check_is_fitted(estimator)
-    return np.asarray(estimator._final.centres_ + estimator._final.origin_)
+    method = estimator._final
+    if not hasattr(method, "medoids_"):
+        return np.asarray(method.centres_ + method.origin_)
+    if method.distances is not None:
+        raise AttributeError("cluster_centers_ is there where distances are not given")
+    return np.asarray(method.medoids_)
 
 
 def keyword(parameter: str) -> str:

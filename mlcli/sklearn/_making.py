@@ -71,12 +71,13 @@ def class_for(described: DescribedMethod) -> type[Estimator]:
 def _learned_attributes(method: Any, kind: str) -> Iterator[tuple[str, Any]]:
     """The attributes that scikit-learn has of such methods."""
     learned = {field.name for field in dataclasses.fields(method)}
-    is_machine = {"coefficients_", "points_"} <= learned and kind != "anomaly"
+    is_plane = kind != "anomaly" or method.id == "one-class-svm"  # the others enclose rows by a sphere
+    is_machine = {"coefficients_", "points_"} <= learned and is_plane
     if {"coefficients_", "centre_"} <= learned or (is_machine and learned & {"offsets_", "level_"}):
         yield from (("coef_", coef), ("intercept_", intercept))
-    if issubclass(method, HasImportances):
+    if issubclass(method, HasImportances) or {"models_", "alphas_"} <= learned:
         yield "feature_importances_", feature_importances
-    if {"centres_", "origin_"} <= learned:
+    if {"centres_", "origin_"} <= learned or "medoids_" in learned:
         yield "cluster_centers_", cluster_centers
 
 

@@ -15,6 +15,7 @@ from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.findings import Histogram
 from mlcli.core.params import build
 from mlcli.models.kernel_methods.svm import SupportVectorMachine
+from tests.cli.shell import document, typed
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.discriminants import rows
 from tests.rows import labelled, table_of
@@ -85,7 +86,7 @@ def test_two_rows_have_the_plane_half_way_between_them() -> None:
     assert model.coefficients_.T @ model.points_ == pytest.approx(np.array([[1.0, 0.0]]))
     assert (model.offsets_[0], 1 / model.norms_[0]) == pytest.approx((-1.0, 1.0))
     machines, support, bounds, multipliers, weights, _ = model.explain()
-    assert machines.rows == (("minus | plus", pytest.approx(1.0), pytest.approx(-1.0), 2),)
+    assert machines.rows == (("plus against minus", pytest.approx(1.0), pytest.approx(-1.0), 2),)
     assert support.rows == (("minus", 1, 0, 0), ("plus", 1, 0, 0))
     assert dict(multipliers.rows) == pytest.approx({"1": -0.5, "2": 0.5})
     assert weights.rows == (("x", pytest.approx(1.0)), ("y", pytest.approx(0.0)))
@@ -187,3 +188,16 @@ def test_of_many_coefficients_the_largest_are_shown_and_of_many_machines_none() 
     assert all(by_row[int(row)] == value for row, value in told.rows)
     five = fitted(SupportVectorMachine(), rows(X, np.arange(len(X)) % 5))
     assert not [one for one in five.explain() if one.title == "Coefficients αy"]
+
+
+def test_coefficients_are_those_of_the_positive_class() -> None:
+    words = ("train", "weather_nominal", "-m", "{use: svm, params: {kernel: linear}}", "--json")
+    found = {}
+    for positive in ("yes", "no"):
+        tables = {table["title"]: table for table in document(typed(*words, "--positive", positive))["findings"]}
+        found[positive] = [tables[title] for title in ("Binary classifiers", "Coefficients αy", "Weights")]
+        other = "no" if positive == "yes" else "yes"
+        assert found[positive][0]["rows"][0][0] == f"{positive} against {other}"
+        assert found[positive][1]["header"][-1] == f"{positive} against {other}"
+    for of_yes, of_no in zip(found["yes"][1:], found["no"][1:], strict=True):
+        assert {name: -value for name, value in of_no["rows"]} == pytest.approx(dict(of_yes["rows"]))

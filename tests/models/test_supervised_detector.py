@@ -79,3 +79,13 @@ def test_a_threshold_of_validation_rows_that_flags_them_all_is_warned_of(tmp_pat
     words = ("eval", str(path), "--task", "anomaly", "--target", "fault", "-m", "supervised-detector")
     output = " ".join(typed(*words, "-p", "base=zero-r", "-j", "1").output.split())
     assert "flags every validation row" in output
+
+
+def test_a_threshold_that_no_higher_one_beats_is_described_alike_by_train_and_predict() -> None:
+    """Few distinct rows: 9 of 10 anomalies score 0.3, and so do 6 of 10 good rows."""
+    scores = np.repeat([0.3, 0.1, 0.3, 0.1], [6, 4, 9, 1])
+    detector = SupervisedDetector(recall=0.9)
+    with pytest.warns(MlcliWarning, match="finds 90 % of the anomalies and flags most good rows"):
+        detector.learn_limit(scores, np.repeat([0, 1], 10).astype(np.int32))
+    assert (detector.limit_, detector.recall_) == (0.3, 0.9)
+    assert detector.own_limit()[1] == "it finds 90 % of the anomalies that were learned from"

@@ -11,11 +11,12 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 
 import mlcli.sklearn
@@ -176,3 +177,33 @@ def test_lasso_and_elastic_net_have_coefficients() -> None:
         ),
     ):
         np.testing.assert_allclose(mine.fit(X, y).coef_, theirs.fit(X, y).coef_, rtol=1e-4, atol=1e-6)
+
+
+def test_centres_of_k_medoids_are_rows() -> None:
+    X, _ = IRIS
+    centres = made.KMedoidsClusterer(clusters=3).fit(X).cluster_centers_
+    assert centres.shape == (3, 4)
+    assert all((centre == X).all(axis=1).any() for centre in centres)
+
+
+def test_importances_of_adaboost_are_those_of_scikit_learn() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    stump = made.DecisionTreeClassifier(max_depth=1, criterion="gini")
+    mine = made.AdaboostClassifier(base=stump, rounds=5).fit(X, y).feature_importances_
+    theirs = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=5).fit(X, y)
+    np.testing.assert_allclose(mine, theirs.feature_importances_, atol=1e-6)
+    neighbours = made.AdaboostClassifier(base=made.NaiveBayesClassifier(), rounds=2).fit(X, y)
+    assert not hasattr(neighbours, "feature_importances_")
+
+
+def test_coefficients_of_a_linear_one_class_svm_point_as_in_scikit_learn() -> None:
+    """Its coefficients sum to 1, where LIBSVM's sum to ν n."""
+    X = IRIS[0]
+    mine = made.OneClassSvmDetector(kernel="linear", nu=0.2, tolerance=1e-6).fit(X)
+    theirs = OneClassSVM(kernel="linear", nu=0.2, tol=1e-8).fit(X)
+    scale = 0.2 * len(X)
+    np.testing.assert_allclose(mine.coef_, theirs.coef_ / scale, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(mine.intercept_, theirs.intercept_ / scale, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(X @ mine.coef_[0] + mine.intercept_, mine.score_samples(X), atol=1e-9)
+    assert not hasattr(made.OneClassSvmDetector().fit(X), "coef_")
+    assert not hasattr(made.SvddDetector(kernel="linear").fit(X), "coef_")

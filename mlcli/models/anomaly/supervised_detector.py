@@ -77,14 +77,19 @@ class LabelledDetector(Detector):
     def learn_limit(self, scores: Array, y: Codes) -> None:
         """Take the threshold with the wanted recall, or the best one where that would flag most good rows."""
         good, odd = np.sort(scores[y == 0]), np.sort(scores[y == 1])
-        self.limit_ = self.score_reached(odd)
-        if np.mean(good >= self.limit_) > MOST_FALSE_ALARMS:
-            what = f"a threshold that finds {100 * self.recall:g} % of the anomalies would flag most good rows"
-            hint = "recall less the share of good rows flagged is largest at the one taken"
-            warnings.warn(f"{what}; {hint}; 'decide' chooses another", MlcliWarning, stacklevel=3)
+        wanted = self.limit_ = self.score_reached(odd)
+        if np.mean(good >= wanted) > MOST_FALSE_ALARMS:
             thresholds = np.append(odd, np.nextafter(scores.max(), np.inf))[::-1]  # of equals the highest
             below = [np.searchsorted(some, thresholds) / len(some) for some in (good, odd)]
             self.limit_ = float(thresholds[np.argmax(np.round(below[0] - below[1], 9))])
+            finds = f"finds {100 * self.recall:g} % of the anomalies"
+            what = (
+                f"a threshold that {finds} would flag most good rows; recall less the share of good rows flagged "
+                "is largest at the one taken"
+                if self.limit_ > wanted
+                else f"the threshold {finds} and flags most good rows; no higher one separates them better"
+            )
+            warnings.warn(f"{what}; 'decide' chooses another", MlcliWarning, stacklevel=3)
         self.recall_ = float(np.mean(odd >= self.limit_))
 
     def score_reached(self, scores: Array) -> float:

@@ -239,10 +239,10 @@ class SupportVectorMachine(
         margins = [1 / norm if norm > 0 else np.inf for norm in self.norms_.tolist()]
         machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
         by_class = zip(self.classes_, *self.support_.T.astype(int).tolist(), strict=True)
-        note = "f is below 0 for the first and above 0 for the second; a row at distance 1/‖w‖ has f = ±1."
+        note = "f is above 0 for the first and below 0 for the second; a row at distance 1/‖w‖ has f = ±1."
         return (
             findings.Table(
-                "Binary classifiers", ("between", "margin 1/‖w‖", "b", "support vectors"), machines, note=note
+                "Binary classifiers", ("classes", "margin 1/‖w‖", "b", "support vectors"), machines, note=note
             ),
             findings.Table(
                 "Support vectors by class",
@@ -256,7 +256,10 @@ class SupportVectorMachine(
         )
 
     def _machine_names(self) -> list[str]:
-        return [" | ".join("rest" if k == REST else self.classes_[k] for k in sides) for sides in self.sides_]
+        """The class for which f is positive, then that for which it is negative."""
+        negative = ["the rest" if k == REST else self.classes_[k] for k in self.sides_[:, 0]]
+        positive = [self.classes_[k] for k in self.sides_[:, 1]]
+        return [f"{first} against {second}" for first, second in zip(positive, negative, strict=True)]
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What each support vector adds to f of each machine, and how far the row is from each plane."""
@@ -268,7 +271,7 @@ class SupportVectorMachine(
         lines = zip(names, found.tolist(), distance.tolist(), strict=True)
         return (
             self.terms_of_points(table, names, self.coefficients_, self.offsets_),
-            findings.Table("Signed distance of the row", ("between", "f(x)", "f(x)/‖w‖"), tuple(lines)),
+            findings.Table("Signed distance of the row", ("classes", "f(x)", "f(x)/‖w‖"), tuple(lines)),
         )
 
     def _promises(self) -> findings.Table:
