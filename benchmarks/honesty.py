@@ -26,7 +26,7 @@ from benchmarks.known_truth import (
     LINES,
     PROTOCOLS,
     SEED,
-    UNSTEADY,
+    UNSTABLE,
     VALUE_METRICS,
     Array,
     Classes,
@@ -106,7 +106,7 @@ def coverage(setting: Setting, times: int) -> list[Covered]:
         found = judged(setting.method, X, y, protocol, deals, groups if problem.group_size > 1 else None)
         for place, metric in enumerate(metrics_of(problem)):
             one = summarise(
-                metric, found.splits, found.train_rows, found.pooled, unsteady=setting.method in UNSTEADY
+                metric, found.splits, found.train_rows, found.pooled, unstable=setting.method in UNSTABLE
             )
             mean[place, time] = np.nan if one.mean is None else one.mean
             error[place, time] = error_by_rows(metric, found)

@@ -149,7 +149,7 @@ def _grown(tree: Any, X: Array, y: Array, fold: Ints, folds: int) -> Array:
     return found
 
 
-UNSTEADY = (tree, tree_of_values)
+UNSTABLE = (tree, tree_of_values)
 """Methods that a few other training rows change a lot."""
 
 

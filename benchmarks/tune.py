@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.rows import Made
 from benchmarks.timing import for_a_while, markdown, median_ms
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS
@@ -76,7 +76,7 @@ class Search:
 
     def fit_once(self, data: Any) -> None:
         """One fit with default parameters."""
-        model = behind_steps(build(MODELS.load(self.name), {}), data.table.columns)
+        model = with_steps(build(MODELS.load(self.name), {}), data.table.columns)
         learn(model, data, np.random.default_rng(0))
 
 

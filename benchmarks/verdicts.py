@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.known_truth import UNSTEADY, Array, Method, Rounds, judged, lda, majority, seeded_by, tree
+from benchmarks.known_truth import UNSTABLE, Array, Method, Rounds, judged, lda, majority, seeded_by, tree
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.classification import LabelAnswers
@@ -42,7 +42,7 @@ def compared(
     others = [judged(majority, features[0], y, protocol, deals, None)] if baseline else found
     return [
         [
-            compare(metric, one.splits, other.splits, one.train_rows, one.pooled, unsteady=method in UNSTEADY)
+            compare(metric, one.splits, other.splits, one.train_rows, one.pooled, unstable=method in UNSTABLE)
             for other in others
             if other is not one
         ]

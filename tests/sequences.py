@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.tasks.sequence_labelling import TaggedRows
-from mlcli.tasks.stretches import numbered_by_appearance
+from mlcli.tasks.sequence_windows import numbered_by_appearance
 
 Sentence = Sequence[tuple[str, str]]
 

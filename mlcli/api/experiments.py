@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, answered, planned, with_gates
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
+from mlcli.core.located_values import YamlNode
 from mlcli.core.plugins import add, allow_imports, import_paths_in
-from mlcli.core.written import Written
 from mlcli.data.shipped import table_files
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
@@ -64,10 +64,10 @@ def eval(  # it is the verb
     """
     add(plugins)
     found: list[Problem] = []
-    settings = tuning_of(Written(plain(tune)), found)
+    settings = tuning_of(YamlNode(plain(tune)), found)
     entries = [] if models is None else entries_of(_as_list(models))
     legal = None if models is None else models_of(entries, found, tune=settings)
-    split = None if protocol is None else protocol_of(Written(plain(protocol)), found)
+    split = None if protocol is None else protocol_of(YamlNode(plain(protocol)), found)
     if average and average not in AVERAGES:
         found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
@@ -78,9 +78,9 @@ def eval(  # it is the verb
         protocol=split,
         average=average,
         metrics=metrics_of_class(names_in(metrics), positive),
-        cost=None if cost is None else costs_of(Written(plain(cost)), found),
+        cost=None if cost is None else costs_of(YamlNode(plain(cost)), found),
         seed=seed,
-        stages=stages_of(Written(plain(stages)), found),
+        stages=stages_of(YamlNode(plain(stages)), found),
         training=training,
         tune=settings,
         nested=nested,
@@ -134,9 +134,9 @@ def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def entries_of(models: Sequence[Entry]) -> list[Written]:
+def entries_of(models: Sequence[Entry]) -> list[YamlNode]:
     """Models as an experiment would hold them; what they name may be imported, since the caller names it."""
-    entries = [Written(plain(model)) for model in models]
+    entries = [YamlNode(plain(model)) for model in models]
     allow_imports(import_paths_in([entry.value for entry in entries]))
     return entries
 

@@ -13,9 +13,9 @@ import numpy as np
 from mlcli.api.experiments import Entry, entries_of, one_dataset, plain
 from mlcli.api.results import Report
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
+from mlcli.core.located_values import YamlNode
 from mlcli.core.plugins import add
 from mlcli.core.plugins import allow_imports as allow
-from mlcli.core.written import Written
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
@@ -113,7 +113,7 @@ def train(
     add(plugins)
     found: list[Problem] = []
     specs = models_of(entries_of([model]), found)
-    settings = tuning_of(Written(plain(tune)), found)
+    settings = tuning_of(YamlNode(plain(tune)), found)
     raise_all(UsageError, found)
     if len(specs) != 1 or specs[0].saved is not None:
         what = "has learned already" if specs[0].saved else f"is a grid of {len(specs)} models; train takes one"

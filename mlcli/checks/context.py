@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from mlcli.checks.association import CUTS, ColumnCondition, best_condition
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Flags, Rows
@@ -52,7 +52,7 @@ class AuditContext:
         return self.dataset.schema
 
     @property
-    def strata(self) -> Strata | None:
+    def strata(self) -> SplitInfo | None:
         """What protocols see of the rows."""
         return self.planned.strata if self.planned else None
 

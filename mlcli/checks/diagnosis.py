@@ -34,7 +34,7 @@ OF_MODELS: tuple[Check[Diagnosed], ...] = (
     scores.worse_than_rival,
     tuning.tuned_to_the_edge,
     fitting.more_rows_help,
-    scores.unsteady_splits,
+    scores.unstable_splits,
     scores.slower_than_rival,
     scores.one_column_is_enough,
     columns.unscaled_coefficients,

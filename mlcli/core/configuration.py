@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from mlcli.core.errors import MlcliError, Problem, placed
-from mlcli.core.insertion import after, leaves_scaling, missing_steps
+from mlcli.core.located_values import indented_below
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import (
@@ -26,10 +26,10 @@ from mlcli.core.params import (
 )
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import STEPS, Catalogue
+from mlcli.core.required_steps import after, leaves_scaling, missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.values import quoted
-from mlcli.core.written import indented_below
 
 Inside = Mapping[str, Any]
 """By path, values for parameters of a model."""
@@ -227,12 +227,12 @@ def ready_for(
     changes: dict[str, Any] = {}
     for declared in parameters(type(model)):
         nested = declared.models(declared.value_in(model))
-        ready = tuple(behind_steps(one, columns, steps, keep_scaling=keep_scaling) for one in nested)
+        ready = tuple(with_steps(one, columns, steps, keep_scaling=keep_scaling) for one in nested)
         changes |= {declared.name: ready if declared.many else ready[0]} if ready else {}
     return replace(model, **changes) if changes else model
 
 
-def behind_steps(
+def with_steps(
     model: Model,
     columns: tuple[Column, ...],
     own_steps: Sequence[Step] | None = None,

@@ -35,7 +35,7 @@ DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?)?")
 
 
 @dataclass(frozen=True, eq=False)
-class Strata:
+class SplitInfo:
     """All that a protocol may know: how many rows, and what to stratify by or keep together."""
 
     rows: int
@@ -77,7 +77,7 @@ class RowsOfTable:
     parts: tuple[str, ...] = ()
     domain: Codes | None = None
     domains: tuple[str, ...] = ()
-    """``order``, ``part``, ``domain`` and their names are for protocols alone: see ``Strata``."""
+    """``order``, ``part``, ``domain`` and their names are for protocols alone: see ``SplitInfo``."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
@@ -128,10 +128,10 @@ class RowsOfTable:
             return header
         return replace(header, columns=known.columns, numbers=known.numbers, codes=known.codes)
 
-    def strata(self) -> Strata:
+    def split_info(self) -> SplitInfo:
         """What protocols see of these rows."""
         known = self.order, self.part, self.parts, self.domain, self.domains
-        return Strata(len(self), None, self.groups, *known)
+        return SplitInfo(len(self), None, self.groups, *known)
 
 
 def target_of(schema: Schema) -> str:

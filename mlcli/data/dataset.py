@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.insertion import MOST_LEVELS, has_too_many_levels
 from mlcli.core.names import listed
+from mlcli.core.required_steps import MOST_LEVELS, has_too_many_levels
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Table, is_missing
 from mlcli.data.recipe import Recipe

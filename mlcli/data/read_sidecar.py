@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import DataError, MlcliError, Problem, placed, raise_all
+from mlcli.core.located_values import Keys, YamlNode, indented_below, legal_parts
 from mlcli.core.names import did_you_mean
 from mlcli.core.strict_yaml import Document
-from mlcli.core.written import Keys, Written, indented_below, legal_parts
 from mlcli.data.sidecar import ABOUT, COLUMN, CONTINUOUS, DISCRETE, ROLE, SIDECAR, Declaration, Sidecar
 from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import SINGLE_ROLES
@@ -27,7 +27,7 @@ def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
     """What a sidecar says of a file with these column names; every problem in it is raised at once."""
     if document is None:
         return Sidecar()
-    reading = _SidecarReader(Written(document.value or {}, document), tuple(header))
+    reading = _SidecarReader(YamlNode(document.value or {}, document), tuple(header))
     sidecar = reading.sidecar(Path(document.name))
     raise_all(DataError, reading.problems)
     return sidecar
@@ -36,7 +36,7 @@ def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
 class _SidecarReader:
     """One pass over a sidecar that collects what is wrong."""
 
-    def __init__(self, written: Written, header: tuple[str, ...]) -> None:
+    def __init__(self, written: YamlNode, header: tuple[str, ...]) -> None:
         self.written = written
         self.header = header
         self.problems: list[Problem] = []
@@ -61,13 +61,13 @@ class _SidecarReader:
             about={key: self.written.value[key] for key in ABOUT if key in self.written.value},
         )
 
-    def _parts_given(self, keys: Keys, written: Written) -> dict[str, Written]:
+    def _parts_given(self, keys: Keys, written: YamlNode) -> dict[str, YamlNode]:
         """The parts of a mapping that are as its keys say; a key with nothing behind it says nothing."""
         given = {key: value for key, value in written.value.items() if value is not None}
         hints = indented_below(written.value)
         return legal_parts(keys, replace(written, value=given), self.problems, elsewhere=hints)
 
-    def _problem(self, written: Written, what: str, hint: str = "") -> None:
+    def _problem(self, written: YamlNode, what: str, hint: str = "") -> None:
         self.problems.append(written.problem(what, hint))
 
     def _header(self) -> bool | None:
@@ -105,7 +105,7 @@ class _SidecarReader:
                 self.problems += placed(error.problems, self.parts["task"].where)
         return tuple(found)
 
-    def _known(self, column: str, written: Written) -> bool:
+    def _known(self, column: str, written: YamlNode) -> bool:
         if column not in self.header:
             hint = did_you_mean(column, self.header, "columns")
             self._problem(written, f"the file has no column '{column}'", hint)
@@ -118,7 +118,7 @@ class _SidecarReader:
         named = {name: columns.at(name) for name in columns.value}
         return {name: self._declaration(one) for name, one in named.items() if self._known(name, one)}
 
-    def _declaration(self, written: Written) -> Declaration:
+    def _declaration(self, written: YamlNode) -> Declaration:
         """What is said of a column by keys; its kind alone is short for that key."""
         alone = not isinstance(written.value, dict)
         parts = self._parts_given(COLUMN, replace(written, value={"kind": written.value}) if alone else written)
@@ -135,7 +135,7 @@ class _SidecarReader:
         )
         return self._checked(declaration, written)
 
-    def _range(self, written: Written) -> tuple[float, float] | None:
+    def _range(self, written: YamlNode) -> tuple[float, float] | None:
         ends = written.value
         if not isinstance(ends, list) or len(ends) != 2:
             self._problem(written, f"'range' takes two numbers, was given {written.given}", "such as [0, 100]")
@@ -144,7 +144,7 @@ class _SidecarReader:
             self._problem(written, "'range' takes the lower end first")
         return float(ends[0]), float(ends[1])
 
-    def _checked(self, declaration: Declaration, written: Written) -> Declaration:
+    def _checked(self, declaration: Declaration, written: YamlNode) -> Declaration:
         """The declaration with the kind that its levels imply; what does not fit together is noted."""
         if declaration.kind is None and (declaration.levels or declaration.empty is not None):
             declaration = replace(declaration, kind="nominal")
@@ -167,7 +167,7 @@ class _SidecarReader:
                 self.problems.append(Problem(what, where=self.written.place("roles", role)))
         return columns
 
-    def _with_role(self, declaration: Declaration, column: str, role: str, written: Written) -> Declaration:
+    def _with_role(self, declaration: Declaration, column: str, role: str, written: YamlNode) -> Declaration:
         if declaration.role not in (None, role):
             self._problem(written, f"column '{column}' has the role {declaration.role} already")
         return replace(declaration, role=role)
@@ -197,15 +197,15 @@ class _SidecarReader:
         return target
 
 
-def _value(parts: dict[str, Written], key: str) -> Any:
+def _value(parts: dict[str, YamlNode], key: str) -> Any:
     return parts[key].value if key in parts else None
 
 
-def _text(parts: dict[str, Written], key: str) -> str | None:
+def _text(parts: dict[str, YamlNode], key: str) -> str | None:
     return parts[key].text if key in parts else None
 
 
-def _texts(parts: dict[str, Written], key: str) -> tuple[str, ...]:
+def _texts(parts: dict[str, YamlNode], key: str) -> tuple[str, ...]:
     return parts[key].texts if key in parts else ()
 
 

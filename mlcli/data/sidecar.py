@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import DataError
+from mlcli.core.located_values import Keys
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document, read
 from mlcli.core.values import AnyText, Value
-from mlcli.core.written import Keys
 from mlcli.tasks.kind import ROLES
 from mlcli.tasks.table import kind_named
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
-from mlcli.core.insertion import missing_steps
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Rows, Table

@@ -102,7 +102,7 @@ def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...
 
 def _units_of(answers: Answers) -> Rows:
     """The number of what each row is drawn with, by the order in which these first stand there."""
-    from mlcli.tasks.stretches import numbered_by_appearance
+    from mlcli.tasks.sequence_windows import numbered_by_appearance
 
     return numbered_by_appearance(rows_or_groups(answers)).astype(np.intp)
 

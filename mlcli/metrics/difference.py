@@ -6,7 +6,7 @@
 
 Where each row is judged by models that learned from the others, the variance over rows counts 1.75 times: fits
 change with their training rows, and differences of two models all the more. Over repeats part of that evens out,
-and the variance over the means of rows counts 1.4 times. Where a method declares itself unsteady it counts twice.
+and the variance over the means of rows counts 1.4 times. Where a method declares itself unstable it counts twice.
 Among several comparisons p is corrected by Holm. Exact McNemar and the 5 × 2 test of Dietterich are made on
 request.
 """
@@ -36,7 +36,7 @@ DOUBT = 1.75
 """By how much differences vary more than their rows say, where fits change with their training rows."""
 DOUBT_OF_REPEATS = 1.4
 """The same of the means that rows have over repeats."""
-DOUBT_OF_UNSTEADY = 2.0
+DOUBT_OF_UNSTABLE = 2.0
 """The same, repeated or not, where a few other training rows change one of the methods a lot."""
 DOUBT_OF_ONE_SPLIT = 1.25
 """The same where one split has taught both models; saved models are what they are."""
@@ -104,19 +104,19 @@ def compare(
     pooled: bool = False,
     rounds: Rounds | None = None,
     test: str = "",
-    unsteady: bool = False,
+    unstable: bool = False,
 ) -> Difference:
     """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance.
 
     Where ``rounds`` say which splits sweep over something, the means of rounds are tested. ``test`` is the name of
-    one of the tests that are made on request only. ``unsteady``: a few other training rows change one of the two
+    one of the tests that are made on request only. ``unstable``: a few other training rows change one of the two
     methods a lot.
     """
     if not _same_rows(a, b):
         return Difference(None, why="the two were not judged on the same rows in the same splits")
     metric = within_splits(metric, a, pooled)
     both = (
-        MetricOfSplits(metric, splits, train_rows, parts_of(metric, splits, pooled), rounds, unsteady)
+        MetricOfSplits(metric, splits, train_rows, parts_of(metric, splits, pooled), rounds, unstable)
         for splits in (a, b)
     )
     pair = PairedModels(*both)
@@ -169,8 +169,8 @@ def _doubt(judged: MetricOfSplits) -> float:
     """By how much the variance is more than that of rows, since other training rows would give other models."""
     if len(judged.splits) == 1:
         return DOUBT_OF_ONE_SPLIT if any(judged.train_rows) else 1.0
-    if judged.unsteady:
-        return DOUBT_OF_UNSTEADY
+    if judged.unstable:
+        return DOUBT_OF_UNSTABLE
     return DOUBT_OF_REPEATS if judged.repeated else DOUBT
 
 

@@ -10,7 +10,7 @@
     all others, one split or pooled            bootstrap over rows, or groups
 
 Where every row is judged by models that learned from the others, rows count less than those of fresh data, since
-fits change with their training rows: for 0.8 of a row, and for less where a method is unsteady (``TRUST...``).
+fits change with their training rows: for 0.8 of a row, and for less where a method is unstable (``TRUST...``).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_r
 from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 from mlcli.metrics.stability import beyond_rows
 
-TRUST, TRUST_IN_UNSTEADY = 0.8, 0.67
+TRUST, TRUST_IN_UNSTABLE = 0.8, 0.67
 """For how much of a fresh row one counts that was judged by models which learned from the others; repeats even out
-what the fits of an unsteady method differ by.
+what the fits of an unstable method differ by.
 """
-TRUST_IN_ONE_UNSTEADY = 0.9
-"""The same of a holdout, where one fit of an unsteady method stands for all that other rows would give."""
+TRUST_IN_ONE_UNSTABLE = 0.9
+"""The same of a holdout, where one fit of an unstable method stands for all that other rows would give."""
 TRUST_ONE_BY_ONE = 0.64
 """The same of rows left out one by one: fits that share nearly all rows are nearly one."""
 BECAUSE_SPLITS_DIFFER = "since they differ by more than their rows explain"
@@ -60,10 +60,10 @@ FEWEST_GROUPS = 30
 def trust_in(judged: MetricOfSplits) -> float:
     """For how much of a fresh row one counts."""
     if len(judged.splits) == 1:
-        return TRUST_IN_ONE_UNSTEADY if judged.unsteady and any(judged.train_rows) else 1.0
-    if not judged.unsteady or judged.repeated:
+        return TRUST_IN_ONE_UNSTABLE if judged.unstable and any(judged.train_rows) else 1.0
+    if not judged.unstable or judged.repeated:
         return TRUST
-    return TRUST_ONE_BY_ONE if max(map(len, judged.splits)) == 1 else TRUST_IN_UNSTEADY
+    return TRUST_ONE_BY_ONE if max(map(len, judged.splits)) == 1 else TRUST_IN_UNSTABLE
 
 
 def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | None]) -> Interval:

@@ -141,7 +141,7 @@ class MetricOfSplits:
     train_rows: Sequence[int]
     parts: Sequence[Any]
     rounds: Rounds | None = None
-    unsteady: bool = False
+    unstable: bool = False
 
     @cached_property
     def one_round(self) -> Any:

@@ -37,12 +37,12 @@ def summarise(
     train_rows: Sequence[int],
     pooled: bool = False,
     rounds: Rounds | None = None,
-    unsteady: bool = False,
+    unstable: bool = False,
 ) -> Summary:
     """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split.
 
     Where ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds. Of
-    ``unsteady`` methods, which a few other training rows change a lot, intervals are wider.
+    ``unstable`` methods, which a few other training rows change a lot, intervals are wider.
     """
     if not splits:
         return Summary(metric.name, None, why="no split was answered")
@@ -60,7 +60,7 @@ def summarise(
     has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
     left_out = () if pooled or metric is every_class else _classes_left_out(metric, splits)
     marks = (*left_out, *_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
-    judged = MetricOfSplits(metric, splits, train_rows, parts, rounds, unsteady)
+    judged = MetricOfSplits(metric, splits, train_rows, parts, rounds, unstable)
     spread = float(np.std(known, ddof=1)) if has_spread else None
     return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean, values))
 

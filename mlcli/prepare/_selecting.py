@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.names import listed
@@ -154,7 +154,7 @@ class SubsetLosses:
     def _losses(self, places: Places, train: Rows, test: Rows) -> tuple[Array, Array]:
         columns = self.data.table.columns
         seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
-        model = behind_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
+        model = with_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
         learned = fitted(model, seen.take(train), np.random.default_rng(self.seed))
         judged = seen.take(test)
         losses = judged.task.losses(learned.final, judged, outputs(learned, judged.table, judged.task))

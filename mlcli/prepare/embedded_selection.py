@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.abilities import HasImportances
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
 from mlcli.core.moments import moments
@@ -101,7 +101,7 @@ class EmbeddedSelection(ByModel):
     def _errors(self, data: SupervisedRows, places: Rows, rng: np.random.Generator) -> Array:
         """What the base leaves wrong of rows that it has not learned from."""
         seen = data.with_table(data.table.select(self.columns_[place].name for place in places))
-        base = behind_steps(self.base_for(data), seen.table.columns)
+        base = with_steps(self.base_for(data), seen.table.columns)
         halves = (rng.permutation(len(data)) % 2).astype(np.int32)
         return np.asarray(data.outputs - outputs_held_out(base, seen, halves, rng))
 
@@ -118,7 +118,7 @@ class EmbeddedSelection(ByModel):
         """What each of some columns counts in the base."""
         columns = [self.columns_[place] for place in places]
         seen = data.with_table(data.table.select(column.name for column in columns))
-        learned_ = fitted(behind_steps(self.base_for(data), seen.table.columns), seen, rng)
+        learned_ = fitted(with_steps(self.base_for(data), seen.table.columns), seen, rng)
         final = learned_.final
         importances = final.importances() if isinstance(final, HasImportances) else None
         for counts in (_coefficients(learned_, seen), importances):

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines, Table
 from mlcli.core.model import Model
@@ -81,7 +81,7 @@ class ImportanceWeights(RowStep):
         both = LabelledRows(
             table=rows.table, rows=rows.rows, target="domain", weight=rows.weight, y=domain, classes=DOMAINS
         )
-        base = behind_steps(self.base, data.table.columns)
+        base = with_steps(self.base, data.table.columns)
         shares = outputs(fitted(base, both.take(order_of_content(both)), rng), data.table, CLASSIFICATION)
         source, target = data.weights.sum(), others.weights.sum()
         least = np.finfo(np.float64).tiny

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.answers import Coordinate
 from mlcli.core.errors import DataError, MlcliWarning, Problem, raise_all, warn
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes, Rows
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Protocol:
     fewest: ClassVar[int] = 2
     """How many rows there must be, or groups."""
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """What keeps these rows from being split, found before anything runs."""
         units = all_alike(strata)
         if len(units) >= self.fewest:
@@ -74,16 +74,16 @@ class Protocol:
         hint = "no protocol can split fewer; check the group column" if alone else ""
         return [Problem(f"{self.id} needs at least {self.fewest} {units.noun}, there are {len(units)}", hint=hint)]
 
-    def splits(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def splits(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """Every split, in a fixed order; rows that cannot be split are refused."""
         raise_all(DataError, self.problems_with_rows(strata))
         return self.divided(strata, rng)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The splits of rows without problems; leave-one-out, which has many, makes each when it is asked for."""
         raise TypeError(f"{type(self).__name__} does not say how it splits")
 
-    def choosing(self, strata: Strata) -> dict[str, Any]:
+    def choosing(self, strata: SplitInfo) -> dict[str, Any]:
         """The inner protocol by which one of all models is chosen in each split; empty: every model is judged."""
         return {}
 
@@ -129,14 +129,14 @@ class Units:
         return order[np.argsort(self.stratum[order], kind="stable")]
 
 
-def all_alike(strata: Strata) -> Units:
+def all_alike(strata: SplitInfo) -> Units:
     """The units of some rows, classes ignored."""
     of_row = _unit_of_row(strata)
     count = int(of_row.max(initial=-1)) + 1
     return Units(_noun(strata), of_row, np.zeros(count, np.int32))
 
 
-def by_class(strata: Strata) -> Units:
+def by_class(strata: SplitInfo) -> Units:
     """The units of some rows, each in the class that most of its rows have (of equals, the first).
 
     Rows without a label are a class of their own, the last.
@@ -153,7 +153,7 @@ def by_class(strata: Strata) -> Units:
     return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
 
 
-def by_class_if_any(strata: Strata) -> Units:
+def by_class_if_any(strata: SplitInfo) -> Units:
     """The units of some rows, each in its class where there are classes."""
     return all_alike(strata) if strata.strata is None else by_class(strata)
 
@@ -174,13 +174,13 @@ def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
         warn(text, RareClassWarning)
 
 
-def _unit_of_row(strata: Strata) -> Codes:
+def _unit_of_row(strata: SplitInfo) -> Codes:
     if strata.groups is None:
         return np.arange(strata.rows, dtype=np.int32)
     return np.unique(strata.groups, return_inverse=True)[1].astype(np.int32)
 
 
-def _noun(strata: Strata) -> str:
+def _noun(strata: SplitInfo) -> str:
     return "rows" if strata.groups is None else "groups"
 
 
@@ -228,7 +228,7 @@ def split_labels(noun: str, parts: int, repeats: int) -> list[str]:
     return [f"repeat {repeat + 1}, {name}" for repeat in range(repeats) for name in names]
 
 
-def warn_of_few_judged(splits: Sequence[Split], strata: Strata, *, pooled: bool) -> None:
+def warn_of_few_judged(splits: Sequence[Split], strata: SplitInfo, *, pooled: bool) -> None:
     """Say so where few rows are judged in all, few of a class, or few in a part that has a score of its own."""
     sizes, rows = _judged(splits)
     if 0 < len(rows) < FEW_ROWS:
@@ -251,7 +251,7 @@ def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
     return np.concatenate(sizes).astype(np.int32), np.flatnonzero(judged)
 
 
-def _rarest(strata: Strata, rows: Rows) -> int:
+def _rarest(strata: SplitInfo, rows: Rows) -> int:
     """How many judged rows the rarest class has; as many as there are rows, where there are no classes."""
     if strata.strata is None or not len(rows):
         return len(rows) or FEW_OF_A_CLASS

@@ -33,7 +33,7 @@ from mlcli.core.information import entropy
 from mlcli.core.params import param
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
@@ -114,7 +114,7 @@ class ActiveLearning(Protocol):
             found.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
         return found
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Fewer than two rows, or strategies that need probabilities of classes where there are none."""
         misplaced = [name for name in self._strategies(strata) if strata.strata is None and name in UNSURE]
         named = f"{self.id}: {', '.join(misplaced)}"
@@ -122,7 +122,7 @@ class ActiveLearning(Protocol):
         hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
         return [*super().problems_with_rows(strata), *([Problem(what, hint=hint)] if misplaced else [])]
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """For each repeat a split of every strategy."""
         held_out = Holdout if strata.strata is None else StratifiedHoldout
         holdout = held_out(test_share=self.test_share, repeats=self.repeats)
@@ -136,13 +136,13 @@ class ActiveLearning(Protocol):
             warn(text)
         return found
 
-    def _strategies(self, strata: Strata) -> tuple[str, ...]:
+    def _strategies(self, strata: SplitInfo) -> tuple[str, ...]:
         """Those that were named, or those that the target allows."""
         if self.strategies is not None:
             return self.strategies
         return FOR_VALUES if strata.strata is None else (RANDOM, *UNSURE)
 
-    def _by_strategy(self, strata: Strata, fold: Split, known: Rows, pool: Rows, label: str) -> Iterator[Split]:
+    def _by_strategy(self, strata: SplitInfo, fold: Split, known: Rows, pool: Rows, label: str) -> Iterator[Split]:
         for strategy in self._strategies(strata):
             yield Split(
                 train=known,
@@ -154,7 +154,7 @@ class ActiveLearning(Protocol):
             )
 
 
-def _first_labels(train: Rows, strata: Strata, start: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+def _first_labels(train: Rows, strata: SplitInfo, start: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """The rows that are labelled at first, the first of each class among them; and the others in random order."""
     order = rng.permutation(train)
     classes = np.zeros(strata.rows) if strata.strata is None else strata.strata

@@ -23,7 +23,7 @@ import numpy as np
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes
 from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alike, drawn, split_labels
 
@@ -55,7 +55,7 @@ class Bootstrap(Protocol):
         """Where their scores are part of the estimate."""
         return self.estimate != "plain"
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         units = all_alike(strata)
         return [_split(units, _times(units, rng), label) for label in split_labels("bootstrap", 1, self.repeats)]

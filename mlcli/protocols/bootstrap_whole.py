@@ -21,7 +21,7 @@ import numpy as np
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Rows
 from mlcli.protocols._base import Protocol, Split, Units, all_alike, drawn
 
@@ -36,7 +36,7 @@ class BootstrapWhole(Protocol):
     samples: int = param(20, "how many samples are learned from", ge=2)
     asked: str = param("all", "which rows each sample is asked about", choices=("all", "drawn"))
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each sample."""
         units, every = all_alike(strata), np.arange(strata.rows)
         samples = [_rows_drawn(units, rng) for _ in range(self.samples)]

@@ -21,7 +21,7 @@ import numpy as np
 from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes, Rows
 from mlcli.protocols._base import Protocol, Split, split_labels
 
@@ -42,7 +42,7 @@ class ForwardChaining(Protocol):
     window: int | None = param(None, "how many times before the gap are learned from; all if none is given", ge=1)
     gap: int = param(0, "how many times just before those judged are left out", ge=0)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Rows without a time, too few times, or nothing to learn from."""
         if strata.order is not None and np.isnan(strata.order).any():
             what = f"{self.id}: {np.isnan(strata.order).sum()} rows have no time in the column of role order"
@@ -57,13 +57,13 @@ class ForwardChaining(Protocol):
             return [Problem(what, hint=f"a gap of {least - 1} or less would work")]
         return self._cut_by_groups(strata)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The blocks, earliest first."""
         if strata.order is None:
             warn("no column has the role order: rows are taken as they stand")
         return self._splits(strata)
 
-    def _splits(self, strata: Strata) -> list[Split]:
+    def _splits(self, strata: SplitInfo) -> list[Split]:
         time = times_of(strata)
         times = int(time.max()) + 1
         size = times // (self.folds + 1)
@@ -71,7 +71,7 @@ class ForwardChaining(Protocol):
         labels = split_labels("fold", self.folds, 1)
         return [self._split(strata, time, start, size, label) for start, label in zip(starts, labels, strict=True)]
 
-    def _split(self, strata: Strata, time: Codes, start: int, size: int, label: str) -> Split:
+    def _split(self, strata: SplitInfo, time: Codes, start: int, size: int, label: str) -> Split:
         end = start - self.gap
         first = 0 if self.window is None else max(end - self.window, 0)
         test = _in_order(time, start, start + size)
@@ -80,7 +80,7 @@ class ForwardChaining(Protocol):
             train = train[~np.isin(strata.groups[train], strata.groups[test])]
         return Split(train=train, test=test, label=label)
 
-    def _cut_by_groups(self, strata: Strata) -> list[Problem]:
+    def _cut_by_groups(self, strata: SplitInfo) -> list[Problem]:
         """Folds whose groups hold all earlier rows as well."""
         if strata.groups is None:
             return []
@@ -90,7 +90,7 @@ class ForwardChaining(Protocol):
         return [Problem(what, hint=hint)] if empty else []
 
 
-def times_of(strata: Strata) -> Codes:
+def times_of(strata: SplitInfo) -> Codes:
     """The place of each row's time among all times; rows of one time share it."""
     if strata.order is None:
         return np.arange(strata.rows, dtype=np.int32)

@@ -23,7 +23,7 @@ import numpy as np
 from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import PART_WORDS, Strata
+from mlcli.core.rows import PART_WORDS, SplitInfo
 from mlcli.core.tables import Rows
 from mlcli.protocols._base import Protocol, Split
 
@@ -43,7 +43,7 @@ class Given(Protocol):
 
     validation: str = param("learned", "what validation rows are for", choices=("learned", "unused"))
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """No such column, a row without a part, or parts that leave a side empty."""
         if strata.part is None:
             what = f"{self.id} needs a column that says which part a row is in, and there is none"
@@ -60,7 +60,7 @@ class Given(Protocol):
             return [Problem(f"{self.id} needs at least 2 folds, and there is only {', '.join(present)}")]
         return []
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split of train and test, or one for each fold."""
         words = {name: PART_WORDS.get(name.lower()) for name in _present(strata)}
         if any(words.values()):
@@ -76,24 +76,24 @@ class Given(Protocol):
         return made
 
 
-def _present(strata: Strata) -> list[str]:
+def _present(strata: SplitInfo) -> list[str]:
     """The names of the parts that have rows, in order."""
     assert strata.part is not None
     return [strata.parts[code] for code in np.unique(strata.part)]
 
 
-def _split(strata: Strata, train: Collection[str], test: Collection[str], label: str) -> Split:
+def _split(strata: SplitInfo, train: Collection[str], test: Collection[str], label: str) -> Split:
     """What is learned from and what is judged, by the names of parts."""
     return Split(train=_rows_in(strata, train), test=_rows_in(strata, test), label=label)
 
 
-def _rows_in(strata: Strata, names: Collection[str]) -> Rows:
+def _rows_in(strata: SplitInfo, names: Collection[str]) -> Rows:
     """The rows of some parts."""
     assert strata.part is not None
     return np.flatnonzero(np.isin(strata.part, [code for code, name in enumerate(strata.parts) if name in names]))
 
 
-def _warn_of_cut_groups(strata: Strata, splits: Sequence[Split]) -> None:
+def _warn_of_cut_groups(strata: SplitInfo, splits: Sequence[Split]) -> None:
     if strata.groups is None:
         return
     if any(np.isin(strata.groups[split.test], strata.groups[split.train]).any() for split in splits):

@@ -19,7 +19,7 @@ import numpy as np
 from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes, Rows
 from mlcli.protocols._base import MOST_REPEATS, MoreBadRowsWarning, Protocol, Split, Units, all_alike, split_labels
 from mlcli.tasks.anomaly import ANOMALY, GOOD
@@ -41,7 +41,7 @@ class GoodOnly(Protocol):
     train_share: float = param(0.6, "the share of the good rows that is learned from", gt=0, lt=1)
     repeats: int = param(1, "how often rows are split anew", ge=1, le=MOST_REPEATS)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """No labels, or too few rows of either."""
         hint = "protocol: whole scores all rows, and needs no labels"
         if strata.strata is None:
@@ -51,7 +51,7 @@ class GoodOnly(Protocol):
         enough = good >= FEWEST_GOOD and bad >= FEWEST_BAD
         return [] if enough else [Problem(f"{needed}, there are {good} and {bad}", hint=hint)]
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         rows, units = _labelled(strata)
         _warn_of_few_bad(strata.rows - len(rows), int((units.stratum == ANOMALY).sum()))
@@ -75,12 +75,12 @@ def assigned_parts(units: Units, train_share: float, rng: np.random.Generator) -
     return part
 
 
-def _labelled(strata: Strata) -> tuple[Rows, Units]:
+def _labelled(strata: SplitInfo) -> tuple[Rows, Units]:
     """The rows whose label is known, and their units; a unit is bad if any of its rows is."""
     assert strata.strata is not None
     rows = np.flatnonzero(strata.strata != UNKNOWN)
     labels = strata.strata[rows]
-    units = all_alike(Strata(len(rows), labels, None if strata.groups is None else strata.groups[rows]))
+    units = all_alike(SplitInfo(len(rows), labels, None if strata.groups is None else strata.groups[rows]))
     stratum = np.zeros(len(units), np.int32)
     np.maximum.at(stratum, units.of_row, labels)
     return rows, Units(units.noun, units.of_row, stratum)

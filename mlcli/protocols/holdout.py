@@ -17,7 +17,7 @@ import numpy as np
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes
 from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Units, all_alike, split_labels
 
@@ -28,13 +28,13 @@ from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Un
 class Holdout(Protocol):
     """A random share of the rows is judged by a model that has learned from the rest."""
 
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(all_alike)
+    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(all_alike)
     """What is held out; whether classes keep their shares."""
 
     test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
     repeats: int = param(1, "how often a new part is held out", ge=1, le=MOST_REPEATS)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         units = type(self).units(strata)
         rounds = [held_out(units, self.test_share, rng)[units.of_row] for _ in range(self.repeats)]

@@ -18,7 +18,7 @@ import numpy as np
 from mlcli.core.errors import Problem
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes
 from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Units, all_alike, split_labels
 
@@ -30,13 +30,13 @@ DIGITS = 12
 class KFold(Protocol):
     """The shuffled rows are dealt into folds of equal size, and each fold is judged once."""
 
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(all_alike)
+    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(all_alike)
     """What is dealt out; whether classes are balanced."""
 
     folds: int = param(10, "how many parts, each judged once", ge=2)
     repeats: int = param(1, "how often the rows are split anew", ge=1, le=MOST_REPEATS)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Fewer rows, or groups, than folds."""
         count, noun = len(all_alike(strata)), all_alike(strata).noun
         if count < self.fewest or count >= self.folds:
@@ -44,7 +44,7 @@ class KFold(Protocol):
         what = f"{self.id}: {self.folds} folds need at least {self.folds} {noun}, there are {count}"
         return [Problem(what, hint=f"{count} folds or fewer would work")]
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of every repeat."""
         units = type(self).units(strata)
         rounds = [dealt(units, self.folds, rng)[units.of_row] for _ in range(self.repeats)]

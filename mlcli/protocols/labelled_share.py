@@ -21,7 +21,7 @@ from mlcli.core.answers import Coordinate
 from mlcli.core.errors import warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.protocols._base import Split, problems_with_list
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
@@ -44,7 +44,7 @@ class LabelledShare(StratifiedKFold):
         """No share at all, or one twice."""
         return problems_with_list("shares", "share", self.shares)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first share, then those of the next."""
         assert strata.strata is not None
         folds = super().divided(strata, rng)

@@ -23,7 +23,7 @@ from mlcli.core.errors import Problem
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Rows
 from mlcli.protocols._base import Protocol, Split
 
@@ -39,7 +39,7 @@ class LeaveDomainsOut(Protocol):
         2, "how many parts a domain is split into, one judged, the others without their target", ge=2
     )
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """No domains, one only, one that there is not, or one too small."""
         if strata.domain is None:
             what = f"{self.id} needs domains, and no column has the role domain"
@@ -53,18 +53,18 @@ class LeaveDomainsOut(Protocol):
         small = [name for name, rows in self._targets(strata) if len(rows) < self.folds]
         return [Problem(f"{self.id}: domain {name} has fewer than {self.folds} rows") for name in small]
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first domain, then those of the next."""
         return [split for name, rows in self._targets(strata) for split in self._folds(strata, name, rows, rng)]
 
-    def _targets(self, strata: Strata) -> Iterator[tuple[str, Rows]]:
+    def _targets(self, strata: SplitInfo) -> Iterator[tuple[str, Rows]]:
         """The rows of each domain that is judged."""
         assert strata.domain is not None
         for code in np.unique(strata.domain).tolist():
             if self.target in (None, strata.domains[code]):
                 yield strata.domains[code], np.flatnonzero(strata.domain == code)
 
-    def _folds(self, strata: Strata, name: str, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
+    def _folds(self, strata: SplitInfo, name: str, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
         order = rng.permutation(rows)
         if strata.strata is not None:
             order = order[np.argsort(strata.strata[order], kind="stable")]

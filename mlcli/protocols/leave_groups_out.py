@@ -21,7 +21,7 @@ import numpy as np
 from mlcli.core.errors import Problem
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes
 from mlcli.protocols._base import DealtSplits, Protocol, Split, all_alike, split_labels
 
@@ -41,7 +41,7 @@ class LeaveGroupsOut(Protocol):
 
     left_out: int = param(1, "how many groups are judged at a time", ge=1)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """No groups, too few, or too many choices of them."""
         if strata.groups is None:
             what = f"{self.id} needs groups, and no column has the role group"
@@ -58,7 +58,7 @@ class LeaveGroupsOut(Protocol):
             return [Problem(what, hint="leave out fewer, or k-fold, which keeps groups whole")]
         return []
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each choice, in order."""
         units = all_alike(strata)
         if self.left_out == 1:

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import DealtSplits, Protocol, Split, all_alike, split_labels
 
 
@@ -28,7 +28,7 @@ class LeaveOneOut(Protocol):
 
     pooled: ClassVar[bool] = True
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each row, or group, in order."""
         units = all_alike(strata)
         return DealtSplits([units.of_row], split_labels(units.noun.removesuffix("s"), len(units), 1))

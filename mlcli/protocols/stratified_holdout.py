@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import Split, Units, by_class, warn_of_rare_classes
 from mlcli.protocols.holdout import Holdout
 
@@ -30,9 +30,9 @@ from mlcli.protocols.holdout import Holdout
 class StratifiedHoldout(Holdout):
     """A holdout in which every class keeps its share; a class too small for both sides is warned of."""
 
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
+    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(by_class)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         made = super().divided(strata, rng)
         least = math.ceil(1 / min(self.test_share, 1 - self.test_share))

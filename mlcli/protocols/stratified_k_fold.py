@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import Split, Units, by_class, warn_of_rare_classes
 from mlcli.protocols.k_fold import KFold
 
@@ -28,9 +28,9 @@ from mlcli.protocols.k_fold import KFold
 class StratifiedKFold(KFold):
     """Folds in which every class has its share; a class too small to be in each is warned of."""
 
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class)
+    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(by_class)
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of every repeat."""
         made = super().divided(strata, rng)
         warn_of_rare_classes(by_class(strata), self.folds, "some folds have none to judge")

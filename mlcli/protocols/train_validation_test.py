@@ -19,7 +19,7 @@ import numpy as np
 
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import DealtSplits, Protocol, Split, by_class_if_any
 from mlcli.protocols.holdout import held_out
 
@@ -43,12 +43,12 @@ class TrainValidationTest(Protocol):
             return []
         return ["validation_share and test_share leave nothing to learn from: together they are below 1"]
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split: the winner learns from training and validation rows."""
         units = by_class_if_any(strata)
         return DealtSplits([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
 
-    def choosing(self, strata: Strata) -> dict[str, Any]:
+    def choosing(self, strata: SplitInfo) -> dict[str, Any]:
         """Validation rows are a share of all, and so a larger share of those that are no test rows."""
         use = "holdout" if strata.strata is None else "stratified-holdout"
         return {"use": use, "test_share": self.validation_share / (1 - self.test_share)}

@@ -22,7 +22,7 @@ from mlcli.core.answers import Coordinate
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes, Rows
 from mlcli.protocols._base import Split, Units, by_class_if_any, problems_with_list
 from mlcli.protocols.k_fold import KFold
@@ -42,7 +42,7 @@ class TrainingSize(KFold):
         *("classification", "regression", "sequence-labelling", "ranking", "anomaly", "density"),
         *("recommendation", "association", "clustering", "projection"),
     )
-    units: ClassVar[Callable[[Strata], Units]] = staticmethod(by_class_if_any)
+    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(by_class_if_any)
 
     folds: int = param(5, "how many parts, each judged once for each size", ge=2)
     sizes: tuple[float, ...] = param(
@@ -56,12 +56,12 @@ class TrainingSize(KFold):
             return [f"a size above 1 is a number of rows, was given {broken[0]:g}"]
         return problems_with_list("sizes", "size", self.sizes)
 
-    def problems_with_rows(self, strata: Strata) -> list[Problem]:
+    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
         found = super().problems_with_rows(strata)
         return found or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""
         folds = super().divided(strata, rng)
         units = by_class_if_any(strata)

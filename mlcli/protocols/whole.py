@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import Protocol, Split
 
 
@@ -30,7 +30,7 @@ class Whole(Protocol):
         """All of them."""
         return True
 
-    def divided(self, strata: Strata, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The one split."""
         rows = np.arange(strata.rows)
         return [Split(train=rows, test=rows, label="all rows")]

@@ -25,7 +25,7 @@ from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
 from mlcli.tasks.reasons import ScoredRows, main_reasons
 from mlcli.tasks.sequence_labelling import in_order, lengths
-from mlcli.tasks.stretches import numbered_by_appearance, order_of_texts, stretches
+from mlcli.tasks.sequence_windows import numbered_by_appearance, order_of_texts, sequence_windows
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def score_columns(model: Any, request: PredictionRequest) -> Columns:
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered_by_appearance(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = ScoredRows.about(model, request.table, lambda: stretches(len(request.table), sequence, order))
+    asked = ScoredRows.about(model, request.table, lambda: sequence_windows(len(request.table), sequence, order))
     columns = {"score": _numbers_as_text(asked.score)}
     return columns if model.threshold_ is None else columns | _flag_columns(asked, model.threshold_)
 

@@ -53,8 +53,8 @@ class Series:
     def is_like(self, other: Series, metric: Metric, value: float) -> bool:
         """Whether no test tells two cells apart at a value."""
         parts, pooled = self._training_parts(value), self.scored.pooled
-        unsteady = self.scored.unsteady or other.scored.unsteady
-        found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unsteady=unsteady)
+        unstable = self.scored.unstable or other.scored.unstable
+        found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unstable=unstable)
         return not found.distinguishable
 
     def learned_from(self, value: float) -> list[int]:

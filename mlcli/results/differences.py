@@ -130,8 +130,8 @@ def difference_between(one: ModelResult, other: ModelResult, metric: Metric, tes
         return compare(metric, [first], [second], [0], pooled=True, test=test)
     pooled, rounds = one.pooled, rounds_of(one.compared)
     answers = compared_answers(one), compared_answers(other)
-    unsteady = one.unsteady or other.unsteady
-    return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unsteady)
+    unstable = one.unstable or other.unstable
+    return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unstable)
 
 
 def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:

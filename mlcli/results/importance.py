@@ -12,7 +12,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliError
 from mlcli.core.pipeline import Pipeline, predict_rows
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table
 from mlcli.experiment.run.learner import Learner, captured_warnings, with_nested_steps
@@ -88,7 +88,7 @@ def permutation_importance(cell: Cell, metric: Metric, repeats: int = REPEATS) -
 
 def _training_and_held_rows(rows: Any, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Rows to learn from and rows to ask about, of long tables some at random; groups are not cut."""
-    strata: Strata = rows.strata()
+    strata: SplitInfo = rows.split_info()
     protocol = KFold(folds=FOLDS) if strata.strata is None else StratifiedKFold(folds=FOLDS)
     with captured_warnings():
         split = protocol.splits(strata, rng)[0]

@@ -105,9 +105,9 @@ class ModelResult:
         return len(distinct(answers)) < len(answers)
 
     @property
-    def unsteady(self) -> bool:
+    def unstable(self) -> bool:
         """Whether the method says that a few other training rows change it a lot."""
-        return _is_unsteady(self.cell)
+        return _is_unstable(self.cell)
 
     @property
     def contaminated(self) -> bool:
@@ -128,8 +128,8 @@ def score_result(result: CellResult, names: Sequence[str] = ()) -> ModelResult:
     result_of_scores = at_largest_size(result)
     answers = judged_answers(result_of_scores)
     train_rows, sweep = training_sizes(result_of_scores), rounds_of(result_of_scores)
-    unsteady = _is_unsteady(result.cell)
-    summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unsteady) for one in metrics}
+    unstable = _is_unstable(result.cell)
+    summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unstable) for one in metrics}
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result_of_scores.splits]
         for one in metrics:
@@ -158,7 +158,7 @@ def at_largest_size(result: CellResult) -> CellResult:
     return _COMPARED[result]
 
 
-def _is_unsteady(cell: Cell) -> bool:
+def _is_unstable(cell: Cell) -> bool:
     model = cell.model
     if model.saved is not None or not model.is_installed or kind_named(cell.kind).target != "needed":
         return False

@@ -20,14 +20,14 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mlcli.core.abilities import HasImportances
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.effective import without_effect
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.insertion import missing_steps
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, set_threshold
 from mlcli.core.plugins import allow_imports, import_paths_in
 from mlcli.core.registry import Catalogue
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.tables import Array, Table
 from mlcli.sklearn._rows import (
     as_numbers,
@@ -106,7 +106,7 @@ class Estimator(BaseEstimator):
             for sentence in without_effect(configured, rows.task.noun):
                 warnings.warn(f"{configured.id}: {sentence}", MlcliWarning, stacklevel=4)
             steps = None if self.get_params(deep=False)[SCALE] else ()
-            self.pipeline_ = behind_steps(configured, rows.table.columns, steps)
+            self.pipeline_ = with_steps(configured, rows.table.columns, steps)
             learn(self.pipeline_, rows, self._rng())
 
     def _prepared(self, X: Any) -> Table:

@@ -16,11 +16,11 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.params import learned
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.core.task import refuse_impossible
-from mlcli.tasks.deciding import (
+from mlcli.tasks.anomaly_thresholds import (
     FAR_OUT,
     Decision,
     LearnedScores,
@@ -31,7 +31,7 @@ from mlcli.tasks.deciding import (
     threshold_in_words,
 )
 from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
-from mlcli.tasks.stretches import numbered_by_appearance, stretches, uncut_pieces
+from mlcli.tasks.sequence_windows import numbered_by_appearance, sequence_windows, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, UnsupervisedTask
 
 GOOD, ANOMALY = 0, 1
@@ -179,7 +179,7 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
 
     def predict_rows(self, model: Detector, rows: ScreenedRows) -> ScoreAnswers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        scored = ScoredRows.about(model, rows.table, rows.stretches)
+        scored = ScoredRows.about(model, rows.table, rows.sequence_windows)
         refuse_impossible(model, scored.score, (len(rows),))
         columns, reasons, shares = scored.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
@@ -287,12 +287,12 @@ class ScreenedRows(UnlabelledRows):
         rows = replace(rows, sequence=numbered_by_appearance(table.cells(column.name)))
         if rows.groups is not None:
             return rows
-        piece = uncut_pieces(rows.stretches(), rows.labels == GOOD, rows.labels == ANOMALY)
+        piece = uncut_pieces(rows.sequence_windows(), rows.labels == GOOD, rows.labels == ANOMALY)
         return rows if piece is None else replace(rows, piece=piece, groups=piece)
 
-    def stretches(self) -> list[Rows]:
+    def sequence_windows(self) -> list[Rows]:
         """The rows of each sequence in their order, ended where a piece is missing."""
-        found = stretches(len(self), self.sequence, self.order)
+        found = sequence_windows(len(self), self.sequence, self.order)
         if self.piece is None:
             return found
         missing = [np.flatnonzero(np.diff(self.piece[rows]) > 1) + 1 for rows in found]
@@ -303,10 +303,10 @@ class ScreenedRows(UnlabelledRows):
         good = np.flatnonzero(self.labels == GOOD)
         return self.take(good) if len(good) else self
 
-    def strata(self) -> Strata:
+    def split_info(self) -> SplitInfo:
         """Labels are the strata, where any are known."""
         known = bool((self.labels != UNKNOWN).any())
-        return replace(super().strata(), strata=self.labels if known else None)
+        return replace(super().split_info(), strata=self.labels if known else None)
 
 
 def highest_f1(answers: ScoreAnswers) -> float | None:

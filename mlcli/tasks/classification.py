@@ -15,7 +15,7 @@ from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.information import entropy
 from mlcli.core.model import Model
 from mlcli.core.params import learned
-from mlcli.core.rows import Strata, common_fields, target_of
+from mlcli.core.rows import SplitInfo, common_fields, target_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.core.task import refuse_no_probabilities
@@ -161,9 +161,9 @@ class LabelledRows(SupervisedRows):
         """The summed weight of each class."""
         return np.bincount(self.y, weights=self.weight, minlength=len(self.classes)).astype(np.float64)
 
-    def strata(self) -> Strata:
+    def split_info(self) -> SplitInfo:
         """Classes are the strata."""
-        return replace(super().strata(), strata=self.y)
+        return replace(super().split_info(), strata=self.y)
 
 
 def _answers(rows: LabelledRows, predicted: Codes, shares: Array | None) -> LabelAnswers:

@@ -36,19 +36,19 @@ def occlusion(score: Callable[[Any], Array], X: Any, usual: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """The scores of rows by a model, and the stretches in which one that looks at rows side by side was asked."""
+    """The scores of rows by a model, and the windows in which one that looks at rows side by side was asked."""
 
     model: Any
     table: Table
-    stretches: list[Rows]
+    windows: list[Rows]
     score: Array
 
     @classmethod
-    def about(cls, model: Any, table: Table, stretches: Callable[[], list[Rows]]) -> ScoredRows:
+    def about(cls, model: Any, table: Table, sequence_windows: Callable[[], list[Rows]]) -> ScoredRows:
         """Ask the model; one that looks at the rows beside a row meets them in their order."""
         if not model.in_sequence:
             return cls(model, table, [], model.score_rows(table))
-        score, parts = np.empty(len(table)), stretches()
+        score, parts = np.empty(len(table)), sequence_windows()
         for rows in parts:
             score[rows] = model.score_rows(table.take(rows))
         return cls(model, table, parts, score)
@@ -69,11 +69,11 @@ class ScoredRows:
         if not self.model.in_sequence:
             found: tuple[tuple[str, ...], Array] = self.model.reasons(self.table.take(wanted))
             return found
-        parts = [self.model.reasons(self.table.take(rows)) for rows in self.stretches if len(rows)]
+        parts = [self.model.reasons(self.table.take(rows)) for rows in self.windows if len(rows)]
         if not parts:
             return (), np.empty((0, 0))
         columns, added = parts[0][0], np.concatenate([part[1] for part in parts])
-        return columns, added[np.argsort(np.concatenate(self.stretches))][wanted]
+        return columns, added[np.argsort(np.concatenate(self.windows))][wanted]
 
 
 def _largest(added: Array) -> tuple[Rows, Array]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mlcli.core.errors import DataError
 from mlcli.core.model import Model
 from mlcli.core.params import learned
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.tasks.classification import LabelAnswers, LabelledRows
-from mlcli.tasks.stretches import numbered_by_appearance
+from mlcli.tasks.sequence_windows import numbered_by_appearance
 from mlcli.tasks.supervised import SupervisedTask
 
 
@@ -123,9 +123,9 @@ class TaggedRows(LabelledRows):
         plain = {name: getattr(rows, name) for name in names}
         return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
 
-    def strata(self) -> Strata:
+    def split_info(self) -> SplitInfo:
         """Whole sequences; they have no class to balance."""
-        return replace(super().strata(), strata=None)
+        return replace(super().split_info(), strata=None)
 
 
 def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:

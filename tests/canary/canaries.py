@@ -164,7 +164,7 @@ def _scaled(rows: Any) -> Any:
 
 def _parts(rows: Any, *, unlabelled: bool) -> tuple[Any, Any]:
     """Rows to learn from and rows to be asked about."""
-    groups = rows.strata().groups
+    groups = rows.split_info().groups
     odd = (np.arange(len(rows)) if groups is None else groups) % 2 == 1
     train, test = np.flatnonzero(~odd), np.flatnonzero(odd)
     if unlabelled:

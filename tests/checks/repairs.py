@@ -63,7 +63,7 @@ def is_left(issue: Issue, before: AuditContext, after: AuditContext) -> bool:
     return any(not issue.columns or set(one.columns) & set(issue.columns) for one in same)
 
 
-def behind_steps(cell: Cell) -> AuditContext:
+def with_steps(cell: Cell) -> AuditContext:
     """The dataset of a cell as the steps that its model names leave it."""
     dataset = cell.dataset
     assert isinstance(dataset, Dataset)
@@ -111,7 +111,7 @@ def apply_to_experiment(path: Path, issue: Issue, repair: Repair, before: AuditC
     assert [cell.skipped for cell in cells if cell.model.steps and cell.skipped] == []
     if issue.code not in JUDGED_OTHERWISE:
         stepped = next((cell for cell in cells if cell.model.steps), None)
-        after = audits_of(experiment)[0].context if stepped is None else behind_steps(stepped)
+        after = audits_of(experiment)[0].context if stepped is None else with_steps(stepped)
         assert not is_left(issue, before, after)
 
 

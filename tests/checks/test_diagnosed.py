@@ -81,7 +81,7 @@ def test_a_slow_model_that_is_not_better_is_told() -> None:
 
 def test_a_split_that_stands_apart_is_named() -> None:
     found = found_by(OF_MODELS, diagnosed_of("cpu", "random-forest", trees=20))
-    assert "split 6" in next(one.evidence for one in found if one.code == "unsteady-splits")
+    assert "split 6" in next(one.evidence for one in found if one.code == "unstable-splits")
 
 
 def test_one_column_that_says_it_all_is_named() -> None:

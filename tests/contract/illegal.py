@@ -9,7 +9,7 @@ from typing import Any
 from mlcli.core.nested import ModelParameter
 from mlcli.core.params import Parameter
 from mlcli.core.registry import MODELS
-from mlcli.tasks.deciding import DecisionParameter
+from mlcli.tasks.anomaly_thresholds import DecisionParameter
 
 
 @singledispatch

@@ -61,7 +61,7 @@ def shuffled(data: GroupedRows, seed: int) -> GroupedRows:
 @pytest.mark.parametrize("name", KIND.protocols)
 def test_no_protocol_cuts_a_group(name: str) -> None:
     data = drawn(RANKERS[0].accepts())
-    for split in build(PROTOCOLS.load(name), {}).splits(data.strata(), np.random.default_rng(1)):
+    for split in build(PROTOCOLS.load(name), {}).splits(data.split_info(), np.random.default_rng(1)):
         assert not set(data.group[split.train]) & set(data.group[split.test])
         assert len(split.train) + len(split.test) == len(data)
 

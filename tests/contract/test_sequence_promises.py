@@ -60,7 +60,7 @@ def of_file(order: Any = None) -> TaggedRows:
 @pytest.mark.parametrize("name", KIND.protocols)
 def test_no_protocol_cuts_a_sequence(name: str) -> None:
     data = drawn()
-    for split in build(PROTOCOLS.load(name), {}).splits(data.strata(), np.random.default_rng(1)):
+    for split in build(PROTOCOLS.load(name), {}).splits(data.split_info(), np.random.default_rng(1)):
         assert not set(data.sequence[split.train]) & set(data.sequence[split.test])
         assert len(split.train) + len(split.test) == len(data)
 

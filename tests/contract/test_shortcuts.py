@@ -10,10 +10,10 @@ import pytest
 
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.held_out import HeldOut, Round
-from mlcli.core.insertion import missing_steps
 from mlcli.core.model import Model
 from mlcli.core.pipeline import Pipeline, answers_from_held_out, learn, predict_rows
 from mlcli.core.registry import MODELS
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table

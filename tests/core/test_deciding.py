@@ -13,7 +13,7 @@ from mlcli.core.params import build, settings
 from mlcli.core.pipeline import learn, predict_rows, set_threshold
 from mlcli.core.registry import MODELS
 from mlcli.tasks.anomaly import ScoreAnswers
-from mlcli.tasks.deciding import LearnedScores
+from mlcli.tasks.anomaly_thresholds import LearnedScores
 from tests.golden.screening import cloud, rows_of
 
 X = np.vstack([cloud(29, 2), [[60.0, -60.0]]])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.core import rooms
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.model import Model
 from mlcli.core.params import build
@@ -151,7 +151,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> LabelledRows:
 
 def peak_of_a_fit(model: Model, data: SupervisedRows) -> float:
     """The memory that a fit and its answers take, as a share of the cells."""
-    ready = behind_steps(model, data.table.columns)
+    ready = with_steps(model, data.table.columns)
     learn(
         ready.fresh(), data.take(np.arange(2000)), np.random.default_rng(0)
     )  # the loops of larger tables are compiled

@@ -15,7 +15,7 @@ import pytest
 
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn, predict_rows
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.metrics.declaring import METRICS
@@ -117,7 +117,7 @@ def test_the_recipe_for_a_metric_is_found_by_its_name() -> None:
 
 def test_the_recipe_for_a_protocol_judges_the_last_rows() -> None:
     cls: Any = recipe("LaterRows").LaterRows
-    (split,) = build(cls, {"test_share": 0.2}).splits(Strata(10, None, None), np.random.default_rng(0))
+    (split,) = build(cls, {"test_share": 0.2}).splits(SplitInfo(10, None, None), np.random.default_rng(0))
     assert (split.train.tolist(), split.test.tolist()) == (list(range(8)), [8, 9])
     assert set(cls.kinds) <= BY_NAME.keys()
 

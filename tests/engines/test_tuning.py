@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.nested import can_do
 from mlcli.core.params import build
@@ -58,9 +58,9 @@ def test_what_is_shared_changes_no_score(use: str, name: str, ranges: Any) -> No
     data = in_numbers(name)
     base = build(MODELS.load(use), {})
     every = space_of(base, ranges).grid(None)
-    candidates = [Candidate(one, behind_steps(with_values(base, one), data.table.columns)) for one in every]
+    candidates = [Candidate(one, with_steps(with_values(base, one), data.table.columns)) for one in every]
     protocol = (StratifiedHoldout if hasattr(data, "classes") else KFold)()
-    splits = list(protocol.splits(data.strata(), np.random.default_rng(1)))[:1]
+    splits = list(protocol.splits(data.split_info(), np.random.default_rng(1)))[:1]
     metric = metric_named("log-loss" if hasattr(data, "classes") else "rmse", next(
         kind.answers for kind in KINDS if kind.name == data.kind
     ))  # fmt: skip
@@ -77,8 +77,8 @@ def test_what_is_shared_changes_no_score(use: str, name: str, ranges: Any) -> No
 
 def test_a_closed_form_answers_all_folds_as_fits_do() -> None:
     data = in_numbers("cpu")
-    base = behind_steps(build(MODELS.load("ridge"), {"l2": 3.0}), data.table.columns)
-    splits = KFold(folds=5).splits(data.strata(), np.random.default_rng(1))
+    base = with_steps(build(MODELS.load("ridge"), {"l2": 3.0}), data.table.columns)
+    splits = KFold(folds=5).splits(data.split_info(), np.random.default_rng(1))
     metric = metric_named("rmse", next(kind.answers for kind in KINDS if kind.name == "regression"))
     candidate = Candidate({}, base)
     (closed,) = Examination(data, splits, metric, 0).trials([candidate])
@@ -230,8 +230,8 @@ def test_values_at_the_edge_of_a_range_are_noted_unless_none_lie_beyond() -> Non
 def test_steps_are_learned_in_every_inner_split_anew() -> None:
     """Rows that judge in an inner split do not reach its steps: 1e6 there changes no other row's score."""
     data = in_numbers("cpu")
-    base = behind_steps(build(MODELS.load("knn"), {}), data.table.columns)
-    splits = list(KFold(folds=5).splits(data.strata(), np.random.default_rng(1)))[:1]
+    base = with_steps(build(MODELS.load("knn"), {}), data.table.columns)
+    splits = list(KFold(folds=5).splits(data.split_info(), np.random.default_rng(1)))[:1]
     metric = metric_named("mae", next(kind.answers for kind in KINDS if kind.name == "regression"))
     spoiled = data.table.numbers.copy()
     spoiled[splits[0].test[3:]] = 1e6

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.seeds import rng_for
 from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import ReadyCell, prepare
@@ -35,7 +35,7 @@ CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)
 
 def splits(**params: Any) -> list[Split]:
     """The splits of 146 rows in three classes."""
-    strata = Strata(len(CLASSES), CLASSES)
+    strata = SplitInfo(len(CLASSES), CLASSES)
     return list(ActiveLearning(**params).splits(strata, np.random.default_rng(1)))
 
 

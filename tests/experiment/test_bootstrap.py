@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from mlcli.core.errors import DataError
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols.bootstrap import Bootstrap
 from tests.cli.shell import document, typed
 
@@ -21,7 +21,7 @@ def test_rows_out_of_the_bag_are_judged_and_whole_groups_are_drawn(groups: list[
     codes = np.array(groups, np.int32)
     if grouped and len(set(groups)) < 2:
         return
-    strata = Strata(len(codes), None, codes if grouped else None)
+    strata = SplitInfo(len(codes), None, codes if grouped else None)
     for split in Bootstrap(repeats=5).splits(strata, np.random.default_rng(1)):
         times = np.bincount(split.train, minlength=len(codes))
         assert np.array_equal(np.flatnonzero(times == 0), split.test)
@@ -32,20 +32,20 @@ def test_rows_out_of_the_bag_are_judged_and_whole_groups_are_drawn(groups: list[
 
 
 def test_as_many_rows_are_drawn_as_there_are_and_63_percent_of_them_are_distinct() -> None:
-    splits = Bootstrap(repeats=50).splits(Strata(1_000), np.random.default_rng(1))
+    splits = Bootstrap(repeats=50).splits(SplitInfo(1_000), np.random.default_rng(1))
     assert [len(split.train) for split in splits] == [1_000] * 50
     out_of_bag = np.mean([len(split.test) for split in splits]) / 1_000
     assert out_of_bag == pytest.approx((1 - 1 / 1_000) ** 1_000, abs=0.005)
 
 
 def test_two_rows_leave_one_to_judge() -> None:
-    for split in Bootstrap().splits(Strata(2), np.random.default_rng(1)):
+    for split in Bootstrap().splits(SplitInfo(2), np.random.default_rng(1)):
         assert sorted([*split.train[:1], *split.test]) == [0, 1]
 
 
 def test_a_single_row_is_refused() -> None:
     with pytest.raises(DataError, match="bootstrap needs at least 2 rows, there are 1"):
-        Bootstrap().splits(Strata(1), np.random.default_rng(1))
+        Bootstrap().splits(SplitInfo(1), np.random.default_rng(1))
 
 
 def test_its_accuracy_is_near_that_of_cross_validation_elsewhere() -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import warn_of_few_judged
 
 
 def said(protocol: str, rows: int, rare: int = 20, **params: object) -> list[str]:
     y = np.zeros(rows, np.int32)
     y[:rare] = 1
-    strata, made = Strata(rows, y), build(PROTOCOLS.load(protocol), params)
+    strata, made = SplitInfo(rows, y), build(PROTOCOLS.load(protocol), params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         splits = made.splits(strata, np.random.default_rng(1))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import TimeSeriesSplit
 
 from mlcli.core.errors import DataError
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import Split
 from mlcli.protocols.forward_chaining import ForwardChaining
 from tests.cli.shell import document, typed
@@ -22,7 +22,7 @@ RNG = np.random.default_rng(1)
 pytestmark = pytest.mark.filterwarnings("ignore:no column has the role order")
 
 
-def splits_of(strata: Strata, **params: Any) -> Sequence[Split]:
+def splits_of(strata: SplitInfo, **params: Any) -> Sequence[Split]:
     return ForwardChaining(**params).splits(strata, RNG)
 
 
@@ -37,7 +37,7 @@ def test_blocks_are_those_of_scikit_learn(rows: int, folds: int, gap: int, windo
     assume(rows > folds and rows - folds * (rows // (folds + 1)) > gap)
     peer = TimeSeriesSplit(n_splits=folds, gap=gap, max_train_size=window).split(np.zeros(rows))
     for split, (train, test) in zip(
-        splits_of(Strata(rows), folds=folds, gap=gap, window=window), peer, strict=True
+        splits_of(SplitInfo(rows), folds=folds, gap=gap, window=window), peer, strict=True
     ):
         assert split.train.tolist() == train.tolist()
         assert split.test.tolist() == test.tolist()
@@ -50,7 +50,7 @@ def test_every_row_learned_from_is_earlier_by_the_gap_than_every_row_judged(
 ) -> None:
     times = np.unique(order)
     assume(len(times) > folds and len(times) - folds * (len(times) // (folds + 1)) > gap)
-    for split in splits_of(Strata(len(order), order=np.array(order, float)), folds=folds, gap=gap):
+    for split in splits_of(SplitInfo(len(order), order=np.array(order, float)), folds=folds, gap=gap):
         place = np.searchsorted(times, order)
         assert place[split.test].min() - place[split.train].max() == gap + 1
         assert set(np.flatnonzero(np.isin(place, place[split.test]))) == set(split.test)
@@ -58,7 +58,7 @@ def test_every_row_learned_from_is_earlier_by_the_gap_than_every_row_judged(
 
 def test_no_group_is_on_both_sides() -> None:
     groups = np.array([0, 0, 1, 1, 2, 0, 3, 3, 4, 4], np.int32)
-    first, second = splits_of(Strata(10, groups=groups, order=np.arange(10.0)), folds=2)
+    first, second = splits_of(SplitInfo(10, groups=groups, order=np.arange(10.0)), folds=2)
     assert (first.train.tolist(), first.test.tolist()) == ([2, 3], [4, 5, 6])
     assert (second.train.tolist(), second.test.tolist()) == ([0, 1, 2, 3, 4, 5], [7, 8, 9])
 
@@ -66,14 +66,14 @@ def test_no_group_is_on_both_sides() -> None:
 @pytest.mark.parametrize(
     ("strata", "params", "what"),
     [
-        (Strata(3), {"folds": 5}, "5 folds need at least 6 times, there are 3"),
-        (Strata(9, order=np.repeat([1.0, 2.0, 3.0], 3)), {"folds": 3}, "need at least 4 times, there are 3"),
-        (Strata(9, order=np.array([np.nan, *range(8)])), {}, "1 rows have no time"),
-        (Strata(12), {"folds": 5, "gap": 2}, "a gap of 2 leaves nothing to learn from: 2 times are before"),
-        (Strata(12, groups=np.zeros(12, np.int32)), {}, "every row before fold 1 is of a group that it judges"),
+        (SplitInfo(3), {"folds": 5}, "5 folds need at least 6 times, there are 3"),
+        (SplitInfo(9, order=np.repeat([1.0, 2.0, 3.0], 3)), {"folds": 3}, "need at least 4 times, there are 3"),
+        (SplitInfo(9, order=np.array([np.nan, *range(8)])), {}, "1 rows have no time"),
+        (SplitInfo(12), {"folds": 5, "gap": 2}, "a gap of 2 leaves nothing to learn from: 2 times are before"),
+        (SplitInfo(12, groups=np.zeros(12, np.int32)), {}, "every row before fold 1 is of a group that it judges"),
     ],
 )
-def test_what_cannot_be_split_is_refused(strata: Strata, params: dict[str, int], what: str) -> None:
+def test_what_cannot_be_split_is_refused(strata: SplitInfo, params: dict[str, int], what: str) -> None:
     with pytest.raises(DataError, match=what):
         splits_of(strata, **params)
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
 
 from mlcli.core.errors import DataError, MlcliWarning
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.data.load import load
 from mlcli.protocols.given import Given
 from tests.cli.shell import document, typed
@@ -21,10 +21,10 @@ from tests.cli.shell import document, typed
 RNG = np.random.default_rng(1)
 
 
-def strata_of(values: list[str], groups: list[int] | None = None) -> Strata:
+def strata_of(values: list[str], groups: list[int] | None = None) -> SplitInfo:
     names, codes = np.unique(values, return_inverse=True)
     kept = None if groups is None else np.array(groups, np.int32)
-    return Strata(len(values), None, kept, part=codes.astype(np.int32), parts=tuple(names.tolist()))
+    return SplitInfo(len(values), None, kept, part=codes.astype(np.int32), parts=tuple(names.tolist()))
 
 
 @settings(max_examples=80, deadline=None)
@@ -48,14 +48,17 @@ def test_rows_of_validation_are_learned_from_unless_that_is_not_wished() -> None
 @pytest.mark.parametrize(
     ("strata", "what"),
     [
-        (Strata(4), "needs a column that says which part a row is in"),
+        (SplitInfo(4), "needs a column that says which part a row is in"),
         (strata_of(["train", "train"]), "the parts are train"),
         (strata_of(["train", "test", "other"]), "the parts are other, test, train"),
         (strata_of(["1", "1"]), "needs at least 2 folds, and there is only 1"),
-        (Strata(3, part=np.array([0, 1, -1], np.int32), parts=("test", "train")), "the part of 1 rows is missing"),
+        (
+            SplitInfo(3, part=np.array([0, 1, -1], np.int32), parts=("test", "train")),
+            "the part of 1 rows is missing",
+        ),
     ],
 )
-def test_what_cannot_be_split_is_refused(strata: Strata, what: str) -> None:
+def test_what_cannot_be_split_is_refused(strata: SplitInfo, what: str) -> None:
     with pytest.raises(DataError, match=what):
         Given().splits(strata, RNG)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.experiment.run.batch import run
@@ -27,7 +27,7 @@ from mlcli.tasks.anomaly import ScreenedRows, highest_f1
 
 
 def splits_of(labels: Any, groups: Any = None, seed: int = 1, **params: object) -> list[Split]:
-    strata = Strata(
+    strata = SplitInfo(
         len(labels), np.asarray(labels, np.int32), None if groups is None else np.asarray(groups, np.int32)
     )
     with warnings.catch_warnings():
@@ -51,7 +51,7 @@ def test_ten_thousand_good_rows_and_twenty_bad_ones() -> None:
 
 def test_it_says_how_many_good_and_bad_rows_are_in_each_part() -> None:
     protocol = build(PROTOCOLS.load("good-only"), {})
-    strata = Strata(10_020, np.repeat([0, 1], [10_000, 20]).astype(np.int32))
+    strata = SplitInfo(10_020, np.repeat([0, 1], [10_000, 20]).astype(np.int32))
     with pytest.warns(MlcliWarning) as warned:
         list(protocol.splits(strata, np.random.default_rng(1)))
     assert str(warned[0].message).startswith(

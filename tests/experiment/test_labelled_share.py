@@ -12,7 +12,7 @@ import pytest
 from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import judge
@@ -34,7 +34,7 @@ CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)
 def splits(shares: tuple[float, ...] = SHARES, groups: Any = None) -> list[Split]:
     """The splits of 146 rows in three classes."""
     protocol = LabelledShare(shares=shares)
-    return list(protocol.splits(Strata(len(CLASSES), CLASSES, groups), np.random.default_rng(1)))
+    return list(protocol.splits(SplitInfo(len(CLASSES), CLASSES, groups), np.random.default_rng(1)))
 
 
 def test_known_hidden_and_judged_rows_are_all_rows_and_none_is_two_of_them() -> None:
@@ -63,7 +63,7 @@ def test_what_is_known_for_a_small_share_is_known_for_a_larger_one_and_judged_by
 def test_shares_that_label_the_same_rows_are_told() -> None:
     few, rng = np.repeat([0, 1], [15, 15]).astype(np.int32), np.random.default_rng(1)
     with pytest.warns(MlcliWarning, match="so few rows that 1 % and 2 % label the same ones") as told:
-        LabelledShare(shares=(0.01, 0.02, 0.5)).splits(Strata(30, few), rng)
+        LabelledShare(shares=(0.01, 0.02, 0.5)).splits(SplitInfo(30, few), rng)
     assert len(told) == 1
 
 

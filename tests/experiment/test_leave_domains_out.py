@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols.leave_domains_out import LeaveDomainsOut
 from tests.cli.shell import typed
 
@@ -17,9 +17,9 @@ DOMAIN = np.repeat([0, 1, 2], [40, 30, 11]).astype(np.int32)
 CLASSES = (np.arange(81) % 3).astype(np.int32)
 
 
-def strata(domain: Any = DOMAIN) -> Strata:
+def strata(domain: Any = DOMAIN) -> SplitInfo:
     """81 rows of three clinics."""
-    return Strata(81, CLASSES, domain=domain, domains=("north", "south", "west"))
+    return SplitInfo(81, CLASSES, domain=domain, domains=("north", "south", "west"))
 
 
 def test_others_are_learned_from_and_every_row_of_the_domain_is_judged_once() -> None:
@@ -48,7 +48,7 @@ def test_each_fold_has_its_share_of_each_class() -> None:
         ({"folds": 12}, strata(), "domain west has fewer than 12 rows"),
     ],
 )
-def test_rows_that_cannot_be_split_so_are_refused(params: dict[str, Any], given: Strata, why: str) -> None:
+def test_rows_that_cannot_be_split_so_are_refused(params: dict[str, Any], given: SplitInfo, why: str) -> None:
     (problem,) = LeaveDomainsOut(**params).problems_with_rows(given)
     assert why in problem.what
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import LeavePGroupsOut
 
 from mlcli.core.errors import DataError
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols.leave_groups_out import LeaveGroupsOut
 from tests.cli.shell import typed
 
@@ -20,7 +20,7 @@ RNG = np.random.default_rng(1)
 @given(groups=st.lists(st.integers(0, 6), min_size=2, max_size=40), left_out=st.integers(1, 4))
 def test_choices_are_those_of_scikit_learn(groups: list[int], left_out: int) -> None:
     assume(len(set(groups)) > left_out)
-    made = LeaveGroupsOut(left_out=left_out).splits(Strata(len(groups), None, np.array(groups, np.int32)), RNG)
+    made = LeaveGroupsOut(left_out=left_out).splits(SplitInfo(len(groups), None, np.array(groups, np.int32)), RNG)
     peer = LeavePGroupsOut(left_out).split(np.zeros(len(groups)), groups=groups)
     for split, (train, test) in zip(made, peer, strict=True):
         assert split.train.tolist() == train.tolist()
@@ -28,7 +28,7 @@ def test_choices_are_those_of_scikit_learn(groups: list[int], left_out: int) -> 
 
 
 def test_splits_are_named_by_their_groups() -> None:
-    strata = Strata(4, None, np.array([0, 1, 2, 2], np.int32))
+    strata = SplitInfo(4, None, np.array([0, 1, 2, 2], np.int32))
     assert [one.label for one in LeaveGroupsOut().splits(strata, RNG)] == ["group 1", "group 2", "group 3"]
     labels = [one.label for one in LeaveGroupsOut(left_out=2).splits(strata, RNG)]
     assert labels == ["groups 1, 2", "groups 1, 3", "groups 2, 3"]
@@ -37,12 +37,12 @@ def test_splits_are_named_by_their_groups() -> None:
 @pytest.mark.parametrize(
     ("strata", "left_out", "what"),
     [
-        (Strata(9), 1, "needs groups, and no column has the role group"),
-        (Strata(4, None, np.array([0, 1, 0, 1], np.int32)), 2, "at least 3 groups, there are 2"),
-        (Strata(40, None, np.arange(40, dtype=np.int32)), 5, "5 of 40 groups make 658,008 splits"),
+        (SplitInfo(9), 1, "needs groups, and no column has the role group"),
+        (SplitInfo(4, None, np.array([0, 1, 0, 1], np.int32)), 2, "at least 3 groups, there are 2"),
+        (SplitInfo(40, None, np.arange(40, dtype=np.int32)), 5, "5 of 40 groups make 658,008 splits"),
     ],
 )
-def test_what_cannot_be_split_is_refused(strata: Strata, left_out: int, what: str) -> None:
+def test_what_cannot_be_split_is_refused(strata: SplitInfo, left_out: int, what: str) -> None:
     with pytest.raises(DataError, match=what):
         LeaveGroupsOut(left_out=left_out).splits(strata, RNG)
 

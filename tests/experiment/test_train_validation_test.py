@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import SELECTED, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
@@ -73,5 +73,5 @@ def test_shares_must_leave_something_to_learn_from() -> None:
 
 
 def test_three_rows_are_the_fewest() -> None:
-    (problem,) = build(TrainValidationTest, {}).problems_with_rows(Strata(2))
+    (problem,) = build(TrainValidationTest, {}).problems_with_rows(SplitInfo(2))
     assert "at least 3 rows, there are 2" in problem.what

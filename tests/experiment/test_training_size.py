@@ -11,19 +11,19 @@ import pytest
 
 from mlcli.core.errors import DataError, UsageError
 from mlcli.core.params import build
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.protocols.training_size import TrainingSize
 from tests.cli.shell import document, typed
 
 CLASSES = np.array([0] * 60 + [1] * 30 + [2] * 10, np.int32)
 
 
-def splits_of(strata: Strata, **params: Any) -> Any:
+def splits_of(strata: SplitInfo, **params: Any) -> Any:
     return build(TrainingSize, params).splits(strata, np.random.default_rng(0))
 
 
 def test_sizes_are_nested_and_every_class_is_in_each() -> None:
-    splits = splits_of(Strata(100, CLASSES), folds=5, sizes=[0.05, 0.5, 1])
+    splits = splits_of(SplitInfo(100, CLASSES), folds=5, sizes=[0.05, 0.5, 1])
     assert [split.coordinate.value for split in splits[::5]] == [4, 40, 80]
     for small, middle, whole in zip(splits[:5], splits[5:10], splits[10:], strict=True):
         assert (len(small.train), len(middle.train), len(whole.train)) == (4, 40, 80)
@@ -35,13 +35,13 @@ def test_sizes_are_nested_and_every_class_is_in_each() -> None:
 
 
 def test_numbers_of_rows_for_a_number_to_predict() -> None:
-    splits = splits_of(Strata(50), folds=2, sizes=[10, 25])
+    splits = splits_of(SplitInfo(50), folds=2, sizes=[10, 25])
     assert [len(split.train) for split in splits] == [10, 10, 25, 25]
 
 
 def test_groups_are_never_cut() -> None:
     groups = np.repeat(np.arange(12, dtype=np.int32), 5)
-    for split in splits_of(Strata(60, None, groups), folds=3, sizes=[7, 40]):
+    for split in splits_of(SplitInfo(60, None, groups), folds=3, sizes=[7, 40]):
         train, test = set(groups[split.train]), set(groups[split.test])
         assert not train & test
         assert len(split.train) == 5 * len(train)
@@ -59,7 +59,7 @@ def test_sizes_that_make_no_sense_are_refused(sizes: list[float], what: str) -> 
 
 def test_more_rows_than_there_are() -> None:
     with pytest.raises(DataError, match="there are 80 to learn from"):
-        splits_of(Strata(100, CLASSES), folds=5, sizes=[90])
+        splits_of(SplitInfo(100, CLASSES), folds=5, sizes=[90])
 
 
 def xor_table(folder: Path) -> str:

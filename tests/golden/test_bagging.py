@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
 from mlcli.engines.content_seeds import Bag
@@ -83,7 +83,7 @@ def test_steps_in_the_base_learn_from_each_bag_as_those_of_a_pipeline() -> None:
     X = data.table.numbers
     theirs = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
     oracle = BaggingClassifier(theirs, 10, random_state=1).fit(X, data.y)
-    scaled = behind_steps(THREE, data.table.columns)
+    scaled = with_steps(THREE, data.table.columns)
     members, _ = on_the_bags_of(oracle, scaled, data)
     assert mean_of(members, data.table, CLASSIFICATION) == pytest.approx(oracle.predict_proba(X), abs=1e-9)
 

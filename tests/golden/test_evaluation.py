@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
@@ -57,14 +57,14 @@ def test_of_100_rows_of_ten_classes_80_to_20_judges_20_rows_2_of_each_class() ->
     """Section 4 (S0 4.4)."""
     classes = np.repeat(np.arange(10, dtype=np.int32), 10)
     protocol = StratifiedHoldout(test_share=0.2)
-    (split,) = protocol.splits(Strata(100, classes), np.random.default_rng(1))
+    (split,) = protocol.splits(SplitInfo(100, classes), np.random.default_rng(1))
     assert (len(split.train), len(split.test)) == (80, 20)
     assert np.bincount(classes[split.test]).tolist() == [2] * 10
 
 
 def test_3000_rows_in_3_folds_are_1000_a_fold() -> None:
     """Section 4 (S0 4.4)."""
-    splits = KFold(folds=3).splits(Strata(3000), np.random.default_rng(1))
+    splits = KFold(folds=3).splits(SplitInfo(3000), np.random.default_rng(1))
     assert [len(split.test) for split in splits] == [1000] * 3
 
 

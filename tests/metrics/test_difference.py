@@ -18,11 +18,11 @@ from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_ans
 
 
 def compared(
-    name: str, a: list[Any], b: list[Any], train: int = 100, pooled: bool = False, unsteady: bool = False
+    name: str, a: list[Any], b: list[Any], train: int = 100, pooled: bool = False, unstable: bool = False
 ) -> Difference:
     """One split is one of saved models, which learned from no row here."""
     learned = [train] * len(a) if len(a) > 1 else [0]
-    return compare(metric_named(name, type(a[0])), a, b, learned, pooled, unsteady=unsteady)
+    return compare(metric_named(name, type(a[0])), a, b, learned, pooled, unstable=unstable)
 
 
 def _two_models(rows: int = 150, weighted: bool = False) -> tuple[Any, Any]:
@@ -51,7 +51,7 @@ def test_turning_the_two_round_turns_the_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("repeats", "name", "unsteady", "doubt"),
+    ("repeats", "name", "unstable", "doubt"),
     [
         (1, "accuracy", False, 1.75),
         (1, "log-loss", True, 2.0),
@@ -59,14 +59,14 @@ def test_turning_the_two_round_turns_the_sign() -> None:
         (3, "accuracy", True, 2.0),
     ],
 )
-def test_folds_are_compared_by_their_rows(repeats: int, name: str, unsteady: bool, doubt: float) -> None:
+def test_folds_are_compared_by_their_rows(repeats: int, name: str, unstable: bool, doubt: float) -> None:
     """SciPy's t-test of the row means of differences, with more than the variance."""
     rounds = [
         (drawn_labels(3, rows=150, seed=1, skill=1.5), _twin(1, 0.3, repeat, rows=150))
         for repeat in range(repeats)
     ]
     good, poor = ([fold for round_ in rounds for fold in folds_of(round_[place], 10)] for place in (0, 1))
-    found = compared(name, good, poor, train=135, unsteady=unsteady)
+    found = compared(name, good, poor, train=135, unstable=unstable)
     per_row = metric_named(name, LabelAnswers).per_row
     assert per_row is not None
     gains = np.mean([per_row(a) - per_row(b) for a, b in rounds], axis=0)

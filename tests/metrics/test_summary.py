@@ -298,13 +298,13 @@ def test_large_groups_have_most_of_an_error() -> None:
 @pytest.mark.parametrize(
     ("splits", "learned", "trust"), [(5, 48, 0.67), (60, 59, 0.64), (1, 140, 0.9), (1, 0, 1.0)]
 )
-def test_unsteady_methods_count_rows_for_less_but_where_they_are_saved(
+def test_unstable_methods_count_rows_for_less_but_where_they_are_saved(
     splits: int, learned: int, trust: float
 ) -> None:
     answers = drawn_labels(3, rows=60)
     judged = folds_of(answers, splits) if splits > 1 else [answers]
     metric = metric_named("accuracy", LabelAnswers)
-    found = summarise(metric, judged, [learned] * splits, unsteady=True)
+    found = summarise(metric, judged, [learned] * splits, unstable=True)
     oracle = wilson(found.mean or 0.0, trust * 60)
     assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high))
 

@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
 from mlcli.core.held_out import Round
-from mlcli.core.insertion import after, missing_steps
 from mlcli.core.params import build
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.required_steps import after, missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import chosen, put_back
 from mlcli.core.tables import Table

@@ -10,7 +10,7 @@ import pytest
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.insertion import missing_steps
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.prepare.fair_sample import FairSample

@@ -82,7 +82,7 @@ def _seconds_of(one: ModelResult) -> float:
     return float(sum(each(one.splits, "fit_seconds")) + sum(each(one.splits, "predict_seconds")))
 
 
-def unsteady_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
+def unstable_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Scores that differ more from split to split than chance makes them."""
     answers, splits = judged_answers(diagnosed.model.cell_result), diagnosed.cell.protocol
     scores = diagnosed.scores(diagnosed.model)

@@ -85,7 +85,7 @@ def _with_fewer_rows(
     candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
 ) -> list[InnerScore]:
     """Every inner split with a share of its training rows, groups whole; all of its judged rows."""
-    units = by_class_if_any(examination.data.strata())
+    units = by_class_if_any(examination.data.split_info())
     splits = [_shortened(split, units, effort, order) for split in examination.splits]
     fewer = examination if effort == 1 else replace(examination, splits=splits, effort=effort)
     return fewer.trials(candidates)

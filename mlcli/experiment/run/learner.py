@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.insertion import after
 from mlcli.core.params import models_inside, settings
 from mlcli.core.pipeline import Pipeline, learn, set_threshold
 from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
+from mlcli.core.required_steps import after
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.step import Step

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from mlcli.core.answers import Answers
 from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, Faults, Problem, UsageError, raise_all
+from mlcli.core.located_values import MOST_FOUND
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import RowsOfTable, Strata
+from mlcli.core.rows import RowsOfTable, SplitInfo
 from mlcli.core.seeds import rng_for
-from mlcli.core.written import MOST_FOUND
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Sidecar
 from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, Cell, DataSpec, Experiment, ProtocolSpec
@@ -57,7 +57,7 @@ class PlannedDataset:
     """The rows that have a target, or all rows where the kind of task needs none."""
     rows: RowsOfTable
     """The rows that are split: those whose weight is not 0."""
-    strata: Strata
+    strata: SplitInfo
     """What protocols see of the rows."""
     made_splits: dict[str, PlannedSplits] = field(default_factory=dict, repr=False)
 
@@ -143,7 +143,7 @@ def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) 
         raise DataError(*placed) from None
     whole = all_rows.stay_whole or not all_rows.weights.any()
     rows = all_rows if whole else all_rows.counted()
-    strata, notes = rows.strata(), list(dataset.notes)
+    strata, notes = rows.split_info(), list(dataset.notes)
     if kind.protocol_without_labels and strata.strata is None:
         notes.append(NO_LABELS.format(kind.protocol_without_labels))
     if len(rows) < len(all_rows):

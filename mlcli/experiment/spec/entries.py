@@ -12,11 +12,11 @@ from typing import Any
 from mlcli.core.abilities import Staged
 from mlcli.core.configuration import Configuration
 from mlcli.core.errors import Problem, UsageError, placed, raise_all
+from mlcli.core.located_values import YamlNode, until_too_many_problems
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import problems_with
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS
-from mlcli.core.written import Written, until_too_many_problems
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
 
@@ -32,12 +32,12 @@ LIMITS: Mapping[str, tuple[Callable[[object], float | None], str]] = {
 }
 """By limit of a budget, what reads it and how it is written."""
 
-Named = tuple[Written, ModelSpec]
+Named = tuple[YamlNode, ModelSpec]
 """An entry with its model, the first one where there is a grid."""
 
 
 def models_of(
-    entries: Sequence[Written],
+    entries: Sequence[YamlNode],
     problems: list[Problem],
     base: Path | None = None,
     tune: Settings | None = None,
@@ -59,7 +59,7 @@ def models_of(
 
 
 def model_of(
-    written: Written, problems: list[Problem], base: Path | None = None, tune: Settings | None = None
+    written: YamlNode, problems: list[Problem], base: Path | None = None, tune: Settings | None = None
 ) -> list[ModelSpec]:
     """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
     if isinstance(written.value, str) and is_model_file(written.value, base):
@@ -86,7 +86,7 @@ def model_of(
     )
 
 
-def protocol_of(written: Written, problems: list[Problem]) -> ProtocolSpec | None:
+def protocol_of(written: YamlNode, problems: list[Problem]) -> ProtocolSpec | None:
     """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
     values = written.named() if isinstance(written.value, dict) else {}
     use = values.pop("use", None)
@@ -104,7 +104,7 @@ def is_model_file(text: str, base: Path | None = None) -> bool:
     return text not in MODELS and (any(mark in text for mark in "./\\") or isfile((base or Path()) / text))
 
 
-def stages_of(written: Written, problems: list[Problem]) -> Stages:
+def stages_of(written: YamlNode, problems: list[Problem]) -> Stages:
     """The stages of a fit that are to be answered at."""
     value = written.value
     listed = value if isinstance(value, list) and value else [value]
@@ -114,7 +114,7 @@ def stages_of(written: Written, problems: list[Problem]) -> Stages:
     return False
 
 
-def tuning_of(written: Written, problems: list[Problem]) -> Settings | None:
+def tuning_of(written: YamlNode, problems: list[Problem]) -> Settings | None:
     """How models are tuned, as it stands under `tune`."""
     try:
         return settings_of_tuning(written.bare)
@@ -123,7 +123,7 @@ def tuning_of(written: Written, problems: list[Problem]) -> Settings | None:
         return None
 
 
-def budget_of(written: Written, problems: list[Problem]) -> Budget:
+def budget_of(written: YamlNode, problems: list[Problem]) -> Budget:
     """The budget of an experiment: a duration for each cell, or a mapping."""
     if not isinstance(written.value, dict):
         return _budget_with({"cell": written}, problems, "budget")
@@ -138,7 +138,7 @@ def budget_of(written: Written, problems: list[Problem]) -> Budget:
     return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, problems)
 
 
-def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: str = "") -> Budget:
+def _budget_with(parts: Mapping[str, YamlNode], problems: list[Problem], name: str = "") -> Budget:
     values: dict[str, Any] = {}
     for key, part in parts.items():
         read, form = LIMITS[key]
@@ -151,12 +151,12 @@ def _budget_with(parts: Mapping[str, Written], problems: list[Problem], name: st
 def budget_from_text(text: str) -> Budget:
     """A budget as it is typed in a shell: 60s, or a mapping in braces."""
     problems: list[Problem] = []
-    budget = budget_of(Written.typed(text, "--budget"), problems)
+    budget = budget_of(YamlNode.typed(text, "--budget"), problems)
     raise_all(UsageError, problems)
     return budget
 
 
-def _with_values(asked: Configuration, values: Mapping[str, Written], entry: Written) -> Configuration:
+def _with_values(asked: Configuration, values: Mapping[str, YamlNode], entry: YamlNode) -> Configuration:
     """The same with values for parameters that stand beside it: in a grid, or in the entry itself."""
 
     def place(name: str, *keys: str | int) -> str:
@@ -166,7 +166,7 @@ def _with_values(asked: Configuration, values: Mapping[str, Written], entry: Wri
 
 
 def _with_combination(
-    asked: Configuration, values: Mapping[str, Written], entry: Written
+    asked: Configuration, values: Mapping[str, YamlNode], entry: YamlNode
 ) -> tuple[Configuration, list[Configuration] | None]:
     """A model and its steps with the values of a grid; those of a step stand at its path, as polynomial.degree."""
     steps, own, changed = asked.steps, dict(values), []
@@ -187,7 +187,7 @@ def _add_problems_with_values(models: Sequence[Configuration], problems: list[Pr
 
 
 def _tuned(
-    parts: Mapping[str, Written], specs: list[ModelSpec], problems: list[Problem], shared: Settings | None
+    parts: Mapping[str, YamlNode], specs: list[ModelSpec], problems: list[Problem], shared: Settings | None
 ) -> list[ModelSpec]:
     """The models of an entry as `tune` wraps them; its own settings go before those of the experiment."""
     part, before = parts["tune"], len(problems)
@@ -205,7 +205,7 @@ def _tuned(
     return made if len(problems) == before else []
 
 
-def _stages(asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]) -> Stages | None:
+def _stages(asked: Configuration, parts: Mapping[str, YamlNode], problems: list[Problem]) -> Stages | None:
     part = parts.get("stages")
     if part is None:
         return None
@@ -217,7 +217,7 @@ def _stages(asked: Configuration, parts: Mapping[str, Written], problems: list[P
     return stages
 
 
-def _label(parts: Mapping[str, Written], problems: list[Problem]) -> str:
+def _label(parts: Mapping[str, YamlNode], problems: list[Problem]) -> str:
     part = parts.get("as")
     if part is None:
         return ""
@@ -232,8 +232,8 @@ def _steps(asked: Sequence[Configuration] | None) -> tuple[StepSpec, ...] | None
 
 
 def _combinations(
-    asked: Configuration, parts: Mapping[str, Written], problems: list[Problem]
-) -> list[dict[str, Written]]:
+    asked: Configuration, parts: Mapping[str, YamlNode], problems: list[Problem]
+) -> list[dict[str, YamlNode]]:
     """Every combination of a grid, as written, the last key fastest; an empty one without a legal grid."""
     if "grid" not in parts:
         return [{}]
@@ -247,7 +247,7 @@ def _combinations(
     return _without_dead_paths(every, asked)
 
 
-def _problems_with_grid(grid: Written, params: Mapping[str, Any]) -> Iterator[Problem]:
+def _problems_with_grid(grid: YamlNode, params: Mapping[str, Any]) -> Iterator[Problem]:
     """Everything that is wrong with a grid, beside the values in it."""
     if not isinstance(grid.value, dict):
         yield grid.problem(f"'grid' takes a mapping, was given {grid.given}", "such as grid: {k: ...}")
@@ -270,10 +270,12 @@ def _problems_with_grid(grid: Written, params: Mapping[str, Any]) -> Iterator[Pr
         yield grid.problem(f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work")
 
 
-def _without_dead_paths(combinations: list[dict[str, Written]], asked: Configuration) -> list[dict[str, Written]]:
+def _without_dead_paths(
+    combinations: list[dict[str, YamlNode]], asked: Configuration
+) -> list[dict[str, YamlNode]]:
     """Combinations without paths that lead nowhere in them but somewhere in another: knn has a k, lda has none."""
     paths = dict.fromkeys(name for combination in combinations for name in combination if "." in name)
-    models = [_with_values(asked, combination, Written(None)) for combination in combinations if paths]
+    models = [_with_values(asked, combination, YamlNode(None)) for combination in combinations if paths]
     leads = {path: [model.parameter(path) is not None for model in models] for path in paths}
     nowhere = {path for path in paths if any(leads[path]) and not all(leads[path])}
     if not nowhere:

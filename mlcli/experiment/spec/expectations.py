@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlcli.core.errors import Problem, UsageError
+from mlcli.core.located_values import YamlNode
 from mlcli.core.quantities import number_in
-from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import Spec
 
 End = Literal["low", "mean", "high"]
@@ -75,7 +75,7 @@ class NotWorse(Expectation):
         return f"not worse than in run {self.run} by {self.by:g}"
 
 
-def expectations_of(written: Written, problems: list[Problem]) -> tuple[Expectation, ...]:
+def expectations_of(written: YamlNode, problems: list[Problem]) -> tuple[Expectation, ...]:
     """The expectations of a list; whatever is wrong is added to ``problems``."""
     legal = (_expectation(item, problems) for item in written.items())
     return tuple(one for one in legal if one is not None)
@@ -95,7 +95,7 @@ def _fail_under(text: str) -> Bound:
     return Bound(metric=match["metric"], relation="", value=value, end=_end(match["end"]))
 
 
-def _expectation(written: Written, problems: list[Problem]) -> Expectation | None:
+def _expectation(written: YamlNode, problems: list[Problem]) -> Expectation | None:
     if isinstance(written.value, str):
         return _bound(written, {}, problems)
     if not isinstance(written.value, dict):
@@ -112,7 +112,7 @@ def _expectation(written: Written, problems: list[Problem]) -> Expectation | Non
     return READERS[asked[0]](parts[asked[0]], only, problems)
 
 
-def _bound(written: Written, only: dict[str, str], problems: list[Problem]) -> Bound | None:
+def _bound(written: YamlNode, only: dict[str, str], problems: list[Problem]) -> Bound | None:
     match = BOUND.fullmatch(written.value) if isinstance(written.value, str) else None
     value = None if match is None else number_in(match["value"])
     if match is None or value is None:
@@ -123,14 +123,14 @@ def _bound(written: Written, only: dict[str, str], problems: list[Problem]) -> B
     return Bound(metric=metric, relation=relation, value=value, end=end, where=written.where, **only)
 
 
-def _beats(written: Written, only: dict[str, str], problems: list[Problem]) -> Beats | None:
+def _beats(written: YamlNode, only: dict[str, str], problems: list[Problem]) -> Beats | None:
     if not isinstance(written.value, str) or not written.value:
         problems.append(written.problem(f"'beats' takes the name of a model, was given {written.given}"))
         return None
     return Beats(other=written.value, where=written.where, **only)
 
 
-def _not_worse(written: Written, only: dict[str, str], problems: list[Problem]) -> NotWorse | None:
+def _not_worse(written: YamlNode, only: dict[str, str], problems: list[Problem]) -> NotWorse | None:
     value = written.value if isinstance(written.value, dict) else {"run": written.value}
     run, by = value.get("run"), value.get("by", 0.0)
     fits = type(run) in (int, str) and type(by) in (int, float) and by >= 0 and value.keys() <= {"run", "by"}
@@ -142,7 +142,7 @@ def _not_worse(written: Written, only: dict[str, str], problems: list[Problem]) 
     return NotWorse(run=str(run), by=float(by), where=written.where, **only)
 
 
-Reader = Callable[[Written, dict[str, str], list[Problem]], Expectation | None]
+Reader = Callable[[YamlNode, dict[str, str], list[Problem]], Expectation | None]
 READERS: dict[str, Reader] = {"score": _bound, "beats": _beats, "not-worse-than": _not_worse}
 
 

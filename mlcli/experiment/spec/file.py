@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem, UsageError, placed
+from mlcli.core.located_values import YamlNode, legal_parts, until_too_many_problems
 from mlcli.core.names import nearest
 from mlcli.core.plugins import add, allow_imports, import_paths_in, plugin_files, resolved
 from mlcli.core.strict_yaml import Document, read
-from mlcli.core.written import Written, legal_parts, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
@@ -25,7 +25,7 @@ from mlcli.tasks.table import kind_named
 
 PLAIN = ("seed", "training", "fair", "similarity", "nested", "average", "name", "description")
 """The keys whose values are taken as they are."""
-READERS: Mapping[str, Callable[[Written, list[Problem]], Any]] = {
+READERS: Mapping[str, Callable[[YamlNode, list[Problem]], Any]] = {
     "cost": costs_of,
     "budget": budget_of,
     "stages": stages_of,
@@ -85,7 +85,7 @@ def experiment_from(document: Document) -> Experiment:
 
 
 def _from_document(document: Document, source: Path | None, to_run: bool) -> tuple[Experiment, list[Problem]]:
-    written = Written(document.value, document)
+    written = YamlNode(document.value, document)
     base = source.parent if source else None
     if not isinstance(document.value, dict):
         example = "such as data: [iris] on the first line"
@@ -130,7 +130,7 @@ def _refuse_tables(path: Path) -> None:
         raise ExperimentError("there is no such file", where=str(path), hint=hint)
 
 
-def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Problem], to_run: bool) -> None:
+def _add_plugins(parts: dict[str, YamlNode], base: Path | None, problems: list[Problem], to_run: bool) -> None:
     """Have the files of one's own looked at before models are looked up; imported are those of a run."""
     for item in parts["plugins"].items() if "plugins" in parts else ():
         if not isinstance(item.value, str):
@@ -146,7 +146,7 @@ def _add_plugins(parts: dict[str, Written], base: Path | None, problems: list[Pr
             problems += placed(error.problems, item.where)
 
 
-def _data(parts: dict[str, Written], problems: list[Problem], base: Path | None) -> tuple[DataSpec, ...]:
+def _data(parts: dict[str, YamlNode], problems: list[Problem], base: Path | None) -> tuple[DataSpec, ...]:
     """The datasets in order; a folder or a pattern stands for each of its tables."""
     task = _task(parts, problems)
     items = parts["data"].items() if "data" in parts else []
@@ -159,7 +159,7 @@ def _data(parts: dict[str, Written], problems: list[Problem], base: Path | None)
     )
 
 
-def _dataset(written: Written, task: str | None, problems: list[Problem]) -> DataSpec | None:
+def _dataset(written: YamlNode, task: str | None, problems: list[Problem]) -> DataSpec | None:
     """The dataset of an item: a name or path, or a mapping."""
     if isinstance(written.value, str) and written.value:
         return DataSpec(written.value, task=task, where=written.where)
@@ -183,13 +183,13 @@ def _dataset(written: Written, task: str | None, problems: list[Problem]) -> Dat
     )
 
 
-def _names(written: Written, problems: list[Problem]) -> tuple[str, ...]:
+def _names(written: YamlNode, problems: list[Problem]) -> tuple[str, ...]:
     wrong = [item for item in written.items() if not isinstance(item.value, str)]
     problems += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
     return tuple(item.value for item in written.items() if isinstance(item.value, str))
 
 
-def _task(parts: dict[str, Written], problems: list[Problem]) -> str | None:
+def _task(parts: dict[str, YamlNode], problems: list[Problem]) -> str | None:
     if "task" not in parts:
         return None
     try:
@@ -199,7 +199,7 @@ def _task(parts: dict[str, Written], problems: list[Problem]) -> str | None:
         return None
 
 
-def _protocols(parts: dict[str, Written], problems: list[Problem]) -> list[ProtocolSpec | None]:
+def _protocols(parts: dict[str, YamlNode], problems: list[Problem]) -> list[ProtocolSpec | None]:
     """What is asked for; in place of what cannot be read one that splits anything, so that no more is wrong."""
     if "protocol" not in parts:
         return []
@@ -208,8 +208,8 @@ def _protocols(parts: dict[str, Written], problems: list[Problem]) -> list[Proto
     return [protocol_of(one, problems) or FEW_ROWS for one in several]
 
 
-def _metrics(parts: dict[str, Written], problems: list[Problem]) -> dict[str, Written]:
-    named: dict[str, Written] = {}
+def _metrics(parts: dict[str, YamlNode], problems: list[Problem]) -> dict[str, YamlNode]:
+    named: dict[str, YamlNode] = {}
     for item in parts["metrics"].items() if "metrics" in parts else ():
         if not isinstance(item.value, str):
             problems.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))

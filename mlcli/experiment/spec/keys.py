@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mlcli.core.located_values import Keys
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.values import Value
-from mlcli.core.written import Keys
 from mlcli.experiment.spec.cells import AVERAGES
 
 ELSEWHERE = {

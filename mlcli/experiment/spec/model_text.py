@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError, raise_all
+from mlcli.core.located_values import YamlNode
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, by_name, parameter_at, problems_with
 from mlcli.core.plugins import IMPORT_PATH, allow_imports, import_paths_in
 from mlcli.core.registry import STEPS
-from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.entries import models_of, protocol_of
 from mlcli.experiment.spec.shorthands import Settings, with_decision_rule
@@ -27,7 +27,7 @@ def models_from_text(
     silence. ``decide`` is for every model, and ``tune`` for those that leave settings of theirs out.
     """
     problems: list[Problem] = []
-    entries = [Written.typed(text, "-m") for text in texts]
+    entries = [YamlNode.typed(text, "-m") for text in texts]
     allow_imports(import_paths_in([entry.value for entry in entries]))
     allow_imports(path.group() for text in params for path in IMPORT_PATH.finditer(text))
     models = models_of(entries, problems, tune=tune)
@@ -38,7 +38,7 @@ def models_from_text(
     if decide is not None:
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
-        rule = Written.typed(decide, "--decide")
+        rule = YamlNode.typed(decide, "--decide")
         changed = tuple(one for model in changed for one in with_decision_rule(model, rule, problems))
     raise_all(UsageError, problems)
     return changed
@@ -63,7 +63,7 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     if not text.lstrip().startswith("{"):
         return ProtocolSpec(text, params)
     problems: list[Problem] = []
-    spec = protocol_of(Written.typed(text, "--protocol"), problems)
+    spec = protocol_of(YamlNode.typed(text, "--protocol"), problems)
     raise_all(UsageError, problems)
     assert spec is not None
     twice = sorted(params.keys() & spec.params.keys())

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, overload
 from mlcli.core.abilities import Staged
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
-from mlcli.core.insertion import after, missing_steps
 from mlcli.core.issues import Issue
 from mlcli.core.names import nearest
 from mlcli.core.nested import can_do
 from mlcli.core.params import build, settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS
+from mlcli.core.required_steps import after, missing_steps
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import (
     AS_SAVED,

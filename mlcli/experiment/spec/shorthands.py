@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from mlcli.core.errors import Problem, UsageError
+from mlcli.core.located_values import YamlNode
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, by_name, parameters, problems_with
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
-from mlcli.core.written import Written
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.metrics.costs import COST, EXAMPLE, Costs, cost_name, problems_with_costs
@@ -152,7 +152,7 @@ def tuned_by_metric(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
     return replace(spec, params={**spec.params, "metric": metric})
 
 
-def with_decision_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> list[ModelSpec]:
+def with_decision_rule(model: ModelSpec, rule: YamlNode, problems: list[Problem]) -> list[ModelSpec]:
     """A model behind a decision rule, as ``decide`` says; nothing where that is not legal.
 
     A detector has rules of its own, in its parameter of that name.
@@ -176,7 +176,7 @@ def with_decision_rule(model: ModelSpec, rule: Written, problems: list[Problem])
     return []
 
 
-def _by_own_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> list[ModelSpec]:
+def _by_own_rule(model: ModelSpec, rule: YamlNode, problems: list[Problem]) -> list[ModelSpec]:
     if "decide" in model.params:
         problems.append(
             rule.problem(f"{model.name}: 'decide' is among its params already", "leave out one of them")
@@ -188,7 +188,7 @@ def _by_own_rule(model: ModelSpec, rule: Written, problems: list[Problem]) -> li
     return [] if wrong else [replace(model, params=params)]
 
 
-def costs_of(written: Written, problems: list[Problem]) -> Costs | None:
+def costs_of(written: YamlNode, problems: list[Problem]) -> Costs | None:
     """The costs of an experiment."""
     wrong = list(problems_with_costs(written.bare))
     problems += [written.problem(problem, EXAMPLE) for problem in wrong]
@@ -201,7 +201,7 @@ def costs_from_text(text: str) -> Costs:
 
     problems: list[Problem] = []
     document = parse(text, "--cost", UsageError)
-    costs = costs_of(Written(document.value, document), problems)
+    costs = costs_of(YamlNode(document.value, document), problems)
     if costs is None:
         raise UsageError(*problems)
     return costs
@@ -237,6 +237,6 @@ def _rule_of(asked: Mapping[str, Any]) -> str:
     return FAIR_RULE if asked.get("by") in CRITERIA else RULE
 
 
-def _place(rule: Written, *keys: str | int) -> str:
+def _place(rule: YamlNode, *keys: str | int) -> str:
     """Where the value of a parameter stands: what ``decide`` does not name stands with it."""
     return rule.place(*keys) if keys and isinstance(rule.value, Mapping) and keys[0] in rule.value else rule.where

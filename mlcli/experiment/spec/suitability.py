@@ -10,9 +10,9 @@ import numpy as np
 from mlcli.core.abilities import EstimatesFitTime, Staged, bytes_per_pair, methods_with
 from mlcli.core.aliases import METHODS_OF_KINDS
 from mlcli.core.errors import UsageError
-from mlcli.core.insertion import encoded_width
 from mlcli.core.quantities import size
 from mlcli.core.registry import MODELS
+from mlcli.core.required_steps import encoded_width
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number

@@ -29,7 +29,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -86,9 +86,9 @@ class Collective(Detector):
         warn_of_gaps(data, self.id)
         if len(data) <= self.window:
             raise FitError(f"collective needs more training rows than its window has, {self.window}")
-        table = joined([self._windows(data.table.take(rows)) for rows in data.stretches()])
+        table = joined([self._windows(data.table.take(rows)) for rows in data.sequence_windows()])
         first = data.unlabelled().take(slice(0, len(table)))
-        self.base_ = fitted(behind_steps(self.base, table.columns), first.with_table(table), rng.spawn(1)[0])
+        self.base_ = fitted(with_steps(self.base, table.columns), first.with_table(table), rng.spawn(1)[0])
 
     def _windows(self, table: Table) -> Table:
         """A row for each window."""

@@ -28,7 +28,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
@@ -75,7 +75,7 @@ class Contextual(Detector):
         self.context_, self.behaviour_ = X[:, of_context], X[:, ~of_context]
         self.spread_ = self.behaviour_.std(axis=0)
         table = self._differences(data.table)
-        self.base_ = fitted(behind_steps(self.base, table.columns, []), data.with_table(table), rng)
+        self.base_ = fitted(with_steps(self.base, table.columns, []), data.with_table(table), rng)
 
     def _of_context(self, columns: tuple[Column, ...]) -> Flags:
         """Which columns are context; a name that is none is refused."""

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
@@ -110,9 +110,9 @@ class PredictionError(Detector):
         """Predict each column out of fold, measure the errors, and fit the models again to all rows."""
         if self.window:
             warn_of_gaps(data, self.id)
-        stretches = data.stretches() if self.window else [order_of_content(data)]
-        seen = joined([self._seen(data.table.take(rows)) for rows in stretches])
-        data = data.take(np.concatenate(stretches))
+        windows = data.sequence_windows() if self.window else [order_of_content(data)]
+        seen = joined([self._seen(data.table.take(rows)) for rows in windows])
+        data = data.take(np.concatenate(windows))
         if len(data) < 3:
             raise FitError("prediction-error needs at least three training rows")
         self.predicted_ = tuple(column.name for column in self._predicted(data.table))
@@ -173,7 +173,7 @@ class PredictionError(Detector):
         return seen.select(column.name for column in seen.columns if column.name != name)
 
     def _base(self, rows: SupervisedRows) -> Model:
-        return behind_steps(self.base, rows.table.columns)
+        return with_steps(self.base, rows.table.columns)
 
     def _held_out(self, rows: SupervisedRows, folds: Any, rng: np.random.Generator) -> Array:
         """The errors of each row by models that have not seen it."""
@@ -203,7 +203,7 @@ class PredictionError(Detector):
         y = np.zeros(len(scores), np.int32)
         y[np.argsort(-scores, kind="stable")[:count]] = 1
         rows = LabelledRows(table=seen, rows=data.rows, target="error", y=y, classes=MARKS)
-        return fitted(behind_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
+        return fitted(with_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
 
     def errors(self, table: Table) -> Array:
         """The error of each column that is predicted."""

@@ -29,7 +29,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -78,7 +78,7 @@ class RandomDistance(Detector):
         X = data.table.numbers
         if len(X) < 2 or not X.shape[1]:
             raise FitError("random-distance needs two rows and a column")
-        base: Any = fitted(behind_steps(self.base, self.columns_), data, rng.spawn(1)[0])
+        base: Any = fitted(with_steps(self.base, self.columns_), data, rng.spawn(1)[0])
         suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
         if suspected.all():
             raise FitError("random-distance finds no suspects: to its base all rows are equally odd")

@@ -25,7 +25,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
@@ -68,7 +68,7 @@ class ScoreRanking(LabelledDetector, Detector):
             groups=np.zeros(len(y), np.int32),
             names=("all rows",),
         )
-        self.base_ = fitted(behind_steps(self.base, seen.columns), grouped, rng.spawn(1)[0])
+        self.base_ = fitted(with_steps(self.base, seen.columns), grouped, rng.spawn(1)[0])
         self.learn_limit(self.score_rows(rows.table), y)
 
     def _seen(self, table: Table) -> Table:

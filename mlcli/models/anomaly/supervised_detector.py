@@ -31,7 +31,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -183,7 +183,7 @@ class SupervisedDetector(LabelledDetector, Detector):
         known = int((data.labels == 1).sum())
         self.counts_ = np.array([(y == 0).sum(), known, y.sum() - known])
         labelled = LabelledRows(**plain_fields(rows), y=y, classes=CLASSES)
-        base = behind_steps(self.base, self.columns_)
+        base = with_steps(self.base, self.columns_)
         folds = inner_folds(labelled, self.folds, rng)
         said = np.zeros((len(y), 2))
         for fold in np.unique(folds):

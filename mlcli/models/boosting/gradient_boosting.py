@@ -33,7 +33,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps, described_as
+from mlcli.core.configuration import described_as, with_steps
 from mlcli.core.findings import Curve, Explanation
 from mlcli.core.findings import Table as Figures
 from mlcli.core.model import Model
@@ -102,7 +102,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
         if self.base is None:
             return super()._steps(train, loss, rng)
-        base = behind_steps(self.base, self.columns_)
+        base = with_steps(self.base, self.columns_)
 
         def weak_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
             """For every output one that goes as far as by itself helps most, and of that a part."""
@@ -159,7 +159,7 @@ class GradientBoosting(Boosted, Classifier, Regressor):
     def check_learned(self) -> None:
         """As for trees, or as many models for each output, all of them what was asked for."""
         super().check_learned()
-        asked = None if self.base is None else described_as(behind_steps(self.base, self.columns_))
+        asked = None if self.base is None else described_as(with_steps(self.base, self.columns_))
         if any(described_as(model) != asked for model in self.models_):
             raise ValueError("a base that is not the one asked for")
         if len(self.models_) % len(self.start_) or not np.isfinite(self.multipliers_).all():

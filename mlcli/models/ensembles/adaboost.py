@@ -31,7 +31,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer, Staged
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -85,7 +85,7 @@ class AdaBoost(Classifier, RowExplainer, Staged):
         data = in_content_order(data)
         given = data.weights / data.weights.sum()
         weights, scores = given, np.zeros(data.outputs.shape)
-        base = behind_steps(self.base, self.columns_)
+        base = with_steps(self.base, self.columns_)
         rounds: list[tuple[Model, float, float, float]] = []
         for own in rng.spawn(self.rounds):
             member = fitted(base, self._minding(data, weights, own), own)
@@ -148,7 +148,7 @@ class AdaBoost(Classifier, RowExplainer, Staged):
         """A weight above 0 for each member, and members that are what was asked for."""
         if not self.models_ or not (np.isfinite(self.alphas_) & (self.alphas_ > 0)).all():
             raise ValueError("votes that are worth nothing")
-        check_members(self.models_, behind_steps(self.base, self.columns_), self)
+        check_members(self.models_, with_steps(self.base, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """Errors by round, with the bound where there is one, and how the fit ended."""

@@ -30,7 +30,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer, Staged
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import TASK, learned, param
@@ -94,7 +94,7 @@ class Bagging(Classifier, Regressor, RowExplainer, Staged):
         self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)
 
     def _behind_steps(self) -> Model:
-        return behind_steps(self.base, self.columns_)
+        return with_steps(self.base, self.columns_)
 
     def _drawn(self, rng: np.random.Generator) -> Sequence[str]:
         """The columns of one model."""

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param, models_param, noun_of
 from mlcli.core.params import TASK, learned, models_inside, param
@@ -86,12 +86,12 @@ class Stacking(Classifier, Regressor, RowExplainer):
         """Answer every row by models that have not seen it, learn from that, and fit the models again to all."""
         data = in_content_order(data)
         folds = inner_folds(data, self.folds, rng)
-        models = [behind_steps(model, self.columns_) for model in self.models]
+        models = [with_steps(model, self.columns_) for model in self.models]
         own = rng.spawn(len(models))
         self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
         base_outputs = [outputs_held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
         table = self._joined(base_outputs if folds.any() else self._base_outputs(data.table), data.table)
-        self.meta_ = fitted(behind_steps(self._meta(data), table.columns), data.with_table(table), rng)
+        self.meta_ = fitted(with_steps(self._meta(data), table.columns), data.with_table(table), rng)
 
     def _meta(self, data: SupervisedRows) -> Model:
         """The meta model that was asked for, or that of the kind of task."""
@@ -131,7 +131,7 @@ class Stacking(Classifier, Regressor, RowExplainer):
     def check_learned(self) -> None:
         """The models that were asked for."""
         for member, asked in zip(self.models_, self.models, strict=True):
-            check_members([member], behind_steps(asked, self.columns_), self)
+            check_members([member], with_steps(asked, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """The models, then what the meta model has learned of their answers."""

@@ -29,7 +29,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import TASK, learned, models_inside, param
@@ -110,7 +110,7 @@ class Voting(Classifier, Regressor, RowExplainer):
         return tuple(fitted(model, data, one) for model, one in zip(self._behind_steps(), own, strict=True))
 
     def _behind_steps(self) -> list[Model]:
-        return [behind_steps(model, self.columns_) for model in self.models]
+        return [with_steps(model, self.columns_) for model in self.models]
 
     def _learned_weights(self, data: SupervisedRows, share: float, rng: np.random.Generator) -> Array:
         """What each model is worth on rows that it has not learned from."""

@@ -76,7 +76,7 @@ CRITERIA = {"gini": (0, True), "entropy": (1, True), "misclassification": (2, Tr
 """What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
 ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
 """How a tree is grown, with a criterion of its own."""
-STEADY_LEAF = 10
+STABLE_LEAF = 10
 """Leaves of so many rows change little with a few others."""
 
 
@@ -178,7 +178,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
     def unstable(self) -> bool:
         """Where nothing holds it back."""
         pruned = self.prune != "none" and (self.prune != "auto" or self.algorithm == "c45")
-        return not pruned and self.max_depth is None and self.min_leaf < STEADY_LEAF
+        return not pruned and self.max_depth is None and self.min_leaf < STABLE_LEAF
 
     @property
     def accepts(self) -> Accepts:

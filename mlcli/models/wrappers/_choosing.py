@@ -18,7 +18,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, learned, models_inside, param
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, explain_row
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import Strata
+from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
@@ -89,10 +89,10 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
             text = f"{len(data)} training rows cannot be split again to choose by: the first choice is taken"
             warnings.warn(text, MlcliWarning, stacklevel=4)
             return None
-        raise_all(DataError, refuse_too_few(protocol, data.strata()))
+        raise_all(DataError, refuse_too_few(protocol, data.split_info()))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a rare class is said of the outer splits already
-            splits = protocol.splits(data.strata(), rng)
+            splits = protocol.splits(data.split_info(), rng)
         return Examination(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
     def keep(
@@ -233,7 +233,7 @@ def inner_protocol(written: Written, data: Any) -> Protocol | None:
 
     None where there are too few rows, or groups, to choose by.
     """
-    protocol, strata = given_protocol(written), data.strata()
+    protocol, strata = given_protocol(written), data.split_info()
     if protocol is None:
         return _usual(strata)
     if isinstance(protocol, ForwardChaining) and (isinstance(written, str) or "folds" not in (written or {})):
@@ -245,7 +245,7 @@ def inner_protocol(written: Written, data: Any) -> Protocol | None:
     return protocol
 
 
-def _usual(strata: Strata) -> Protocol | None:
+def _usual(strata: SplitInfo) -> Protocol | None:
     if strata.order is not None and not np.isnan(strata.order).any():
         protocol = _forward({}, strata)
         if protocol is not None:
@@ -255,7 +255,7 @@ def _usual(strata: Strata) -> Protocol | None:
     return _made(use, units) if units > 1 else None
 
 
-def _forward(params: Mapping[str, Any], strata: Strata) -> Protocol | None:
+def _forward(params: Mapping[str, Any], strata: SplitInfo) -> Protocol | None:
     """As many blocks of time as there can be, up to the usual number; none where rows are too few for two."""
     for folds in range(FOLDS, 0, -1):
         protocol = ForwardChaining(folds=folds, **params)
@@ -269,7 +269,7 @@ def _made(use: str, most: int) -> Protocol:
     return protocol
 
 
-def refuse_too_few(protocol: Protocol, strata: Strata) -> list[Problem]:
+def refuse_too_few(protocol: Protocol, strata: SplitInfo) -> list[Problem]:
     """What keeps training rows from being split once more, in words that say so."""
     what = "the training rows cannot be split again to choose by"
     return [Problem(f"{what}: {one.what}", hint=one.hint) for one in protocol.problems_with_rows(strata)]

@@ -30,7 +30,7 @@ import numpy as np
 
 from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.findings import Curve, Explanation, Lines, Table
 from mlcli.core.model import Model
@@ -106,7 +106,7 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
         """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""
         data = in_content_order(data)
         self._check_classes()
-        base, (own, inner, dealing) = behind_steps(self.base, self.columns_), rng.spawn(3)
+        base, (own, inner, dealing) = with_steps(self.base, self.columns_), rng.spawn(3)
         self.model_ = fitted(base, data, own)
         self.threshold_, self.goal_ = np.nan if self._by_expected_cost() else HALF, np.empty((0, 2))
         if self.threshold is not None:
@@ -176,7 +176,7 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
 
     def check_learned(self) -> None:
         """The base that was asked for."""
-        check_members((self.model_,), behind_steps(self.base, self.columns_), self)
+        check_members((self.model_,), with_steps(self.base, self.columns_), self)
 
     def adjustable_parameters(self, table: Rows) -> float | None:
         """Those of the base."""

@@ -36,7 +36,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -92,7 +92,7 @@ class ExponentiatedGradient(Classifier):
         groups = sensitive_groups((data.context, data.table), self.by, len(data))
         *rounds, lots = rng.spawn(self.rounds + 1)
         self.labels_, self.seed_ = groups.labels, int(lots.integers(2**31))
-        events, weights, base = self._events(data), data.weights, behind_steps(self.base, self.columns_)
+        events, weights, base = self._events(data), data.weights, with_steps(self.base, self.columns_)
         models, wrong, broken = list[Model](), list[float](), list[Array]()
         path = np.zeros((2, len(events), len(groups.labels)))
         mixture = ClassifierMixture(np.ones(1), path[0].ravel())
@@ -159,7 +159,7 @@ class ExponentiatedGradient(Classifier):
 
     def check_learned(self) -> None:
         """Bases that were asked for, with a share each."""
-        check_members(self.models_, behind_steps(self.base, self.columns_), self)
+        check_members(self.models_, with_steps(self.base, self.columns_), self)
         if len(self.shares_) != len(self.models_) or not np.isclose(self.shares_.sum(), 1):
             raise ValueError("shares that do not fit the classifiers")
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from mlcli.core.abilities import CountsParameters
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.findings import Table as Finding
@@ -215,7 +215,7 @@ class FairThresholds(Classifier, CountsParameters):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""
         data = in_content_order(data)
-        base, (own, inner, dealing, lots) = behind_steps(self.base, self.columns_), rng.spawn(4)
+        base, (own, inner, dealing, lots) = with_steps(self.base, self.columns_), rng.spawn(4)
         self.model_ = fitted(base, data, own)
         groups = sensitive_groups((data.table,), self.groups, len(data))
         self._refuse_changed(groups, data)
@@ -328,7 +328,7 @@ class FairThresholds(Classifier, CountsParameters):
 
     def check_learned(self) -> None:
         """The base that was asked for, and groups by columns that are there."""
-        check_members((self.model_,), behind_steps(self.base, self.columns_), self)
+        check_members((self.model_,), with_steps(self.base, self.columns_), self)
         if self.lots_.shape != (len(self.labels_) * self.lots, len(NO_LOTS)) or not np.isfinite(self.lots_).all():
             raise ValueError("lots that do not fit the groups")
         if not set(self.by_columns_) <= {column.name for column in self.columns_ if column.groups}:

@@ -25,7 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Entry
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
@@ -75,7 +75,7 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
             if isinstance(final, Tuned) and final is model and final.search != "halving":
                 yield from (replace(one, name=name) for one in final.fresh().candidates_for(data, own))
             else:
-                yield Candidate({}, behind_steps(model, self.columns_), name)
+                yield Candidate({}, with_steps(model, self.columns_), name)
 
     def _names(self) -> list[str]:
         """The id of each model, of one that is tuned that of its base; with what tells it from its namesakes."""

@@ -34,7 +34,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import ExplainsTask, Generative, stage_name
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -143,7 +143,7 @@ class Tuned(
 
     def _candidate(self, values: Values) -> Candidate:
         model = with_values(self.base, values) if values else self.base
-        return Candidate(values, behind_steps(model, self.columns_))
+        return Candidate(values, with_steps(model, self.columns_))
 
     def _candidates_of(self, every: Sequence[Values]) -> tuple[list[Candidate], list[InnerScore]]:
         """The candidates, and those whose values do not go together."""
@@ -157,7 +157,7 @@ class Tuned(
 
     def _settled(self, space: SearchSpace, data: SupervisedRows) -> SearchSpace:
         """The space with the ranges that only rows tell, which a model sees behind its steps."""
-        model = behind_steps(self.base, self.columns_).fresh()
+        model = with_steps(self.base, self.columns_).fresh()
         with_rows = any(one.by_rows for one in space.dimensions)
         prepared = fit_steps(model, data, np.random.default_rng(0)) if with_rows else data
         return space.settled(model, prepared)

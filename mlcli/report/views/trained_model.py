@@ -32,7 +32,7 @@ from mlcli.report.views.plan import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
 from mlcli.report.views.results_as_json import cell_as_json, plain
 from mlcli.tasks.sequence_labelling import in_order
-from mlcli.tasks.stretches import numbered_by_appearance
+from mlcli.tasks.sequence_windows import numbered_by_appearance
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.configuration import behind_steps
+from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
@@ -31,7 +31,7 @@ class Council(Classifier):
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit each of them."""
-        ready = [behind_steps(model, self.columns_) for model in self.models]
+        ready = [with_steps(model, self.columns_) for model in self.models]
         self.models_ = tuple(fitted(one, data, own) for one, own in zip(ready, rng.spawn(len(ready)), strict=True))
 
     def predict_proba(self, table: Table) -> Array:

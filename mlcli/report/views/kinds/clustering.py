@@ -11,10 +11,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.findings import Bars
-from mlcli.core.insertion import missing_steps
 from mlcli.core.names import counted
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Codes, Flags
 from mlcli.engines.ensemble import outputs

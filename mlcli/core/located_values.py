@@ -23,7 +23,7 @@ NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Written:
+class YamlNode:
     """A value with its place in a document; one typed in a shell has no place."""
 
     value: Any
@@ -54,16 +54,16 @@ class Written:
         """The value as messages quote it."""
         return quoted(self.value)
 
-    def at(self, key: str | int) -> Written:
+    def at(self, key: str | int) -> YamlNode:
         """The value of a key or list item, None where there is none."""
         value = self.value.get(key) if isinstance(self.value, dict) else self.value[key]
         return replace(self, value=value, keys=(*self.keys, key))
 
-    def items(self) -> list[Written]:
+    def items(self) -> list[YamlNode]:
         """Each item of a list."""
         return [self.at(index) for index in range(len(self.value))]
 
-    def named(self) -> dict[str, Written]:
+    def named(self) -> dict[str, YamlNode]:
         """Each value of a mapping by its key, those that begin with "x-" left out."""
         return {key: self.at(key) for key in self.value if not key.startswith(IGNORED)}
 
@@ -93,7 +93,7 @@ def _bare(value: Any) -> Any:
     return [_bare(part) for part in value] if isinstance(value, list) else value
 
 
-def until_too_many_problems(items: Sequence[Written], problems: list[Problem]) -> Iterator[Written]:
+def until_too_many_problems(items: Sequence[YamlNode], problems: list[Problem]) -> Iterator[YamlNode]:
     """The items of a list, until so much is wrong with them that nobody reads on."""
     before = len(problems)
     for place, item in enumerate(items):
@@ -105,11 +105,11 @@ def until_too_many_problems(items: Sequence[Written], problems: list[Problem]) -
 
 def legal_parts(
     keys: Keys,
-    written: Written,
+    written: YamlNode,
     problems: list[Problem],
     required: Sequence[str] = (),
     elsewhere: Mapping[str, str] = NOWHERE,
-) -> dict[str, Written]:
+) -> dict[str, YamlNode]:
     """The parts of a mapping that are as its keys say; what is wrong with the others is added to ``problems``.
 
     ``elsewhere`` says of keys that it does not have where such a thing stands.
@@ -136,7 +136,7 @@ def indented_below(mapping: Mapping[str, Any]) -> dict[str, str]:
     return hints
 
 
-def _problem_with(keys: Keys, key: str, part: Written, elsewhere: Mapping[str, str]) -> Problem:
+def _problem_with(keys: Keys, key: str, part: YamlNode, elsewhere: Mapping[str, str]) -> Problem:
     if key not in keys:
         right = elsewhere.get(key, "").replace("KEY", key).replace("VALUE", str(part.value))
         return part.problem(f"there is no key '{key}' here", right or did_you_mean(key, keys, "keys"))

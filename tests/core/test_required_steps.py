@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.insertion import missing_steps
+from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.prepare.impute import Impute

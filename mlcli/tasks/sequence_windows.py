@@ -20,7 +20,7 @@ SHORTEST = 4
 """Rows of a piece, on average."""
 
 
-def stretches(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
+def sequence_windows(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
     """The rows of each sequence in their order; without an order as they stand, without sequences all together.
 
     Rows at the same place stay as they stand; a row without a place is refused.
