@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mlcli.core.threads import pin_blas_from_the_start
-from tests.families import About, belonging_of, shared_out
+from tests.support.families import About, belonging_of, shared_out
 
 pin_blas_from_the_start()
 # What a shell runs in the background ignores Ctrl-C, and so would the commands that tests send it to.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 CONSTANT = """
 import numpy as np

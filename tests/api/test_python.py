@@ -23,8 +23,8 @@ from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.data.source import source_of_frame
 from mlcli.sklearn import BaggingClassifier, DecisionTreeClassifier
-from tests.cli.shell import document, typed
 from tests.cli.test_start import HEAVY
+from tests.support.shell import document, typed
 
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.MlcliWarning")
 

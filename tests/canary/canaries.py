@@ -26,7 +26,7 @@ from mlcli.experiment.spec.cells import ModelSpec
 from mlcli.experiment.store.keys import CORE_REVISION, revisions_of
 from mlcli.tasks.table import kinds_of
 from tests.contract.subjects import configurations
-from tests.samples import rows_of, taken
+from tests.support.samples import rows_of, taken
 
 Canary = Mapping[str, Any]
 """A declared revision, and digests of the answers by configuration."""

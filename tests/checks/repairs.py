@@ -26,7 +26,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.model_text import protocol_from_text
 from mlcli.experiment.spec.plan import plan
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 WITH_PROTOCOL = {"time-ignored": "forward-chaining", "given-parts": "given"}
 """The protocol that a repair names beside the role of a column."""

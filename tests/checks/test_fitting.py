@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 CODES = {"overfitting", "underfitting", "more-rows-help"}
 

@@ -14,7 +14,7 @@ from mlcli.core.findings import Table
 from mlcli.core.schema import Column
 from mlcli.data.load import load
 from tests.checks.faults import csv_of, sound
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 def with_gaps(folder: Path, empty: np.ndarray) -> Path:

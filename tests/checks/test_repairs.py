@@ -21,7 +21,7 @@ from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from tests.checks.faults import FAULTS, Fault, csv_of, sound, written
 from tests.checks.repairs import apply_all, apply_to_shipped, assert_options_work, with_repair, write_sidecar, yaml
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @pytest.mark.parametrize("name", ["labor", "glass"])

@@ -15,7 +15,7 @@ import mlcli
 from mlcli.core.plugins import ALLOWED_IMPORTS, VARIABLE
 from mlcli.engines.imported import _imported_class
 from tests.cli.crafted import INTRUDER, changed_model, model_node
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 CLASS = "intruder.Intruder"
 EXPERIMENT = (

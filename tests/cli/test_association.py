@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.baskets import NAMES, drawn
-from tests.cli.shell import document, typed
+from tests.support.baskets import NAMES, drawn
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

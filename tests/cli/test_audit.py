@@ -11,7 +11,7 @@ from mlcli.checks.table import OF_DATA
 from mlcli.core.errors import ExitCode
 from mlcli.core.issues import code_of
 from tests.checks.faults import FAULTS, csv_of, sound
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

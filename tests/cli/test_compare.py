@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.cli.shell import document, typed
 from tests.metrics.demsar import AREAS, MODELS
+from tests.support.shell import document, typed
 
 SPEC = """\
 name: small

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import in_shell, typed
+from tests.support.shell import in_shell, typed
 
 COLUMNS = ("a\x1b[31m", "b\x01", "=id", "class")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def test_a_learning_curve_has_bands_and_training_scores() -> None:

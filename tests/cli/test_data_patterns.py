@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mlcli.data.load import load
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SPEC = "models: [lda]\nprotocol: {folds: 3}\nmetrics: [accuracy]\n"
 

@@ -9,7 +9,7 @@ import pytest
 
 from mlcli.core.errors import ExperimentError
 from mlcli.experiment.spec.file import check, read_experiment
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 COST = "{malignant: {benign: 20}}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 @pytest.mark.parametrize("words", [("--decide", "top 3"), ("-p", "decide={top: 3}"), ("-p", "decide=top: 3")])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SEEN = "data: [small.csv, large.csv]\nmodels: [one-r]\nprotocol: {folds: 2}\n"
 ASKED = "data: [larger.csv, small.csv]\nmodels: [one-r, knn]\nprotocol: {folds: 4}\nbudget: 30s\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mlcli.tasks.table import kind_named
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 WEKA = {"zero-r": 33.3333, "naive-bayes": 96.0, "decision-tree": 96.0, "knn": 95.3333}
 """WEKA 3.6.14 on iris, stratified 10 folds, seed 1: measured_reference of the dataset's description. Other folds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.tasks.table import BY_NAME
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SHOWN = {
     "classification": ("weather_nominal", "naive-bayes"),

@@ -15,7 +15,7 @@ import typer
 from mlcli.cli._boundary import reported
 from mlcli.cli._progress import Progress, WorkTooLong
 from mlcli.core.errors import DataError, MlcliWarning, Problem, UsageError
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 CSV = "a,b,y\n1,2,yes\n2,1,no\n3,5,yes\n4,0,no\n5,9,yes\n6,1,no\n"
 

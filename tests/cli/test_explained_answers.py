@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 WORDS = ("outlook=sunny", "temperature=hot", "humidity=high", "windy=TRUE")
 DAY = "outlook,temperature,humidity,windy\nsunny,hot,high,TRUE\n"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.metrics.fairness import individual_fairness
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import document, typed
 from tests.data.test_join import CUSTOMERS, ORDERS
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

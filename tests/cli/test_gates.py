@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 HEAD = "data: [iris]\nmodels: [lda, one-r]\nprotocol: {folds: 5}\nmetrics: [accuracy]\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 HEAD = "data: [iris]\nmodels: [zero-r]\n"
 ALIASED = "x: &a {" + ", ".join(f"k{i}: {i}" for i in range(900)) + "}\ny: [" + ", ".join(["*a"] * 99) + "]\n"

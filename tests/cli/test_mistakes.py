@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 MISTAKES = Path(__file__).with_name("mistakes.txt").read_text(encoding="utf-8")
 

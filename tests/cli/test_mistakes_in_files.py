@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import typed
 from tests.cli.test_mistakes import rows_of
+from tests.support.shell import typed
 
 TABLE = """
 explain w.mlcli outlook=sunny temprature=cool humidity=high windy=TRUE

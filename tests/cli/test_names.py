@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 @pytest.mark.parametrize(

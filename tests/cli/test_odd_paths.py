@@ -13,7 +13,7 @@ import pytest
 import mlcli
 from mlcli.cli import _boundary
 from mlcli.data.shipped import shipped_paths
-from tests.cli.shell import in_shell, typed
+from tests.support.shell import in_shell, typed
 
 NAME = os.fsdecode(b"caf\xe9")
 """In Latin-1 it is a word; in UTF-8 it is nothing."""

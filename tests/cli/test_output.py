@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.cli._verbs import VERBS, verbs_with
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 ROWS = "a,b,y\n" + "".join(f"{place},{place % 5},{'yes' if place % 3 else 'no'}\n" for place in range(30))
 

@@ -10,7 +10,7 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 from mlcli.data.shipped import shipped_paths
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 def test_packed_and_parquet_files_stand_for_csv_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

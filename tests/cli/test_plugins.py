@@ -24,7 +24,7 @@ from mlcli.core.registry import MODELS
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.store.keys import revisions_of
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 FILE = "nearest_mean.py"
 

@@ -20,8 +20,8 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import memory_remarks
 from mlcli.tasks.table import kinds_of
-from tests.cli.shell import typed
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
+from tests.support.shell import typed
 
 ROWS = 1000
 NUMBERS = {name: np.random.default_rng(1).normal(size=ROWS).tolist() for name in "abc"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 WET = "{wet: [rain, sprinkler], sprinkler: [cloudy], rain: [cloudy]}"
 ROWS = ["yes,no,yes,yes", "no,yes,no,yes", "no,no,no,no", "yes,yes,no,no"]

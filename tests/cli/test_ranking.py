@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

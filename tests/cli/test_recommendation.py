@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.shell import document, typed
-from tests.ratings import drawn
+from tests.support.ratings import drawn
+from tests.support.shell import document, typed
 
 SIDECAR = "target: stars\nroles: {user: [viewer], item: [film]}\n"
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mlcli.cli._verbs import app
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 OUTSIDE = re.compile(r"<script|src=|href=\"(?!#|data:)|@import|url\((?!#)")
 """What would need a script or a network."""

@@ -16,7 +16,7 @@ from mlcli.core.plugins import VARIABLE
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.store.codec import checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import document, in_shell, typed
+from tests.support.shell import document, in_shell, typed
 
 STORE = "../kept/runs.db"
 ROWS = "".join(

@@ -12,7 +12,7 @@ import pytest
 
 from mlcli.core.processes import name_of
 from mlcli.experiment.store.store import Store
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SPEC = """\
 data: [flowers.csv, {path: flowers.csv, target: x}]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.experiment.saved.model_file import load_model, save_model
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 ROWS = [f"{place / 7:.3f},{place % 5},{'high' if place % 40 > 20 else 'low'}\n" for place in range(80)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SENTENCES = [
     [("D", "the"), ("N", "dog"), ("V", "saw"), ("D", "a"), ("N", "cat")],

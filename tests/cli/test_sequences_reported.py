@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 TAGS = {"O": ("O", "B-NP"), "B-NP": ("I-NP", "O", "B-NP"), "I-NP": ("I-NP", "O")}
 WORDS = {"O": ("the", "of", "runs"), "B-NP": ("dog", "cat", "old"), "I-NP": ("man", "house", "old")}

@@ -15,7 +15,7 @@ from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import SELECTED, TUNED, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 RATINGS = "user,item,stars\n" + "".join(f"u{i % 7},i{i * i % 11},{1 + i % 5}\n" for i in range(60))
 ROLES = "columns: {user: {role: user}, item: {role: item}, stars: {role: target, kind: numeric}}\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.data.profile import bin_edges
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def table(folder: Path, text: str) -> str:

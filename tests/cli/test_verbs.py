@@ -11,7 +11,7 @@ import pytest
 
 from mlcli.cli._verbs import VERBS, summary_of
 from mlcli.core.registry import MODELS, STEPS
-from tests.cli.shell import document, in_shell, typed
+from tests.support.shell import document, in_shell, typed
 
 SPEC = """\
 data: [weather_nominal, {path: numbers.csv, target: y}]

@@ -11,7 +11,7 @@ import pytest
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.store.codec import checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SPEC = """\
 data: [flowers.csv, weather_nominal]

@@ -13,7 +13,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.results.differences import differences_of
 from mlcli.results.model_results import group_of, score_result
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SHORT = ("--metric", "accuracy", "--folds", "3", "-j", "1")
 

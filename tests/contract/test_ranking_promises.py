@@ -22,7 +22,7 @@ from mlcli.tasks.ranking import GroupedRows, Ranker
 from mlcli.tasks.table import kind_named
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
-from tests.rankings import drawn
+from tests.support.rankings import drawn
 
 KIND = kind_named("ranking")
 RANKERS = [subject for subject in EVERYONE if subject.kind == KIND.name]

@@ -20,7 +20,7 @@ from mlcli.prepare.impute import Impute
 from mlcli.tasks.recommendation import TOP
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
-from tests.ratings import drawn, halves, ratings
+from tests.support.ratings import drawn, halves, ratings
 
 RECOMMENDERS = [subject for subject in EVERYONE if subject.kind == "recommendation"]
 DEFAULTS = [subject for subject in RECOMMENDERS if not subject.params]

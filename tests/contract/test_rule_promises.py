@@ -18,9 +18,9 @@ from mlcli.core.tables import Table
 from mlcli.metrics.registry import metric_named
 from mlcli.tasks.association import Transactions, baskets_of, items_of
 from mlcli.tasks.table import kind_named
-from tests.baskets import baskets, drawn, halves, schema_of
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
+from tests.support.baskets import baskets, drawn, halves, schema_of
 
 KIND = kind_named("association")
 ASSOCIATORS = [subject for subject in EVERYONE if subject.kind == KIND.name]

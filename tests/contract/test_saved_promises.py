@@ -13,9 +13,9 @@ import pytest
 
 from mlcli.core.registry import MODELS
 from mlcli.tasks.table import BY_NAME, kinds_of
-from tests.cli.shell import typed
 from tests.contract.subjects import ONLY, quick
-from tests.samples import SAMPLES, dataset_of
+from tests.support.samples import SAMPLES, dataset_of
+from tests.support.shell import typed
 
 NEW = slice(1, 60, 3)
 """The rows that are asked about without their target."""

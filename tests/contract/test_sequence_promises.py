@@ -23,7 +23,7 @@ from mlcli.tasks.sequence_labelling import TaggedRows
 from mlcli.tasks.table import kind_named
 from tests.contract.exceptions import owing
 from tests.contract.subjects import EVERYONE, Subject
-from tests.sequences import drawn
+from tests.support.sequences import drawn
 
 KIND = kind_named("sequence-labelling")
 TAGGERS = [subject for subject in EVERYONE if subject.kind == KIND.name]

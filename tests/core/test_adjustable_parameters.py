@@ -15,9 +15,9 @@ from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from tests.cli.shell import document, typed
 from tests.golden.asking import fitted
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
+from tests.support.shell import document, typed
 
 
 def table_of(X: Any) -> Table:

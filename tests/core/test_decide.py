@@ -11,7 +11,7 @@ from mlcli.models.baselines.zero_r import ZeroR
 from mlcli.models.neighbours.knn import NearestNeighbours
 from mlcli.tasks.classification import first_of_the_largest
 from tests.golden.asking import answered
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 

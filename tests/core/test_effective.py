@@ -17,9 +17,9 @@ from mlcli.core.nested import noun_of
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.tasks.table import kinds_of
-from tests.cli.shell import typed
 from tests.contract.subjects import Subject, buildable, parts, said_by
 from tests.contract.toys import REAL
+from tests.support.shell import typed
 
 
 def shell(*words: str) -> str:

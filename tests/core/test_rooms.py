@@ -24,8 +24,8 @@ from mlcli.data.load import load
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
-from tests.cli.shell import document, typed
-from tests.memory import peak_of
+from tests.support.memory import peak_of
+from tests.support.shell import document, typed
 
 
 @pytest.fixture

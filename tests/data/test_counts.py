@@ -8,7 +8,7 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.data.load import load
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def _file(folder: Path, counts: str, role: str = "count") -> Path:

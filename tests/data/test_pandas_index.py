@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mlcli.data.load import load
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from mlcli.checks.audit import issues_of_data
 from mlcli.data.load import load
 from tests.checks.faults import csv_of, sound
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def file_with(folder: Path, name: str, values: list[str]) -> Path:

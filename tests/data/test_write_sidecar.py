@@ -11,7 +11,7 @@ from mlcli.core.strict_yaml import parse
 from mlcli.data.edit_yaml import Entry, with_entries
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 CSV = "name,age,city,y\n" + "".join(
     f"n{row},{20 + row},{'AB'[row % 2]},{'uv'[row % 3 % 2]}\n" for row in range(12)

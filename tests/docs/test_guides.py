@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from docs.commands import steady
-from tests.cli.shell import WIDE, typed
+from tests.support.shell import WIDE, typed
 
 ROOT = Path(__file__).parents[2]
 NAMED = (

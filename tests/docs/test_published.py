@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mlcli.data.shipped import find
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 LEAVE_ONE_OUT = ("--protocol", "leave-one-out", "--metric", "accuracy")
 WINE = {"lda": 0.989, "qda": 0.994}

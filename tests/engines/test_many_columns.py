@@ -11,7 +11,7 @@ from mlcli.engines.neighbours.distances import DISTANCES
 from mlcli.engines.neighbours.points import of_numbers
 from mlcli.engines.neighbours.search import SEARCHES, nearest
 from mlcli.metrics.intervals import ScoreEstimate
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 COLUMNS = 1_100
 

@@ -27,8 +27,8 @@ from mlcli.experiment.store.keys import splits_digest
 from mlcli.protocols._base import Split
 from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_informative
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import typed
 from tests.golden.shipped import in_numbers
+from tests.support.shell import typed
 
 CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)
 

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols.bootstrap import Bootstrap
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @settings(max_examples=60, deadline=None)

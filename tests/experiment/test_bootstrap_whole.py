@@ -7,7 +7,7 @@ import pytest
 
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols.bootstrap_whole import BootstrapWhole
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def test_each_sample_draws_as_many_rows_as_there_are_and_asks_about_all() -> None:

@@ -25,7 +25,7 @@ from mlcli.experiment.store.store import Store
 from mlcli.results.curves import series_of, summaries_of
 from mlcli.results.model_results import score_result
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 BOOSTED = ModelSpec("newton-boosting", {"rounds": 12})
 FOLDS = ProtocolSpec("stratified-k-fold", {"folds": 3})

@@ -16,7 +16,7 @@ from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols._base import Split
 from mlcli.protocols.forward_chaining import ForwardChaining
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 RNG = np.random.default_rng(1)
 pytestmark = pytest.mark.filterwarnings("ignore:no column has the role order")

@@ -16,7 +16,7 @@ from mlcli.core.errors import DataError, MlcliWarning
 from mlcli.core.rows import SplitInfo
 from mlcli.data.load import load
 from mlcli.protocols.given import Given
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 RNG = np.random.default_rng(1)
 

@@ -21,7 +21,7 @@ import pytest
 from mlcli.core.files import replacing, temporary_prefix
 from mlcli.experiment.store.codec import decoded
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import in_shell, typed
+from tests.support.shell import in_shell, typed
 
 COMMANDS = ("runs", "runs show 1", "runs check", "verify 1", "compare 1", "runs gc", "runs export out.db")
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

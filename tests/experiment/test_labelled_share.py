@@ -24,8 +24,8 @@ from mlcli.protocols._base import Split
 from mlcli.protocols.labelled_share import LabelledShare
 from mlcli.results.curves import series_of
 from mlcli.results.model_results import score_result
-from tests.cli.shell import typed
 from tests.experiment import toy
+from tests.support.shell import typed
 
 SHARES = (0.05, 0.1, 0.5, 1.0)
 CLASSES = np.repeat([0, 1, 2], [100, 40, 6]).astype(np.int32)

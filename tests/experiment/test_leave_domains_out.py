@@ -11,7 +11,7 @@ import pytest
 
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols.leave_domains_out import LeaveDomainsOut
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 DOMAIN = np.repeat([0, 1, 2], [40, 30, 11]).astype(np.int32)
 CLASSES = (np.arange(81) % 3).astype(np.int32)

@@ -11,7 +11,7 @@ from sklearn.model_selection import LeavePGroupsOut
 from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols.leave_groups_out import LeaveGroupsOut
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 RNG = np.random.default_rng(1)
 

@@ -16,7 +16,7 @@ import pytest
 
 from mlcli.experiment.saved.model_file import FORMAT_VERSION
 from mlcli.experiment.store.tables import FORMAT, TABLES
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 OLDER = Path(__file__).parent / "older"
 STORE = f"Error: {{}}: it was written by an older mlcli (format 1, this one knows {FORMAT})\n  move it away"

@@ -20,8 +20,8 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.models.neighbours.knn import NearestNeighbours
 from mlcli.prepare.forward_selection import ForwardSelection
 from mlcli.report.views.remarks import steps_of
-from tests.cli.shell import typed
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
+from tests.support.shell import typed
 
 
 def planned(text: str, data: str = "penguins") -> Cell:

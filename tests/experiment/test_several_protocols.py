@@ -13,7 +13,7 @@ from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.pooling import joined
 from mlcli.results.model_results import ModelResult, judged_answers, score_result
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SEVERAL = """\
 data: [iris]

@@ -17,9 +17,9 @@ from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from mlcli.experiment.store.store import Store
-from tests.cli.shell import in_shell
 from tests.experiment import toy
 from tests.experiment.conftest import fits, plugin
+from tests.support.shell import in_shell
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0

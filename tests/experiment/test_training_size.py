@@ -13,7 +13,7 @@ from mlcli.core.errors import DataError, UsageError
 from mlcli.core.params import build
 from mlcli.core.rows import SplitInfo
 from mlcli.protocols.training_size import TrainingSize
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 CLASSES = np.array([0] * 60 + [1] * 30 + [2] * 10, np.int32)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from tests.golden.asking import answered
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 PRIORS = (0.2, 0.3, 0.5)
 

@@ -24,7 +24,7 @@ from mlcli.models.sequences.hmm import (
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
-from tests.sequences import drawn
+from tests.support.sequences import drawn
 
 SEQUENCE = np.repeat(np.arange(3, dtype=np.int32), [5, 4, 7])
 LEVELS = np.array([0, 1, 0, 2, 2, 1, 0, 0, 1, 2, 2, 2, 0, 1, 1, 0], np.int32)

@@ -16,7 +16,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.cluster_profiles import around_centres, silhouettes
 from mlcli.tasks.clustering import ClusterAnswers
-from tests.memory import peak_of
+from tests.support.memory import peak_of
 
 PEERS = {
     "adjusted-rand": peer.adjusted_rand_score,

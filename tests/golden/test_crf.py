@@ -24,7 +24,7 @@ from mlcli.models.sequences.crf import (
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
-from tests.sequences import drawn, tagged
+from tests.support.sequences import drawn, tagged
 
 TEMPLATES = ("word@-1", "word", "word@2", "suffix:1", "shape")
 

@@ -23,7 +23,7 @@ from mlcli.engines.inner_splits import inner_folds
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.wrappers.decision_rule import DecisionRule
 from tests.golden.asking import asked, fitted
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 COSTS = {"1": {"0": 7}, "0": {"1": 2}}
 

@@ -20,7 +20,7 @@ from tests.golden.asking import answered, asked, fitted
 from tests.golden.growing import cuts_at_root, gains_at_root, root_impurity
 from tests.golden.shipped import in_numbers, numeric
 from tests.golden.weather import weather
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 
 def lines_of(model: Any) -> tuple[str, ...]:

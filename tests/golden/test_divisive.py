@@ -10,9 +10,9 @@ import pytest
 
 from mlcli.core.errors import FitError
 from mlcli.models.clusters.divisive import Divisive, splinter
-from tests.cli.shell import document, typed
 from tests.golden.asking import answered, fitted
 from tests.golden.test_k_means import rows, shipped
+from tests.support.shell import document, typed
 
 OBJECTS = np.array(
     [

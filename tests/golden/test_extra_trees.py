@@ -12,7 +12,7 @@ from mlcli.core.schema import Column
 from mlcli.models.forests.extra_trees import ExtraTrees
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import in_numbers
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 
 def test_a_threshold_is_drawn_evenly_between_the_smallest_and_the_largest_value() -> None:

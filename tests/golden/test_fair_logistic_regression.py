@@ -14,7 +14,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.linear.fair_logistic_regression import CRITERIA, FairLogisticRegression
 from tests.golden.asking import fitted
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 GROUP = Column("group", "nominal", ("a", "b", "c"), sensitive=True)
 

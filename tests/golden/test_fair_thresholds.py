@@ -18,7 +18,7 @@ from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve
 from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 GROUP = Column("group", "nominal", ("a", "b"), sensitive=True)
 

@@ -15,8 +15,8 @@ from mlcli.core.errors import FitError
 from mlcli.core.tables import Array, Flags
 from mlcli.models.association.fp_growth import FPGrowth, frequent_itemsets
 from mlcli.tasks.association import Rule, Transactions, baskets_of, conviction, items_of
-from tests.baskets import baskets, drawn, shipped
 from tests.golden.asking import fitted
+from tests.support.baskets import baskets, drawn, shipped
 
 
 def matrix_of(data: Transactions) -> tuple[Flags, Array, list[str]]:

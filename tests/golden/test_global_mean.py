@@ -7,7 +7,7 @@ import pytest
 
 from mlcli.models.recommendation.global_mean import GlobalMean
 from tests.golden.asking import asked, fitted
-from tests.ratings import drawn, halves, ratings
+from tests.support.ratings import drawn, halves, ratings
 
 
 def test_it_answers_the_weighted_mean_of_numpy_whoever_is_asked_about_whatever() -> None:

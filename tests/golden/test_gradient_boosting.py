@@ -16,7 +16,7 @@ from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers, numeric
 from tests.golden.test_newton_boosting import classes_of, coarse, values_of
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 ROUNDS = 12
 

@@ -18,7 +18,7 @@ from mlcli.models.sequences._markov import count_ngrams, deleted_interpolation, 
 from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import answered, asked, fitted
-from tests.sequences import drawn, tagged
+from tests.support.sequences import drawn, tagged
 
 THE_DOG_LAUGHS = [("the", "D"), ("dog", "N"), ("laughs", "V")]
 THE_CAT_SAW = [("the", "D"), ("cat", "N"), ("saw", "V"), ("the", "D"), ("dog", "N")]

@@ -8,7 +8,7 @@ import pytest
 from mlcli.models.recommendation.item_neighbours import ItemNeighbours
 from mlcli.models.recommendation.user_neighbours import UserNeighbours
 from tests.golden.asking import fitted
-from tests.ratings import ITEMS, USERS, drawn, halves, ratings
+from tests.support.ratings import ITEMS, USERS, drawn, halves, ratings
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "adjusted-cosine", "pearson"])

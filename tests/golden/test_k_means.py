@@ -20,7 +20,7 @@ from mlcli.models.clusters.k_means import KMeans
 from mlcli.tasks.clustering import ClusteredRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import numeric
-from tests.memory import peak_of
+from tests.support.memory import peak_of
 
 DATASETS = ["iris", "wine", "ruspini", "faithful", "glass"]
 TO_THE_END = Stop(0.0, 0, 1000)

@@ -21,7 +21,7 @@ from mlcli.engines.neighbours.votes import VOTES
 from mlcli.models.neighbours.knn import NearestNeighbours
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric, standardised
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 VOTES_OF_SKLEARN: dict[str, Any] = {
     "uniform": "uniform",

@@ -15,9 +15,9 @@ from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array
 from mlcli.models.anomaly.knn_distance import NeighbourDistance
-from tests.cli.shell import typed
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
+from tests.support.shell import typed
 
 X, Z = cloud(300, 5), 2 * cloud(90, 5, seed=1)
 OF_SKLEARN: dict[str, Callable[[Array], Array]] = {

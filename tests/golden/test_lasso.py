@@ -12,7 +12,7 @@ import sklearn.linear_model
 from mlcli.models.linear.lasso import Lasso
 from tests.golden.asking import fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, with_numbers
-from tests.rows import valued
+from tests.support.rows import valued
 
 DATASETS = ("concrete", "cpu", "diabetes_progression")
 

@@ -18,7 +18,7 @@ from mlcli.models.discriminants.lda import LinearDiscriminants
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import PRIORS, bayes, probabilities, rows
 from tests.golden.shipped import in_numbers, numeric, with_numbers
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])

@@ -12,7 +12,7 @@ import sklearn.linear_model
 from mlcli.models.linear.least_absolute import LeastAbsolute
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, weighted, with_numbers
-from tests.rows import valued
+from tests.support.rows import valued
 
 
 def least(X: Any, y: Any, weight: Any, intercept: bool, quantile: float = 0.5) -> float:

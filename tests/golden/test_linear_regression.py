@@ -14,7 +14,7 @@ from mlcli.core.errors import FitError
 from mlcli.models.linear.linear_regression import LinearRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, weighted, with_numbers
-from tests.rows import valued
+from tests.support.rows import valued
 
 # NIST Statistical Reference Datasets, linear regression, Longley (higher level of difficulty): data and certified
 # estimates. https://www.itl.nist.gov/div898/strd/lls/data/Longley.shtml

@@ -11,7 +11,7 @@ from mlcli.engines.neighbours import neighbourhoods
 from mlcli.models.anomaly.lof import LocalOutlierFactor
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of, scores, scores_of_its_own
-from tests.memory import peak_of
+from tests.support.memory import peak_of
 
 X, Z = cloud(300, 5), 2 * cloud(90, 5, seed=1)
 SIZES = [1, 7, 20, 299]

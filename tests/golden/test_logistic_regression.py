@@ -24,7 +24,7 @@ from mlcli.models.linear._classes import contrasts
 from mlcli.models.linear.logistic_regression import LogisticRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, weighted, with_numbers
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 def oracle(l2: float, intercept: bool = True) -> Any:

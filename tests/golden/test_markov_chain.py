@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from mlcli.core.errors import FitError
 from mlcli.models.sequences.markov_chain import MarkovChain
 from tests.golden.asking import asked, fitted
-from tests.sequences import drawn, tagged
+from tests.support.sequences import drawn, tagged
 
 WEATHER = tagged([[("x", tag) for tag in "SSRSSRR"], [("x", tag) for tag in "RRS"]])
 """After S: S twice, R twice. After R: S twice, R twice. First: S once, R once."""

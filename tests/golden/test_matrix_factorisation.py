@@ -12,7 +12,7 @@ from mlcli.models.recommendation.matrix_factorisation import MatrixFactorisation
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings
 from tests.golden.asking import asked, fitted
-from tests.ratings import drawn, halves, ratings
+from tests.support.ratings import drawn, halves, ratings
 
 
 def factors_of(model: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from mlcli.models.sequences.crf import FeatureMap
 from mlcli.models.sequences.memm import MaximumEntropyMarkovModel
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
-from tests.sequences import drawn
+from tests.support.sequences import drawn
 
 L2 = 0.6
 

@@ -17,7 +17,7 @@ from mlcli.engines.network.training import Examples, Plan, Trainer
 from mlcli.models.networks.mlp import MultiLayerPerceptron
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, with_numbers
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
 
 EPOCHS = 4
 LAST = {

@@ -13,7 +13,7 @@ from mlcli.data.load import load
 from mlcli.models.sequences.most_frequent_tag import MostFrequentTag
 from mlcli.tasks.sequence_labelling import TaggedRows
 from tests.golden.asking import asked, fitted
-from tests.sequences import tagged
+from tests.support.sequences import tagged
 
 
 def test_the_most_frequent_stress_of_each_vowel_is_right_in_70_93_percent() -> None:

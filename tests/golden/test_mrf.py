@@ -14,7 +14,7 @@ from mlcli.models.graphs.mrf import MarkovRandomField
 from tests.golden.asking import fitted
 from tests.golden.test_bayes_net import chance
 from tests.golden.weather import weather
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 POTENTIALS: dict[str, Any] = {
     "a": [1, 2],

@@ -20,10 +20,10 @@ from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.tasks.classification import Classifier, LabelledRows
-from tests.cli.shell import document, typed
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
+from tests.support.shell import document, typed
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "p_yes_mle": {"smoothing": "none"},

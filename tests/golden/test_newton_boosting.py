@@ -24,7 +24,7 @@ from mlcli.models.boosting.newton_boosting import NewtonBoosting
 from mlcli.models.forests.random_forest import RandomForest
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 ROUNDS = 12
 

@@ -15,7 +15,7 @@ from mlcli.core.state import check_loaded
 from mlcli.models.baselines.one_r import OneR
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather, weather_with_numbers
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 
 def rule_of(model: OneR) -> dict[str, str]:

@@ -12,10 +12,10 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from mlcli.core.params import build
 from mlcli.models.ensembles.output_codes import OutputCodes
 from mlcli.models.trees.decision_tree import DecisionTree
-from tests.cli.shell import document, typed
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import in_numbers
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
+from tests.support.shell import document, typed
 
 
 def code_of(classes: int, **params: object) -> np.ndarray:

@@ -14,7 +14,7 @@ from mlcli.models.linear.linear_classifier import LinearClassifier
 from mlcli.models.linear.perceptron import Perceptron
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 def quietly(model: Any, data: Any) -> Any:

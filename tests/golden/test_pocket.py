@@ -12,7 +12,7 @@ from mlcli.models.linear.perceptron import Perceptron
 from mlcli.models.linear.pocket import Pocket
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import numeric, standardised
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 def fewest_errors(X: np.ndarray, y: np.ndarray) -> int:

@@ -19,9 +19,9 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.anomaly.prediction_error import PredictionError, rows_before
 from mlcli.tasks.anomaly import ScreenedRows
-from tests.cli.shell import document, typed
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, line, rows_of
+from tests.support.shell import document, typed
 
 X, Z = cloud(40, 3) + np.random.default_rng(5).normal(size=(40, 3)), cloud(20, 3, seed=1)
 LINEAR = {"use": "linear-regression", "steps": []}

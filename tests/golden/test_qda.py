@@ -18,7 +18,7 @@ from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.discriminants.qda import QuadraticDiscriminants
 from tests.golden.asking import answered, fitted
 from tests.golden.discriminants import PRIORS, bayes, probabilities, rows
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])

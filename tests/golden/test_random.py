@@ -12,7 +12,7 @@ from mlcli.models.baselines.random import RandomGuess
 from mlcli.tasks.classification import LabelledRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 LABELS = ("a", "b", "b", "c", "c", "c", "c", "c", "c", "c")
 

@@ -26,7 +26,7 @@ from tests.contract.subjects import said_by
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import in_numbers, numeric
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 ALONE: dict[str, Any] = {"trees": 1, "bootstrap": False, "features": "all"}
 """One tree on all rows and columns."""

@@ -9,7 +9,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.metrics.registry import metric_named
 from mlcli.models.ranking.random_order import RandomOrder
 from tests.golden.asking import answered, asked, fitted
-from tests.rankings import drawn
+from tests.support.rankings import drawn
 
 EVERYTHING = Accepts(nominal=True, missing=True, weights=True)
 

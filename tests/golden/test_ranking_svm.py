@@ -19,8 +19,8 @@ from mlcli.models.ranking.ranking_svm import RankingSVM
 from mlcli.tasks.table import kind_named
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.shipped import with_numbers
-from tests.memory import peak_of
-from tests.rankings import drawn, grouped
+from tests.support.memory import peak_of
+from tests.support.rankings import drawn, grouped
 
 LOSSES = ("hinge", "squared-hinge")
 

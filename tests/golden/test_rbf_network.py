@@ -16,7 +16,7 @@ from mlcli.models.kernel_methods.rbf_network import RadialBasisNetwork
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import rows as labelled_rows
 from tests.golden.test_svm_regression import rows, some
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
 
 EXACT: dict[str, Any] = {"every_row": True, "bias": False, "rounds": 0, "cutoff": 0.0}
 

@@ -12,7 +12,7 @@ from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, with_numbers
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
 
 
 @pytest.mark.parametrize("dataset", ["concrete", "cpu", "diabetes_progression"])

@@ -13,11 +13,11 @@ from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from mlcli.core.errors import FitError
 from mlcli.models.kernel_methods.similarity import Similarity
 from mlcli.prepare.landmarks import Landmarks
-from tests.cli.shell import document, typed
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import rows as labelled_rows
 from tests.golden.test_svm_regression import rows
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
+from tests.support.shell import document, typed
 
 LANDMARKS = {"x": [0.0, 2.0, 0.0], "y": [0.0, 0.0, 2.0]}
 ASKED = {"x": [0.0, 1.0, 0.0], "y": [0.0, 0.0, 2.0]}

@@ -11,7 +11,7 @@ from mlcli.data.load import load
 from mlcli.models.ranking.single_best_column import SingleBestColumn
 from mlcli.tasks.table import kind_named
 from tests.golden.asking import asked, fitted
-from tests.rankings import each_group, grouped
+from tests.support.rankings import each_group, grouped
 
 
 def test_pairs_in_order_are_the_auc_of_each_group() -> None:

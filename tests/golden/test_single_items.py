@@ -6,8 +6,8 @@ import pytest
 
 from mlcli.metrics.registry import metric_named
 from mlcli.models.association.single_items import SingleItems
-from tests.baskets import drawn, halves, shipped
 from tests.golden.asking import asked, fitted
+from tests.support.baskets import drawn, halves, shipped
 
 
 def test_it_expects_the_most_frequent_items_of_the_weather() -> None:

@@ -15,10 +15,10 @@ from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.findings import Histogram
 from mlcli.core.params import build
 from mlcli.models.kernel_methods.svm import SupportVectorMachine
-from tests.cli.shell import document, typed
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.discriminants import rows
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
+from tests.support.shell import document, typed
 
 TIGHT = 1e-9
 KERNELS: list[tuple[dict[str, Any], dict[str, Any]]] = [

@@ -11,7 +11,7 @@ from sklearn.svm import SVR
 
 from mlcli.models.kernel_methods.svm_regression import SupportVectorRegression
 from tests.golden.asking import asked, fitted
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
 
 TIGHT = 1e-9
 KERNELS: list[tuple[dict[str, Any], dict[str, Any]]] = [

@@ -13,7 +13,7 @@ from mlcli.models.sequences.hmm import HiddenMarkovModel
 from mlcli.tasks.sequence_labelling import lengths
 from tests.golden.asking import fitted
 from tests.golden.test_hmm import SETTINGS
-from tests.sequences import drawn, tagged
+from tests.support.sequences import drawn, tagged
 
 
 @pytest.mark.parametrize("settings", [one for one in SETTINGS if one["alpha"] != 0.0], ids=str)

@@ -15,7 +15,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.wrappers.target_transform import TargetTransform
 from tests.golden.asking import fitted
-from tests.rows import valued
+from tests.support.rows import valued
 
 X, Y = load_diabetes(return_X_y=True)
 TABLE = Table(tuple(Column(f"x{j}") for j in range(10)), X, np.empty((442, 0), np.int32))

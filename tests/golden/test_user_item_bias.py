@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings
 from tests.golden.asking import asked, fitted
-from tests.ratings import ITEMS, USERS, drawn, halves, ratings
+from tests.support.ratings import ITEMS, USERS, drawn, halves, ratings
 
 
 def one_hot(data: Ratings) -> np.ndarray:

@@ -18,7 +18,7 @@ from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.models.recommendation.user_neighbours import UserNeighbours
 from mlcli.tasks.recommendation import Ratings
 from tests.golden.asking import asked, fitted
-from tests.ratings import ITEMS, USERS, drawn, halves, ratings
+from tests.support.ratings import ITEMS, USERS, drawn, halves, ratings
 
 NONE = np.nan
 TABLE = np.array(

@@ -16,7 +16,7 @@ from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from tests.golden.asking import asked, fitted
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
 
 RNG = np.random.default_rng(2)
 

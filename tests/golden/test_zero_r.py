@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from mlcli.models.baselines.zero_r import ZeroR
 from tests.golden.asking import answered, fitted, right_by_leave_one_out
 from tests.golden.weather import weather
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 
 def test_it_answers_yes_and_is_right_9_times_of_14_in_sample_and_by_leave_one_out() -> None:

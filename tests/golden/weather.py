@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.tasks.classification import LabelledRows
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 FEATURES = ("outlook", "temperature", "humidity", "windy")
 

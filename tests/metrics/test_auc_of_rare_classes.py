@@ -14,8 +14,8 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import document, typed
 from tests.metrics.making import folds_of, label_answers
+from tests.support.shell import document, typed
 
 
 def cells_of(table: pd.DataFrame, folder: Path, *metrics: str) -> dict[str, dict[str, Any]]:

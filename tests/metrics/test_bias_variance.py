@@ -21,9 +21,9 @@ from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.models.linear.ridge import Ridge
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
-from tests.cli.shell import document, typed
 from tests.golden.asking import fitted
-from tests.rows import valued
+from tests.support.rows import valued
+from tests.support.shell import document, typed
 
 RNG = np.random.default_rng(4)
 

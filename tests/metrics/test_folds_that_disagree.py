@@ -14,8 +14,8 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
-from tests.cli.shell import document, typed
 from tests.metrics.making import drawn_labels, folds_of, label_answers, number
+from tests.support.shell import document, typed
 
 SHARES = (80, 44, 99, 60, 87)
 """Percent right in each fold: the inconsistent folds of the lecture notes."""

@@ -16,7 +16,7 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.ranking import RankAnswers, places
-from tests.rankings import answers, each_group, pairs_of
+from tests.support.rankings import answers, each_group, pairs_of
 
 NAMES = ("pairwise-accuracy", "ndcg", "ndcg@1", "ndcg@3", "kendall-tau")
 

@@ -18,7 +18,7 @@ from mlcli.metrics.summary import summarise
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import RatingAnswers
 from tests.golden.asking import asked, fitted
-from tests.ratings import answers_with, drawn, halves
+from tests.support.ratings import answers_with, drawn, halves
 
 
 def score(name: str, answers: RatingAnswers) -> object:

@@ -12,9 +12,9 @@ from mlcli.core.tables import Array
 from mlcli.models.linear.elastic_net import ElasticNet, PenaltyPath
 from mlcli.models.linear.lasso import Lasso
 from mlcli.tasks.regression import ValuedRows
-from tests.cli.shell import typed
 from tests.golden.asking import fitted
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
+from tests.support.shell import typed
 
 SMALLEST = "is the smallest of those it tries"
 

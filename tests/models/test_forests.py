@@ -23,11 +23,11 @@ from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.tasks.regression import ValuedRows
-from tests.cli.shell import typed
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
+from tests.support.shell import typed
 
 LEVELS = (5, 7, 8)
 TREES, LEARNED = 40, 1_500

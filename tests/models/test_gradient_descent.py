@@ -10,10 +10,10 @@ import pytest
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.logistic_regression import LogisticRegression
-from tests.cli.shell import typed
 from tests.golden.asking import fitted
 from tests.golden.shipped import in_numbers
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
+from tests.support.shell import typed
 
 X = [1.0, 2.0, 4.0, 7.0, 8.0]
 Y = [1.0, 3.0, 2.0, 6.0, 9.0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.engines.ensemble import error_of_majority
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 VOTERS, ERROR, TOGETHER = 25, 0.35, 0.0604449136
 """The last by hand: the sum over i from 13 of C(25, i) 0.35^i 0.65^(25 - i)."""

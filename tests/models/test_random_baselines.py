@@ -15,7 +15,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.tasks.clustering import ClusterAnswers, ClusteredRows
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 ROWS, ODD = 2_000, 200
 SPREAD = (1 / 12 * (ROWS + 1) / (ODD * (ROWS - ODD))) ** 0.5

@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.state import check_loaded
 from mlcli.models.neighbours.knn import NearestNeighbours
 from tests.golden.asking import fitted
-from tests.rows import table_of, valued
+from tests.support.rows import table_of, valued
 
 
 def stored(distance: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.models.anomaly.supervised_detector import SupervisedDetector
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 ROWS, ODD = 400, 10
 

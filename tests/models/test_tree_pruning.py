@@ -17,7 +17,7 @@ from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import as_they_are, numeric
 from tests.golden.weather import weather
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
 
 
 def noisy(kind: str) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import pytest
 from mlcli.core.state import check_loaded, packed, unpacked
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import fitted
-from tests.rows import labelled, table_of
+from tests.support.rows import labelled, table_of
 
 CELLS: dict[str, Any] = {
     "x": [1.0, 2.0, 3.0, None, 5.0, 6.0, 7.0, None],

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "requirements.lock"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.tables import Table
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
 
 
 def fitted(step: Any, table: Table, weight: Any = None) -> Any:

@@ -26,8 +26,8 @@ from mlcli.prepare.pca import PrincipalComponents
 from mlcli.prepare.standardise import Standardise
 from tests.contract.subjects import buildable
 from tests.prepare.preparing import fitted, names, prepared
-from tests.rows import table_of
-from tests.samples import taken
+from tests.support.rows import table_of
+from tests.support.samples import taken
 
 COLUMNS = (
     Column("length"),

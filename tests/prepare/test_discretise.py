@@ -11,7 +11,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.prepare.discretise import Discretise
 from tests.prepare.preparing import fitted, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 X = load_breast_cancer().data
 THEIRS = {"equal-width": "uniform", "equal-frequency": "quantile", "k-means": "kmeans"}

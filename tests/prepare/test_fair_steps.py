@@ -17,7 +17,7 @@ from mlcli.prepare.fair_sample import FairSample
 from mlcli.prepare.fair_weights import FairWeights
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.show_sensitive import ShowSensitive
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 SEX = Column("sex", "nominal", ("f", "m"), sensitive=True)
 RACE = Column("race", "nominal", ("a", "b"), sensitive=True)

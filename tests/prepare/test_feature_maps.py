@@ -15,7 +15,7 @@ from mlcli.core.tables import Table
 from mlcli.prepare.log import Log
 from mlcli.prepare.polynomial import Polynomial
 from tests.prepare.preparing import fitted, names, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 X = load_breast_cancer().data[:, :5]
 TABLE = Table(tuple(Column(f"x{j}") for j in range(5)), X, np.empty((len(X), 0), np.int32))

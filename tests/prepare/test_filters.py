@@ -26,7 +26,7 @@ from mlcli.prepare.discretise import codes_of, equal_frequency
 from mlcli.prepare.mutual_information import MutualInformation
 from mlcli.prepare.signal_to_noise import SignalToNoise
 from tests.golden.weather import weather
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 WDBC, IRIS, DIABETES = load_breast_cancer(), load_iris(), load_diabetes()
 

@@ -14,7 +14,7 @@ from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.prepare.impute import Impute
 from tests.prepare.preparing import fitted, names, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 
 def numbers_with_gaps(rows: int = 41) -> Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.experiment.spec.file import check
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 HEAD = "data: [iris]\nmodels:\n  - "
 WRONG = "{use: standardise, params: {columns: [petal_lenght]}}"

@@ -29,7 +29,7 @@ from mlcli.prepare.threshold import Threshold
 from mlcli.prepare.waterfall import Waterfall
 from mlcli.prepare.winsorise import Winsorise
 from tests.prepare.preparing import fitted, names, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 X = load_breast_cancer().data[:, :5]
 

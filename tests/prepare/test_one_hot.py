@@ -11,7 +11,7 @@ from mlcli.core.tables import Table
 from mlcli.prepare.one_hot import OneHot
 from tests.golden.weather import weather
 from tests.prepare.preparing import fitted, names, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 DROPPED = {"two-level": "if_binary", "first": "first", "none": None}
 

@@ -8,10 +8,10 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from mlcli.core.schema import Column
 from mlcli.prepare.ordinal import Ordinal
-from tests.cli.shell import document, typed
 from tests.golden.weather import weather
 from tests.prepare.preparing import fitted, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
+from tests.support.shell import document, typed
 
 SIZE = Column("size", "ordinal", ("low", "medium", "high"), missing=True)
 

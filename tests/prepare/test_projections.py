@@ -18,7 +18,7 @@ from mlcli.prepare.autoencoder import AutoencoderCode
 from mlcli.prepare.factor_analysis import FactorAnalysis
 from mlcli.prepare.lda_projection import DiscriminantProjection
 from mlcli.prepare.random_projection import RandomProjection
-from tests.rows import labelled, valued
+from tests.support.rows import labelled, valued
 
 
 def numbers(X: Any) -> Table:

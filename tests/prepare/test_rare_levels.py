@@ -22,7 +22,7 @@ from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.rare_levels import RareLevels
 from mlcli.tasks.table import kind_named
 from tests.prepare.preparing import fitted
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 WORDS = ("late", "good", "price", "bad", "call", "never", "invoice", "again", "nice", "slow", "cancel", "paid")
 

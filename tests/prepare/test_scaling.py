@@ -15,7 +15,7 @@ from mlcli.core.tables import Table
 from mlcli.prepare.min_max import MinMax
 from mlcli.prepare.standardise import Standardise
 from tests.prepare.preparing import fitted, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 SCALERS: list[tuple[Any, Any]] = [(Standardise, StandardScaler), (MinMax, MinMaxScaler)]
 

@@ -22,7 +22,7 @@ from mlcli.prepare.impute import Impute
 from tests.contract.illegal import illegal_values
 from tests.contract.subjects import configurations
 from tests.prepare.preparing import fitted, prepared
-from tests.rows import table_of
+from tests.support.rows import table_of
 
 ALSO: dict[str, list[dict[str, Any]]] = {
     "discretise": [{"by": "boundaries", "boundaries": (2.0, 5.0), "labels": ("low", "mid", "high")}],

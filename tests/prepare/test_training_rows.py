@@ -23,8 +23,8 @@ from mlcli.prepare.noise import Noise
 from mlcli.prepare.sample_rows import SampleRows
 from mlcli.prepare.smote import Smote
 from mlcli.prepare.standardise import Standardise
-from tests.rows import labelled, table_of, valued
-from tests.samples import rows_of
+from tests.support.rows import labelled, table_of, valued
+from tests.support.samples import rows_of
 
 ROW_STEPS = (ClassWeights(), Noise(), SampleRows(), SampleRows(balance="up"), SampleRows(balance="down"), Smote())
 

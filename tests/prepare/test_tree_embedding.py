@@ -18,8 +18,8 @@ from mlcli.core.tables import Table
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.tree_embedding import TreeEmbedding
 from tests.prepare.preparing import names
-from tests.rows import labelled, valued
-from tests.samples import rows_of
+from tests.support.rows import labelled, valued
+from tests.support.samples import rows_of
 
 DIABETES = load_diabetes()
 

@@ -28,7 +28,7 @@ from mlcli.engines.inner_splits import inner_folds, inner_holdout
 from mlcli.prepare.embedded_selection import EmbeddedSelection
 from mlcli.prepare.exhaustive_subsets import ExhaustiveSubsets, slack
 from mlcli.prepare.forward_selection import ForwardSelection
-from tests.rows import labelled, table_of, valued
+from tests.support.rows import labelled, table_of, valued
 
 DIABETES, WDBC, IRIS = load_diabetes(), load_breast_cancer(), load_iris()
 

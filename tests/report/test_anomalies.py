@@ -18,7 +18,7 @@ from mlcli.core.findings import Histogram
 from mlcli.report.document import Grid, Notes
 from mlcli.report.views.kinds.anomaly import scores_of
 from mlcli.tasks.anomaly import ScoreAnswers
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 
 def answers_of(

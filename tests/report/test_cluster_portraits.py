@@ -21,7 +21,7 @@ from mlcli.report.views.kinds.clustering import (
     by_neighbours,
     high_and_low,
 )
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]
 

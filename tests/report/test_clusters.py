@@ -23,8 +23,8 @@ from mlcli.report.views.results import results_of
 from mlcli.results.model_results import ModelResult, score_result
 from mlcli.tasks.cluster_profiles import MEANS
 from mlcli.tasks.clustering import ClusterAnswers
-from tests.cli.shell import typed
 from tests.golden.test_clusters import answers
+from tests.support.shell import typed
 
 CORNERS = DatasetFacts("corners", "c", 12, Schema((SchemaField(Column("x")),)))
 FOUR = np.repeat(np.eye(4), 3, axis=0) * 10.0 + np.tile([-0.1, 0.0, 0.1], 4)[:, None]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import mlcli
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 WORDS = ("eval", "iris", "wine", "-m", "knn", "-m", "ridge", "--folds", "3", "-j", "1", "--training")
 

@@ -11,7 +11,7 @@ from mlcli.core.findings import Bars, Histogram, Points, Table
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.report.views.dataset import MOST_POINTS, plot_of
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def test_a_column_of_numbers_is_a_histogram_of_each_class() -> None:

@@ -42,7 +42,7 @@ from mlcli.report.formats.html import fragment_of
 from mlcli.report.formats.latex import COMMANDS
 from mlcli.report.page import Page
 from mlcli.report.pictures.files import FIGURES
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 ROWS: list[list[Content]] = [["zero-r", GridCell("0.5|0.6", "best")], ["a, b", GridCell("", heights=(0.0, 1.0))]]
 DOCUMENT: Document = (

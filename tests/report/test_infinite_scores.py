@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 def shown_for(*models: str) -> str:

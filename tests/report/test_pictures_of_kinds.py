@@ -15,7 +15,7 @@ import mlcli
 from mlcli.data.shipped import shipped_paths
 from mlcli.results.model_results import group_of
 from mlcli.tasks.table import kind_named, named
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 pytestmark = pytest.mark.filterwarnings("ignore::mlcli.MlcliWarning")
 

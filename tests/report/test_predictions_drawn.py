@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 LANDMARKS = "x1,x2,y\n0,0,1\n2,0,1\n0,2,0\n"
 INTERPOLATED = "x,y\n0,1\n1,-1\n3,2\n"

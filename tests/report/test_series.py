@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from mlcli.metrics.pooling import by_round
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 SWEEP = "{use: labelled-share, folds: 3, shares: [0.05, 0.5, 1]}"
 EXPERIMENT = f"""

@@ -9,7 +9,7 @@ from mlcli.report.document import GridCell, grid
 from mlcli.report.formats.csv import csv_of
 from mlcli.report.page import Page
 from mlcli.report.views.score_table import score_cell
-from tests.cli.shell import document, typed
+from tests.support.shell import document, typed
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from typer.testing import Result
 
-from tests.cli.shell import typed
+from tests.support.shell import typed
 
 MOST_SECONDS = 10.0
 """Of processor time; an answer that takes longer is a fault."""

@@ -17,7 +17,7 @@ from mlcli.models.trees.decision_tree import DecisionTree
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import fitted
 from tests.golden.shipped import numeric
-from tests.rows import labelled
+from tests.support.rows import labelled
 
 
 def assert_same_nodes(trees: Trees, cells: Cells) -> None:

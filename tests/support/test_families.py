@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.contract.subjects import Subject
-from tests.families import About, methods_of, shared_out
+from tests.support.families import About, methods_of, shared_out
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
