@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mlcli.api.experiments import Data
-    from mlcli.data.alignment import AlignedRows
+    from mlcli.data.new_rows import AlignedRows
 
 UNSAVED = Path("the model")
 """What messages call a model that has no file."""

@@ -49,8 +49,8 @@ def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | No
     """What is asked for as experiments: each file is one, and each dataset."""
     from mlcli.data.shipped import table_files
     from mlcli.experiment.spec.cells import Experiment
+    from mlcli.experiment.spec.entries import protocol_from_text
     from mlcli.experiment.spec.file import read_experiment
-    from mlcli.experiment.spec.model_text import protocol_from_text
 
     return [
         read_experiment(Path(one))

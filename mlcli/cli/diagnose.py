@@ -41,7 +41,7 @@ def diagnose_command(
     from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
     from mlcli.experiment.spec.cells import Experiment
-    from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
+    from mlcli.experiment.spec.entries import models_from_text, protocol_from_text
 
     models, splits = models_from_text([model], params or []), protocol_from_text(protocol)
     metrics = (metric,) if metric else ()

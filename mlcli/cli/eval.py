@@ -48,7 +48,7 @@ class ModelOptions:
 
     def specs(self, tune: Settings | None) -> tuple[ModelSpec, ...] | None:
         """The models that are asked for, if any, with the settings of tuning that all share."""
-        from mlcli.experiment.spec.model_text import models_from_text
+        from mlcli.experiment.spec.entries import models_from_text
 
         return models_from_text(self.models or (), self.params or (), self.decide, tune) or None
 
@@ -64,7 +64,7 @@ class SplitOptions:
 
     def spec(self) -> ProtocolSpec | None:
         """The protocol that is asked for, if any."""
-        from mlcli.experiment.spec.model_text import protocol_from_text
+        from mlcli.experiment.spec.entries import protocol_from_text
 
         return protocol_from_text(
             self.protocol, folds=self.folds, repeats=self.repeats, test_share=self.test_share

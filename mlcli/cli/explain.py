@@ -12,7 +12,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 
 if TYPE_CHECKING:
-    from mlcli.data.alignment import AlignedRows
+    from mlcli.data.new_rows import AlignedRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 EXAMPLES = (

@@ -92,7 +92,7 @@ def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[s
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
     from mlcli.core.errors import UsageError
     from mlcli.experiment.spec.cells import TUNED, UNSPLIT, Experiment
-    from mlcli.experiment.spec.model_text import models_from_text
+    from mlcli.experiment.spec.entries import models_from_text
     from mlcli.experiment.spec.plan import plan
 
     models = models_from_text([model], params, tune=tune)

@@ -1,16 +1,18 @@
-"""A dataset: a typed table, what its columns are, what was guessed of it, and what is said of its columns.
+"""A dataset: a typed table, its schema, how it was read from its file, and what looks odd about its columns.
 
-The checks of ``mlcli audit`` stand in ``mlcli/checks``; they ask the same questions of a column.
+The checks of ``mlcli audit`` are in ``mlcli/checks``; they ask the same questions of a column.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,8 +20,7 @@ from mlcli.core.names import listed
 from mlcli.core.required_steps import MOST_LEVELS, has_too_many_levels
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Table, is_missing
-from mlcli.data.recipe import Recipe
-from mlcli.data.sidecar import Sidecar
+from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.tasks.table import kind_named
 
 MUCH_MISSING = 0.3
@@ -129,3 +130,50 @@ def _cells(dataset: Dataset, column: Column, rows: int | None = None) -> Array:
     """The cells of a column that are not missing, of all rows or the first; codes as numbers."""
     cells = dataset.table.cells(column.name)[:rows]
     return cells[~is_missing(cells)].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A file, the text of its sidecar, and the options that go before the sidecar."""
+
+    path: Path
+    """Absolute."""
+    sidecar: str | None = None
+    target: str | None = None
+    task: str | None = None
+    sensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    positive: str | None = None
+    earlier: Sidecar | None = None
+    """How an earlier file was read, where a saved model that learned from it is asked about this one."""
+
+    @cached_property
+    def file_hash(self) -> str:
+        """The SHA-256 of the bytes of the file as it is now; empty if it cannot be read."""
+        try:
+            with self.path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return ""
+
+    @property
+    def options(self) -> str:
+        """The options as they are typed, such as --target price --drop id."""
+        single = {"--target": self.target, "--task": self.task, "--positive": self.positive}
+        pairs = [(option, value) for option, value in single.items() if value is not None]
+        pairs += [("--sensitive", column) for column in self.sensitive]
+        pairs += [("--drop", column) for column in self.drop]
+        return shlex.join(chain.from_iterable(pairs))
+
+    def facts(self) -> dict[str, Any]:
+        """The recipe as plain values."""
+        return {**asdict(self), "path": str(self.path)}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
+        """The recipe that these plain values, with tuples for lists, describe."""
+        earlier = facts["earlier"]
+        if earlier is not None:
+            columns = {name: Declaration(**values) for name, values in earlier["columns"].items()}
+            earlier = Sidecar(**{**earlier, "columns": columns})
+        return cls(**{**facts, "path": Path(facts["path"]), "earlier": earlier})

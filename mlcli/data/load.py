@@ -15,18 +15,14 @@ from mlcli.core.names import listed
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import Document, parse
 from mlcli.core.tables import Array, Table
-from mlcli.data.columns import TypedColumn, inferred, notes_of_columns
-from mlcli.data.dataset import Dataset, column_warnings
-from mlcli.data.declared_columns import declared
+from mlcli.data.columns import TypedColumn, declared, inferred, notes_of_columns
+from mlcli.data.dataset import Dataset, Recipe, column_warnings
 from mlcli.data.long_form import in_long_form, in_wide_form
-from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.recipe import Recipe
-from mlcli.data.records import FileLayout, Records
+from mlcli.data.records import DELIMITER_WORDS, FileLayout, Records, read_records
 from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import Sidecar, sidecar_places, stem_of
 from mlcli.data.source import Source, content_of, source_of_file
-from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, wanted_task
 from mlcli.tasks.table import kind_named
 

@@ -1,27 +1,258 @@
-"""New rows for a model that is fitted, read from a file, standard input, one row by its cells, or elsewhere."""
+"""New rows for a trained model, from a file, standard input, a data frame or single cells.
+
+Columns are found by their names, and cells are typed as they were in the training data.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.limits import NUMBERS
+from mlcli.core.names import counted, listed, nearest
 from mlcli.core.schema import Column
-from mlcli.data.alignment import NOTHING, AlignedRows, Ranges, UnseenLevel, aligned
-from mlcli.data.columns import SHOWN_VALUES
+from mlcli.core.tables import Array, Codes, Table, is_missing
+from mlcli.data.columns import NO_NUMBER, SHOWN_VALUES, TypedColumn, absent_cells, coded_by, declared
+from mlcli.data.dataset import Dataset
 from mlcli.data.load import layout_of
 from mlcli.data.long_form import wide_records
-from mlcli.data.read_records import read_records
 from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import Records
+from mlcli.data.records import Distinct, Numbers, Records, TextColumn, read_records
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.data.source import InMemory, Source, source_of_file
+
+LEARNED = "correct the cell: the model has learned numbers from this column"
+MOST_LISTED = 8
+"""Columns with unusual numbers of which each has a sentence of its own."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+Ranges = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class UnseenLevel:
+    """A value that is none of the levels that the model knows; its cells count as missing."""
+
+    column: str
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class OutsideRange:
+    """Numbers beyond those that the model has met."""
+
+    column: str
+    count: int
+    low: float
+    high: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedRows:
+    """Rows as a model knows them, what is unusual in them, and their text as it was given."""
+
+    table: Table
+    records: Records
+    unseen: tuple[UnseenLevel, ...]
+    outside: tuple[OutsideRange, ...]
+    letters: bool = False
+    """Whether the model looks at the letters of values that were not there in training."""
+    absent_features: tuple[str, ...] = ()
+    """Columns that the model knows and the rows lack; what they stand for counts as not there."""
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Columns that the model does not look at."""
+        known = {column.name for column in self.table.columns}
+        return tuple(name for name in self.records.header if name not in known)
+
+    def text(self, column: str) -> list[str]:
+        """The cells of any column of the file, as text, to be written beside the predictions."""
+        return self.records.column(column).cells()
+
+    def texts(self, columns: Mapping[str, Column]) -> dict[str, list[str]]:
+        """The cells of those of some columns that are there as text, by role.
+
+        An order of declared levels is told by their places.
+        """
+        there = set(self.records.header)
+        return {
+            role: self._placed(column) if role == "order" else self.text(column.name)
+            for role, column in columns.items()
+            if column.name in there
+        }
+
+    def _placed(self, column: Column) -> list[str]:
+        places = {level: str(place) for place, level in enumerate(column.levels)}
+        return [places.get(cell, cell) for cell in self.text(column.name)]
+
+    def unseen_cells(self, column: str) -> int:
+        """How many cells of a column hold something that is none of the levels that the model knows."""
+        return sum(one.count for one in self.unseen if one.column == column)
+
+    def warnings(self) -> Iterator[str]:
+        """A sentence on each column with cells unlike those of training."""
+        yield from self._on_levels()
+        yield from self._on_empty_cells()
+        yield from self._on_numbers()
+
+    def _on_levels(self) -> Iterator[str]:
+        for column in dict.fromkeys(one.column for one in self.unseen):
+            values = [f"'{one.value}'" for one in self.unseen if one.column == column]
+            were, they = ("was", "it counts") if len(values) == 1 else ("were", "they count")
+            counts = "features are made of letters alone" if self.letters else f"{they} as missing"
+            new = f"{listed(values)} {were} not there in training"
+            yield f"column '{column}': {new}; {counts} (cells: {self.unseen_cells(column)})"
+
+    def _on_empty_cells(self) -> Iterator[str]:
+        for column, cells in self.table.parts():
+            if column.missing or column.name in self.absent_features:
+                continue
+            unseen = 0 if self.letters else self.unseen_cells(column.name)
+            if empty := int(is_missing(cells).sum()) - unseen:
+                yield f"column '{column.name}': {empty} of {len(self)} cells are empty; none was in training"
+
+    def _on_numbers(self) -> Iterator[str]:
+        beyond = "outside the training range"
+        for one in self.outside[:MOST_LISTED]:
+            cells = f"cells {beyond} of {one.low:g} to {one.high:g}"
+            reach = f"reaching from {one.lowest:g} to {one.highest:g}"
+            yield f"column '{one.column}': {cells}, {reach} (cells: {one.count})"
+        if more := [one.column for one in self.outside[MOST_LISTED:]]:
+            yield f"cells {beyond} in {counted(len(more), 'more column')}: {listed(more)}"
+
+
+def aligned(
+    records: Records,
+    columns: Sequence[Column],
+    *,
+    declarations: Mapping[str, Declaration] = NOTHING,
+    ranges: Ranges = NOTHING,
+    beside: Sequence[Column] = (),
+    optional: Collection[str] = (),
+    letters: bool = False,
+    hint_where_none: str = "",
+) -> AlignedRows:
+    """Rows as a model knows them; what does not fit is a DataError that names all of it.
+
+    ``declarations`` say how cells are read. Columns ``beside`` must be there although the model does not see them;
+    ``optional`` ones may lack, but for all of them; ``hint_where_none`` is the advice where no column is there.
+    ``letters``: values that are none of the levels are kept as further levels, for a model that looks at their
+    letters.
+    """
+    absent = _absent_optional(columns, records.header, optional)
+    needed = [column.name for column in (*columns, *beside) if column.name not in absent]
+    raise_all(DataError, _absent_features(needed, records, hint_where_none))
+    typed, unseen = _typed_columns(records, columns, declarations, letters)
+    parts = [(one.column, one.cells) for one in typed]
+    outside = tuple(_outside(parts, ranges))
+    return AlignedRows(Table.of(parts, len(records)), records, tuple(unseen), outside, letters, absent)
+
+
+def _typed_columns(
+    records: Records,
+    columns: Sequence[Column],
+    declarations: Mapping[str, Declaration],
+    letters: bool,
+) -> tuple[list[TypedColumn], list[UnseenLevel]]:
+    """Columns as the model knows them, absent ones included, and levels that it does not know."""
+    typed, unseen, problems = list[TypedColumn](), list[UnseenLevel](), list[Problem]()
+    names = set(records.header)
+    for column in columns:
+        if column.name not in names:
+            cells = absent_cells(column, len(records))
+            typed.append(TypedColumn(column, cells, declared=False, why=""))
+            continue
+        text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
+        if column.coded:
+            one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
+            unseen += [UnseenLevel(column.name, value, count) for value, count in unknown_levels.items()]
+        else:
+            known, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
+            one = replace(known, column=column)
+            problems += (replace(wrong, hint=LEARNED) if wrong.hint == NO_NUMBER else wrong for wrong in found)
+        typed.append(one)
+    raise_all(DataError, problems)
+    return typed, unseen
+
+
+def _absent_optional(
+    columns: Sequence[Column], header: Sequence[str], optional: Collection[str]
+) -> tuple[str, ...]:
+    """The optional columns that rows lack; those that lack all columns are rows of another file."""
+    absent = {column.name for column in columns}.difference(header).intersection(optional)
+    absent_columns = tuple(column.name for column in columns if column.name in absent)
+    return absent_columns if len(absent_columns) < len(columns) else ()
+
+
+def _absent_features(needed: Sequence[str], records: Records, hint_where_none: str) -> Iterator[Problem]:
+    """One problem for all columns that are not there, with those that may be meant; none where all are."""
+    names = set(records.header)
+    absent = [name for name in needed if name not in names]
+    if not absent:
+        return
+    wanted = set(needed)
+    unknown = [name for name in records.header if name not in wanted]
+    meant = [f"'{name}' by '{close}'" for name in absent[:MOST_LISTED] if (close := nearest(name, unknown))]
+    hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(records.header)}"
+    if hint_where_none and len(absent) == len(needed):
+        hint = hint_where_none
+    what = f"lacks {len(absent)} of the {len(needed)} needed columns: {listed(absent)}"
+    yield Problem(what, where=records.name, hint=hint)
+
+
+def _outside(parts: Sequence[tuple[Column, NDArray[Any]]], ranges: Ranges) -> Iterator[OutsideRange]:
+    for column, numbers in parts:
+        if column.name not in ranges:
+            continue
+        low, high = ranges[column.name]
+        beyond = numbers[(numbers < low) | (numbers > high)]
+        if len(beyond):
+            yield OutsideRange(column.name, len(beyond), low, high, float(beyond.min()), float(beyond.max()))
+
+
+def records_of_dataset(dataset: Dataset) -> Records:
+    """The rows of a dataset as text, numbers written plainly."""
+    texts = tuple(_text_of(column, cells) for column, cells in dataset.table.parts())
+    return Records(dataset.name, ",", texts, np.arange(1, len(dataset) + 1), (), has_lines=False)
+
+
+def _text_of(column: Column, cells: NDArray[Any]) -> TextColumn:
+    if column.coded:
+        return TextColumn(column.name, partial(_texts_of_codes, column.levels, cells))
+    plain = Numbers(cells, bool(np.isnan(cells).any()))
+    return TextColumn(column.name, partial(_texts_of_numbers, cells), plain)
+
+
+def _texts_of_codes(levels: Sequence[str], codes: Codes) -> Distinct:
+    held = np.flatnonzero(np.bincount(codes + 1, minlength=len(levels) + 1))
+    places = np.zeros(len(levels) + 1, np.int32)
+    places[held] = np.arange(len(held))
+    texts = ("", *levels)
+    return [texts[one] for one in held], places[codes + 1]
+
+
+def _texts_of_numbers(numbers: Array) -> Distinct:
+    values, which = np.unique(numbers, return_inverse=True)
+    texts = ["" if math.isnan(one) else repr(one).removesuffix(".0") for one in values.tolist()]
+    return texts, which.astype(np.int32)
+
 
 NOT_SAID = Sidecar()
 STANDARD_INPUT = "-"

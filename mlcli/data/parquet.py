@@ -13,9 +13,8 @@ from mlcli.core.errors import DataError
 from mlcli.core.rooms import Room
 from mlcli.core.tables import Array
 from mlcli.data.number_text import EXACT_BELOW
-from mlcli.data.records import Distinct, Numbers, Records, TextColumn, distinct
+from mlcli.data.records import Distinct, Numbers, Records, TextColumn, blanks_note, checked_header, distinct
 from mlcli.data.source import Content, InFile
-from mlcli.data.split_text import blanks_note, checked_header
 
 MIDNIGHT = " 00:00:00"
 NO_FRACTION = re.compile(r"\.0+(?![0-9])")

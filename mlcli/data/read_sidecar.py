@@ -12,8 +12,8 @@ from mlcli.core.errors import DataError, MlcliError, Problem, placed, raise_all
 from mlcli.core.located_values import Keys, YamlNode, indented_below, legal_parts
 from mlcli.core.names import did_you_mean
 from mlcli.core.strict_yaml import Document
+from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.sidecar import ABOUT, COLUMN, CONTINUOUS, DISCRETE, ROLE, SIDECAR, Declaration, Sidecar
-from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import SINGLE_ROLES
 from mlcli.tasks.table import kind_named
 

@@ -17,7 +17,7 @@ from mlcli.core.tables import is_missing
 from mlcli.data.columns import TypedColumn
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
-from mlcli.data.target_guess import guessed_target
+from mlcli.data.target import guessed_target
 
 UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?")
 """What pandas calls the column of an index that it wrote without a name."""

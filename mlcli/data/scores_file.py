@@ -11,8 +11,7 @@ from pathlib import Path
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.quantities import number_in
-from mlcli.data.read_records import read_file
-from mlcli.data.records import Records
+from mlcli.data.records import Records, read_file
 
 DATASET, MODEL, SCORE, METRIC, VALUE, PART = "dataset", "model", "score", "metric", "value", "part"
 EXAMPLE = "such as dataset,model,score on its first line"

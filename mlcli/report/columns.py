@@ -29,7 +29,7 @@ from mlcli.tasks.sequence_windows import numbered_by_appearance, order_of_texts,
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
-    from mlcli.data.alignment import AlignedRows
+    from mlcli.data.new_rows import AlignedRows
     from mlcli.experiment.saved.saved_model import SavedModel
 
 Columns = dict[str, list[str]]

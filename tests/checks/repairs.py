@@ -23,8 +23,8 @@ from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.spec.entries import protocol_from_text
 from mlcli.experiment.spec.file import read_experiment
-from mlcli.experiment.spec.model_text import protocol_from_text
 from mlcli.experiment.spec.plan import plan
 from tests.support.shell import document, typed
 

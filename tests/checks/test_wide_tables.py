@@ -16,7 +16,7 @@ from mlcli.checks.data import numbers
 from mlcli.core.schema import Column
 from mlcli.data.columns import TypedColumn
 from mlcli.data.load import load
-from mlcli.data.target_guess import guessed_target
+from mlcli.data.target import guessed_target
 
 
 class CountedColumns(UserDict[str, TypedColumn]):

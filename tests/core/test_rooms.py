@@ -19,7 +19,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.rooms import Room, filled, memory, shuffled
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.data import large_text, read_records
+from mlcli.data import large_text, records
 from mlcli.data.load import load
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -114,7 +114,7 @@ def test_answers_from_a_file_are_those_from_memory(
     before = evaluated()
     assert {cell["status"] for cell in before} == {"done"}
     request.getfixturevalue("little_memory")
-    monkeypatch.setattr(read_records, "LARGE", 1)
+    monkeypatch.setattr(records, "LARGE", 1)
     monkeypatch.setattr(large_text, "BLOCK", 500)
     numbers = load(str(files["values"])).table.numbers
     assert isinstance(numbers.base, mmap.mmap)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
+from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.sidecar import COLUMN, SIDECAR
-from mlcli.data.split_text import DELIMITER_WORDS
 from mlcli.tasks.kind import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")

@@ -8,8 +8,7 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.data.dataset import Dataset
-from mlcli.data.read_records import read_records
-from mlcli.data.records import FileLayout
+from mlcli.data.records import FileLayout, read_records
 
 Loaded = Callable[..., Dataset]
 END = "target: null\n"

@@ -10,8 +10,7 @@ import pytest
 
 from mlcli.core.errors import DataError, UsageError
 from mlcli.data.join import join, pairs_of_names
-from mlcli.data.read_records import read_records
-from mlcli.data.records import Records
+from mlcli.data.records import Records, read_records
 
 ORDERS = "order,customer,n\n1,a,3\n2,b,4\n3,c,5\n4,,6\n5,a,1\n"
 CUSTOMERS = "id,name,n\na,Ann,1\nb,Bob,2\nd,Dan,3\n"

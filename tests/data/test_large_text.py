@@ -14,15 +14,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mlcli.core.errors import DataError
-from mlcli.data import large_text, read_records
+from mlcli.data import large_text, records
 from mlcli.data.columns import inferred, notes_of_columns
 from mlcli.data.large_text import NotPlainError, read_large
 from mlcli.data.load import load
-from mlcli.data.read_records import decoded
-from mlcli.data.records import FileLayout, Records
+from mlcli.data.records import FileLayout, Records, decoded, split_text
 from mlcli.data.sidecar import Declaration
 from mlcli.data.source import InFile, InMemory
-from mlcli.data.split_text import split_text
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +156,7 @@ def test_what_is_not_plain_is_left_to_the_other(content: bytes) -> None:
 
 
 def test_large_files_in_other_encodings_are_read_as_such(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(read_records, "LARGE", 1)
+    monkeypatch.setattr(records, "LARGE", 1)
     path = tmp_path / "my.csv"
     path.write_bytes("a,b,y\n1,café,2.5\n3,thé,4.5\n".encode("latin-1"))
     dataset = load(str(path), target="y")
@@ -173,7 +171,7 @@ def test_words_for_missing_cells_are_looked_for_among_numbers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """By value, as in pandas: ``read_csv(path, na_values=["-999"])``."""
-    monkeypatch.setattr(read_records, "LARGE", 1)
+    monkeypatch.setattr(records, "LARGE", 1)
     path = tmp_path / "my.csv"
     path.write_text("a,y\n-999,1.5\n3,2.5\n-999.0,3.5\n")
     path.with_suffix(".yaml").write_text('target: y\nmissing: ["-999"]\n')

@@ -11,9 +11,8 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.core.schema import Column
-from mlcli.data.alignment import OutsideRange, UnseenLevel
 from mlcli.data.load import load
-from mlcli.data.new_rows import new_rows
+from mlcli.data.new_rows import OutsideRange, UnseenLevel, new_rows
 
 Write = Callable[..., Path]
 COLUMNS = (Column("size"), Column("colour", "nominal", ("red", "blue")), Column("code", "nominal", ("1", "2")))

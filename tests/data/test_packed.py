@@ -19,7 +19,7 @@ from mlcli.core.errors import DataError
 from mlcli.data import source as sources
 from mlcli.data.load import load
 from mlcli.data.new_rows import new_rows
-from mlcli.data.read_records import read_file
+from mlcli.data.records import read_file
 from mlcli.data.shipped import datasets_folder
 from mlcli.data.write_sidecar import write_sidecar
 

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlcli.core.errors import DataError
-from mlcli.data.read_records import read_records
-from mlcli.data.records import FileLayout
-from mlcli.data.split_text import sniffed_delimiter
+from mlcli.data.records import FileLayout, read_records, sniffed_delimiter
 
 
 def cells_of(content: str | bytes, layout: FileLayout | None = None) -> dict[str, list[str]]:

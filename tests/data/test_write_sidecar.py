@@ -8,9 +8,9 @@ import pytest
 
 from mlcli.core.errors import DataError
 from mlcli.core.strict_yaml import parse
-from mlcli.data.edit_yaml import Entry, with_entries
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
+from mlcli.data.write_sidecar import Entry, with_entries
 from tests.support.shell import typed
 
 CSV = "name,age,city,y\n" + "".join(

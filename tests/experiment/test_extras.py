@@ -17,7 +17,7 @@ from mlcli.experiment.run.judge import stages_among
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import TRAINING, SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text
+from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import cell_key

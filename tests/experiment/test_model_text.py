@@ -10,7 +10,7 @@ import pytest
 
 from mlcli.core.errors import UsageError
 from mlcli.experiment.spec.cells import ModelSpec, ProtocolSpec, StepSpec
-from mlcli.experiment.spec.model_text import models_from_text, protocol_from_text
+from mlcli.experiment.spec.entries import models_from_text, protocol_from_text
 
 
 def refusal(*texts: str, params: tuple[str, ...] = ()) -> str:
@@ -163,7 +163,7 @@ def test_two_models_of_one_chosen_name_are_refused() -> None:
 
 def test_neither_pydantic_nor_yaml_is_loaded_for_an_id() -> None:
     code = (
-        "import sys; from mlcli.experiment.spec.model_text import models_from_text;"
+        "import sys; from mlcli.experiment.spec.entries import models_from_text;"
         "models_from_text(['zero-r'], []); print({'yaml', 'pydantic', 'pandas'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

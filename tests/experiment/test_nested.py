@@ -21,10 +21,10 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.judge import judge
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.labels import settings_of
-from mlcli.experiment.spec.model_text import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.keys import cell_key
 from mlcli.report.views.remarks import steps_of

@@ -15,7 +15,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment
-from mlcli.experiment.spec.model_text import models_from_text
+from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.models.neighbours.knn import NearestNeighbours
 from mlcli.prepare.forward_selection import ForwardSelection

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from mlcli.core.errors import MlcliError
-from mlcli.data import large_text, read_records
+from mlcli.data import large_text, records
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
@@ -100,8 +100,8 @@ def _start_of(path: Path, rng: Random) -> bytes:
 
 def _said_of(file: Path, large: int) -> object:
     """What is read of a file, if it is not refused; files are large from so many bytes on."""
-    usual = read_records.LARGE, large_text.BLOCK
-    read_records.LARGE, large_text.BLOCK = large, SMALL_BLOCK
+    usual = records.LARGE, large_text.BLOCK
+    records.LARGE, large_text.BLOCK = large, SMALL_BLOCK
     try:
         with unbroken("reading"):
             return _content_of(load(str(file)))
@@ -110,7 +110,7 @@ def _said_of(file: Path, large: int) -> object:
             return REFUSED
         raise
     finally:
-        read_records.LARGE, large_text.BLOCK = usual
+        records.LARGE, large_text.BLOCK = usual
 
 
 def _content_of(dataset: Dataset) -> object:

@@ -20,8 +20,7 @@ from mlcli.core.answers import HEADER, Answers
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.names import listed
 from mlcli.core.plugins import plugin_files
-from mlcli.data.dataset import Dataset
-from mlcli.data.recipe import Recipe
+from mlcli.data.dataset import Dataset, Recipe
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress

@@ -14,10 +14,9 @@ from mlcli.core.names import listed
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table, is_missing
-from mlcli.data.alignment import AlignedRows, aligned, records_of_dataset
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
-from mlcli.data.new_rows import Reference, new_rows, refuse_overflow
+from mlcli.data.new_rows import AlignedRows, Reference, aligned, new_rows, records_of_dataset, refuse_overflow
 from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.engines.column_effects import usual_values

@@ -13,8 +13,7 @@ from mlcli.core.params import build, settings
 from mlcli.core.plugins import import_paths_in, may_import
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
 from mlcli.core.schema import Schema
-from mlcli.data.dataset import Dataset
-from mlcli.data.recipe import Recipe
+from mlcli.data.dataset import Dataset, Recipe
 from mlcli.experiment.run.split_results import SplitResult, each
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.schema import Column, Schema, SchemaField
-from mlcli.data.dataset import Dataset
-from mlcli.data.recipe import Recipe
+from mlcli.data.dataset import Dataset, Recipe
 from mlcli.experiment.spec.cells import Cell, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 
 ROLES_WITHOUT_LEVELS = ("id", "ignore")

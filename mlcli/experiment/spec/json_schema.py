@@ -11,7 +11,7 @@ from mlcli.core.params import Parameter, by_name, parameters
 from mlcli.core.plugins import IMPORT_PATH
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.spec.keys import DATASET, EXPERIMENT, REQUIRED
+from mlcli.experiment.spec.file import DATASET, EXPERIMENT, REQUIRED
 from mlcli.experiment.spec.shorthands import FAIR_RULE, RULE
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import at_k_names_for, class_names_for, names_for

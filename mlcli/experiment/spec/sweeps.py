@@ -15,7 +15,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.model_text import models_from_text, parameter_of, protocol_from_text, unknown_in_step
+from mlcli.experiment.spec.entries import models_from_text, parameter_of, protocol_from_text, unknown_in_step
 from mlcli.experiment.spec.suitability import no_stages
 
 MOST_VALUES = 25
