@@ -24,9 +24,18 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS
-from mlcli.metrics.intervals import LEVEL, LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, over_splits
+from mlcli.metrics.intervals import (
+    LEVEL,
+    LITTLE_SPREAD,
+    UPPER,
+    Interval,
+    ScoreEstimate,
+    drawn_from,
+    over_splits,
+    percentile_interval,
+    replicates,
+)
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows, within_splits
 from mlcli.metrics.stability import beyond_rows

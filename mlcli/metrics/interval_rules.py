@@ -24,20 +24,30 @@ import numpy as np
 
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Scale, Undefined
-from mlcli.metrics.bootstrap import drawn_from, percentile_interval, replicates
 from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.influence import PSEUDO_ROWS, freedom_of_classes, share_of_ties, variance_when_smoothed
 from mlcli.metrics.intervals import (
     LITTLE_SPREAD,
     LONGER_ABOVE,
     UPPER,
     Interval,
     ScoreEstimate,
-    counted,
+    counted_rows,
+    drawn_from,
     over_splits,
+    percentile_interval,
+    replicates,
     scored_share,
 )
-from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units
+from mlcli.metrics.over_units import (
+    PSEUDO_ROWS,
+    MetricOfSplits,
+    OverUnits,
+    class_with_few_rows,
+    freedom_of_classes,
+    over_units,
+    share_of_ties,
+    variance_when_smoothed,
+)
 from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 from mlcli.metrics.stability import beyond_rows
 
@@ -265,7 +275,7 @@ def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
 
 
 def _counted(units: OverUnits) -> str:
-    return counted(units.count) if units.noun == "rows" else units.counted
+    return counted_rows(units.count) if units.noun == "rows" else units.counted
 
 
 def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:

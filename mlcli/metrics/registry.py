@@ -11,7 +11,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.metrics.base import Metric
-from mlcli.metrics.costs import COST, costs_named
+from mlcli.metrics.confusion import COST, costs_named
 from mlcli.metrics.declaring import AT_K, METRICS, OF_ONE_CLASS
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import KINDS, Kind

@@ -17,11 +17,10 @@ from mlcli.metrics import pooling
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.confusion import Confusion, confusion
 from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.optimism import corrected_for_optimism
 from mlcli.metrics.pooling import Rounds, distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
-from mlcli.metrics.summary import summarise
+from mlcli.metrics.summary import corrected_for_optimism, summarise
 from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
 from mlcli.tasks.anomaly import GOOD, ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers

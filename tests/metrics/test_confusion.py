@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 
 from mlcli.core.answers import Header
 from mlcli.metrics.confusion import confusion, tallies_of, tallies_under
-from mlcli.metrics.influence import influence
+from mlcli.metrics.over_units import influence
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.summary import summarise

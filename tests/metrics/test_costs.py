@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import UsageError
-from mlcli.metrics.costs import cost_matrix, cost_name, problems_with_costs
+from mlcli.metrics.confusion import cost_matrix, cost_name, problems_with_costs
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers

@@ -12,9 +12,8 @@ from mlcli.core.errors import UsageError
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.metrics.optimism import corrected_for_optimism, no_information, overfitting
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.summary import summarise
+from mlcli.metrics.summary import corrected_for_optimism, no_information, overfitting, summarise
 from mlcli.results.model_results import ModelResult, score_result
 from mlcli.tasks.classification import LabelAnswers
 

@@ -8,13 +8,14 @@ import scikit_posthocs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from mlcli.metrics.over_datasets import compare_over_datasets, score_table
-from mlcli.metrics.ranks import (
+from mlcli.metrics.over_datasets import (
+    compare_over_datasets,
     critical_difference,
     friedman,
     groups_alike,
     posterior,
     ranked,
+    score_table,
     wilcoxon,
     wins_ties_losses,
 )

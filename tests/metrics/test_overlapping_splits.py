@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from mlcli.core.answers import Answers, Header
-from mlcli.metrics.bootstrap import weightings
 from mlcli.metrics.difference import compare
+from mlcli.metrics.intervals import weightings
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.anomaly import ScoreAnswers

@@ -54,7 +54,7 @@ from mlcli.experiment.spec.suitability import (
     why_yardstick_too_slow,
     yardsticks_of,
 )
-from mlcli.metrics.costs import cost_name
+from mlcli.metrics.confusion import cost_name
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.labels import as_typed
-from mlcli.metrics.costs import COST, EXAMPLE, Costs, cost_name, problems_with_costs
+from mlcli.metrics.confusion import COST, EXAMPLE, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import Kind, kind_named
 
 Settings = Mapping[str, Any]

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.metrics.averages import Quotient, absent_classes, class_rate
 from mlcli.metrics.base import Metric, Undefined
-from mlcli.metrics.confusion import Tallies, ratio, tallies_of
-from mlcli.metrics.costs import COST, Costs, cost_matrix
-from mlcli.metrics.declaring import guarded, mean_of_rows, mean_over_rows, of_tallies, share_of_rows
+from mlcli.metrics.confusion import COST, Costs, Tallies, cost_matrix, ratio, tallies_of
+from mlcli.metrics.declaring import (
+    Quotient,
+    absent_classes,
+    class_rate,
+    guarded,
+    mean_of_rows,
+    mean_over_rows,
+    of_tallies,
+    share_of_rows,
+)
 from mlcli.tasks.classification import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"

@@ -10,13 +10,14 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Rows
-from mlcli.metrics.averages import absent_classes, class_known
 from mlcli.metrics.base import Metric, Ranking, Rankings, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import (
     CLASS_AVERAGE,
     OF_ONE_CLASS,
     SHARE,
+    absent_classes,
+    class_known,
     declare,
     guarded,
     mean_of_rows,

@@ -44,7 +44,7 @@ from mlcli.core.tables import Table as Rows
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
-from mlcli.metrics.costs import cost_matrix, problems_with_costs
+from mlcli.metrics.confusion import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, DECIMALS, Classifier, LabelledRows
 

@@ -10,11 +10,12 @@ from mlcli.core.findings import CriticalDifference
 from mlcli.metrics.over_datasets import (
     OverDatasets,
     PairOverDatasets,
+    RankTest,
     ScoreTable,
     compare_over_datasets,
     score_table,
+    wins_ties_losses,
 )
-from mlcli.metrics.ranks import RankTest, wins_ties_losses
 from mlcli.report.document import (
     Content,
     Element,

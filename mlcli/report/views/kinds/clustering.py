@@ -22,7 +22,7 @@ from mlcli.engines.principal_components import elbow_of_curve, range_of_elbow
 from mlcli.experiment.run.learner import Trained, captured_warnings
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import WHOLE
-from mlcli.metrics.scores.clusters import contingency
+from mlcli.metrics.scores.unsupervised import contingency
 from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
 from mlcli.report.numbers import fixed, share, short
 from mlcli.report.views.dataset import boxplots, histogram

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -10,8 +11,10 @@ import numpy as np
 from mlcli.core.information import entropy_of_counts
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import SHARE, means_under, score, weighted_mean, weighted_score
+from mlcli.metrics.declaring import SHARE, mean_of_rows, means_under, score, weighted_mean, weighted_score
 from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.density import DensityAnswers
+from mlcli.tasks.projection import ProjectionAnswers
 
 ROUNDING = 1e-24
 """Clusters so small beside the distances between them, squared, are points whose means are rounded."""
@@ -185,3 +188,42 @@ def _explained(counts: Array) -> float:
 def _own_pairs(weights: Array) -> Array:
     """What no pair takes of a squared weight: w rows pair with each other, a part of a row not with itself."""
     return np.minimum(weights, weights**2)
+
+
+# Scores of densities: how likely rows are that were not fitted, and how well a fit pays for its parameters.
+
+
+@mean_of_rows("log-likelihood", DensityAnswers, better="high")
+def log_likelihood(answers: DensityAnswers) -> Array:
+    """Mean natural logarithm of the density at a row."""
+    return answers.log_density
+
+
+@score("bic", DensityAnswers, better="low", aggregation="of the fit")
+def bic(answers: DensityAnswers) -> Score:
+    """Bayesian information criterion of the fit: k ln n - 2 ln L over its k parameters and n training rows."""
+    return answers.free_parameters * math.log(answers.fit_rows) - 2 * answers.fit_log_likelihood
+
+
+@score("aic", DensityAnswers, better="low", aggregation="of the fit")
+def aic(answers: DensityAnswers) -> Score:
+    """Akaike's information criterion of the fit: 2 k - 2 ln L over its k parameters."""
+    return 2 * answers.free_parameters - 2 * answers.fit_log_likelihood
+
+
+# Scores of projections: what is lost of rows that are shown in fewer columns.
+
+
+@mean_of_rows("reconstruction-error", ProjectionAnswers, better="low", low=0.0)
+def reconstruction_error(answers: ProjectionAnswers) -> Array:
+    """Mean squared distance of a row to what is left of it."""
+    return answers.error
+
+
+@score("explained-variance", ProjectionAnswers, better="high", high=1.0)
+def explained_variance(answers: ProjectionAnswers) -> Score:
+    """Share of the variance that is kept: 1 minus squared error over squared distance from the training mean."""
+    spread = float(answers.weights @ answers.spread)
+    if spread == 0:
+        return Undefined("the judged rows all lie on the mean of the training rows")
+    return 1 - float(answers.weights @ answers.error) / spread
