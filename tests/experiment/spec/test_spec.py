@@ -10,7 +10,7 @@ from mlcli.core.errors import ExperimentError, Problem
 from mlcli.experiment.spec.cells import Budget, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.file import check, read_experiment
 
-SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.yaml"))
+SHIPPED = sorted((Path(__file__).parents[3] / "experiments").glob("*.yaml"))
 ROWS = "a,b,y\n" + "\n".join(f"{i},{i % 3},{'yes' if i % 2 else 'no'}" for i in range(20)) + "\n"
 
 

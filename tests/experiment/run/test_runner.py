@@ -21,7 +21,7 @@ from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 AT_ONCE = 0.0
 """The patience that hands everything to other processes."""
 

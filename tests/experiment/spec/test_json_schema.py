@@ -16,7 +16,7 @@ from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.core.strict_yaml import parse, read
 from mlcli.experiment.spec.json_schema import experiment_schema
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHIPPED = sorted((ROOT / "experiments").glob("*.yaml"))
 GUIDES = (ROOT / "docs" / "experiments.md", ROOT / "docs" / "protocols.md")
 EXAMPLES = [

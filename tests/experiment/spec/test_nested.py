@@ -31,7 +31,7 @@ from mlcli.report.views.remarks import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.contract.illegal import illegal_values
 from tests.experiment import toy
-from tests.experiment.test_leakage import TRUSTED, spoiled, state
+from tests.experiment.run.test_leakage import TRUSTED, spoiled, state
 
 HOLDOUT = ProtocolSpec("holdout", {"test_share": 0.3})
 
