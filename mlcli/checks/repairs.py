@@ -13,7 +13,7 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration
 from mlcli.data.write_sidecar import flow, key, scalar
-from mlcli.tasks.kind import SINGLE_ROLES
+from mlcli.tasks.table import SINGLE_ROLES
 
 COLUMNS = "columns:"
 

@@ -14,8 +14,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.strict_yaml import Document
 from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.sidecar import ABOUT, COLUMN, CONTINUOUS, DISCRETE, ROLE, SIDECAR, Declaration, Sidecar
-from mlcli.tasks.kind import SINGLE_ROLES
-from mlcli.tasks.table import kind_named
+from mlcli.tasks.table import SINGLE_ROLES, kind_named
 
 KIND_OF_ROLE = {
     **dict.fromkeys(("weight", "count"), "numeric"),

@@ -12,8 +12,7 @@ from mlcli.core.located_values import Keys
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.core.strict_yaml import Document, read
 from mlcli.core.values import AnyText, Value
-from mlcli.tasks.kind import ROLES
-from mlcli.tasks.table import kind_named
+from mlcli.tasks.table import ROLES, kind_named
 
 SUFFIXES = (".yaml", ".yml")
 PACKED = ".gz"

@@ -21,9 +21,9 @@ from mlcli.core.task import refuse_impossible, refuse_no_probabilities
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal_components import component_names
+from mlcli.tasks.anomaly import ScoredRows, main_reasons
 from mlcli.tasks.association import items_in_words
 from mlcli.tasks.ranking import places
-from mlcli.tasks.reasons import ScoredRows, main_reasons
 from mlcli.tasks.sequence_labelling import in_order, lengths
 from mlcli.tasks.sequence_windows import numbered_by_appearance, order_of_texts, sequence_windows
 from mlcli.tasks.table import kind_named, named
@@ -223,7 +223,7 @@ def score_columns(model: Any, request: PredictionRequest) -> Columns:
     places = {role: request.beside.get(role) for role in ("sequence", "order")}
     sequence = None if places["sequence"] is None else numbered_by_appearance(places["sequence"])
     order = None if places["order"] is None else order_of_texts(places["order"])
-    asked = ScoredRows.about(model, request.table, lambda: sequence_windows(len(request.table), sequence, order))
+    asked = ScoredRows.of(model, request.table, lambda: sequence_windows(len(request.table), sequence, order))
     columns = {"score": _numbers_as_text(asked.score)}
     return columns if model.threshold_ is None else columns | _flag_columns(asked, model.threshold_)
 

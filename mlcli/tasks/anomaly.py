@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -30,27 +30,33 @@ from mlcli.tasks.anomaly_thresholds import (
     threshold_by_f1,
     threshold_in_words,
 )
-from mlcli.tasks.reasons import ScoredRows, occlusion, typical_of
 from mlcli.tasks.sequence_windows import numbered_by_appearance, sequence_windows, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, UnsupervisedTask
+
+Cells = TypeVar("Cells", Array, Codes)
 
 GOOD, ANOMALY = 0, 1
 """The labels."""
 LEVELS = 2
-"""Good and anomalous: a target of more levels judges nothing."""
+"""Good and anomalous; a target with more levels is ignored."""
 EXPLAINED_ROWS = 1000
-"""Of the rows asked, how many of the oddest are told which columns made them so."""
+"""How many of the rows with the highest scores get reasons."""
 BY_VALIDATION = "the one with the highest F1 on validation rows"
 FLAGS_ALL = (
     "the threshold with the highest F1 flags every validation row: scores do not tell anomalies from good rows"
 )
 OWN_P = 0.01
-"""Where a method knows how scores of good rows are distributed, those are odd that they exceed so rarely."""
+"""If a method knows the distribution of good scores, the default threshold is the one they exceed this rarely."""
+REASONS = 3
+"""How many columns are named for a row."""
+NO_REASON = -1
+WORTH_NAMING = 0.05
+"""The smallest share of the score for which a column is named."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoreAnswers(Answers):
-    """Anomaly: the score of each row, higher for odder ones, and from which score on it is flagged."""
+    """Anomaly scores, higher for odder rows, the threshold from which rows are flagged, and reasons."""
 
     score: Array
     truth: Codes
@@ -58,15 +64,15 @@ class ScoreAnswers(Answers):
     classes: tuple[str, ...]
     """The names of label 0 and label 1, where there are labels."""
     columns: tuple[str, ...]
-    """The columns as the method saw them."""
+    """The columns that the method saw."""
     reasons: Codes
-    """For the oddest rows the columns (n × 3) that add most to the score, the first adding most; -1 for none."""
+    """For rows with high scores the columns (n × 3) that contribute most, in descending order; -1 for none."""
     shares: Array
-    """What each of these adds, as a share of the whole; below 0 where the cell is lower than usual."""
+    """The contribution of each of these, as a share of the score; negative if the cell is lower than usual."""
     threshold: Array | None = None
-    """The score from which on a row is flagged, the same for all rows of a split; None where none was chosen."""
+    """The lowest score that is flagged, the same for all rows of a split; None if there is none."""
     threshold_from: str = ""
-    """How it was chosen."""
+    """How the threshold was chosen."""
 
     @property
     def flagged(self) -> Flags:
@@ -82,51 +88,51 @@ class ScoreAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Detector(Model, DecidesByRule, ExplainsTask):
-    """Answers a score for each row: the higher, the odder."""
+    """Scores rows: the higher the score, the odder the row. A method implements ``fit`` and ``score_rows``."""
 
     decide: Decision | None = decision_param(
         "which rows are flagged: own, threshold, top, share or p < 0.05; none: by labels, without them own"
     )
 
     learns_labels: ClassVar[bool] = False
-    """Whether it is one of the few that learn from labels where some are known."""
+    """Whether the method learns from known labels, as few detectors do."""
 
     threshold_: float | None = learned()
-    """Where a model is kept: the score from which on it flags rows."""
+    """The lowest score that a kept model flags."""
     threshold_from_: str = learned()
     typical_: Array = learned()
     """The median of each numeric column, and the most frequent code of each other one."""
 
     @property
     def in_sequence(self) -> bool:
-        """Whether a row is scored by those beside it; it is then asked about one sequence after another."""
+        """Whether the score of a row depends on its neighbours; sequences are then scored one by one."""
         return False
 
     def own_limit(self) -> tuple[float, str] | None:
-        """The score above which the method itself calls a row odd, and why; none where it has no such."""
+        """The score above which the method itself calls a row an anomaly, and why; None if it has none."""
         limit = self.limit_at(OWN_P)
         return None if limit is None else (limit, f"p = {OWN_P:g} by the distribution of good rows")
 
     def far_out(self, lower: float, upper: float) -> tuple[float, str]:
-        """The score above which a row is far out, given the quartiles of the scores of training rows (Tukey 1977).
+        """The score above which a row is far out, given the quartiles of the training scores (Tukey 1977).
 
-        A method whose scores cannot exceed a bound takes them on a scale that has none, and says which.
+        A method with bounded scores computes it on an unbounded scale, and names the scale.
         """
         return upper + FAR_OUT * (upper - lower), ""
 
     def limit_at(self, p: float) -> float | None:
-        """What scores of good rows exceed with a probability, where the method knows their distribution."""
+        """The score that good rows exceed with probability p; None if their distribution is unknown."""
         return None
 
     def decision_in_words(self) -> str:
-        """Which rows are flagged; nothing for a model that flags none."""
+        """Which rows are flagged; empty if there is no threshold."""
         if self.threshold_ is None:
             return ""
         least = threshold_in_words(self.threshold_)
         return f"flagged: rows that score {least}; this threshold is {self.threshold_from_}"
 
     def explain_task(self) -> Explanation:
-        """Which rows are flagged, where a threshold was chosen."""
+        """Which rows are flagged."""
         sentence = self.decision_in_words().removeprefix("flagged: ")
         return (Lines("Which rows are flagged", (sentence,)),) if sentence else ()
 
@@ -136,19 +142,19 @@ class Detector(Model, DecidesByRule, ExplainsTask):
             raise ValueError("the threshold of the model is no number")
 
     def score_rows(self, table: Table) -> Array:
-        """How odd each row is."""
+        """The score of each row."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")
 
     def deviations(self, table: Table) -> Array:
-        """What each number of a row adds to its oddness, below 0 where it is lower than usual.
+        """The contribution of each number to the score of its row, negative if it is lower than usual.
 
-        Unless the method knows better, how far the score falls when the cell is typical.
+        By default how far the score falls when the cell is replaced by a typical value.
         """
         usual = self.typical_[: table.numbers.shape[1]]
         return occlusion(lambda X: self.score_rows(replace(table, numbers=X)), table.numbers, usual)
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
-        """The names of the columns, and what each adds to the oddness of each row."""
+        """The names of the columns, and the contribution of each to the score of each row."""
         added = self.deviations(table)
         if table.codes.shape[1] and self.accepts.nominal:
             codes = self.typical_[table.numbers.shape[1] :].astype(np.int32)
@@ -179,7 +185,7 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
 
     def predict_rows(self, model: Detector, rows: ScreenedRows) -> ScoreAnswers:
         """The score of each row, and for the oddest ones the columns that made them so."""
-        scored = ScoredRows.about(model, rows.table, rows.sequence_windows)
+        scored = ScoredRows.of(model, rows.table, rows.sequence_windows)
         refuse_impossible(model, scored.score, (len(rows),))
         columns, reasons, shares = scored.top_reasons(EXPLAINED_ROWS)
         return ScoreAnswers(
@@ -204,7 +210,7 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
         """The scores of each part that has rows, with a threshold from validation rows, a rule, or the method."""
         answers = {part: predict(rows) for part, rows in parts.items() if len(rows)}
         if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
-            return {part: _decided_among(model, of_part) for part, of_part in answers.items()}
+            return {part: flagged_among_themselves(model, of_part) for part, of_part in answers.items()}
 
         def learned_scores() -> LearnedScores:
             same = next((part for part in answers if np.array_equal(parts[part], train)), None)
@@ -256,27 +262,27 @@ ANOMALY_DETECTION = AnomalyDetection()
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScreenedRows(UnlabelledRows):
-    """Rows among which some may be anomalies: label 1 an anomaly, 0 a good row, -1 not known."""
+    """Rows of which some may be anomalies: label 1 for an anomaly, 0 for a good row, -1 if unknown."""
 
     kind = "anomaly"
     task = ANOMALY_DETECTION
     by_row = (*UnlabelledRows.by_row, "sequence", "piece")
 
     sequence: Codes | None = None
-    """The sequence that each row belongs to, where a column says."""
+    """The sequence of each row, if a column has that role."""
     piece: Codes | None = None
-    """Where splits cut sequences, the piece that each row belongs to, numbered along them."""
+    """If splits may cut sequences, the piece of each row, numbered along the sequences."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
-        """Features and the columns of context, which few detectors see."""
+        """Features, and columns of context, which few detectors use."""
         return tuple(field.column for field in schema if field.role in ("feature", "sensitive", "context"))
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> ScreenedRows:
-        """Every row of a dataset; a target gives labels when it has two levels, the second being the anomaly.
+        """Every row of a dataset; a target with two levels gives the labels, the second level is the anomaly.
 
-        Splits keep sequences whole, unless there are groups, and cut those that are too few to deal out.
+        Splits keep sequences whole unless there are groups; too few sequences are cut into pieces.
         """
         rows = super().from_table(table, schema)
         if len(rows.classes) not in (0, LEVELS):
@@ -291,33 +297,99 @@ class ScreenedRows(UnlabelledRows):
         return rows if piece is None else replace(rows, piece=piece, groups=piece)
 
     def sequence_windows(self) -> list[Rows]:
-        """The rows of each sequence in their order, ended where a piece is missing."""
-        found = sequence_windows(len(self), self.sequence, self.order)
+        """The rows of each sequence in their order; a sequence with missing pieces gives several windows."""
+        whole = sequence_windows(len(self), self.sequence, self.order)
         if self.piece is None:
-            return found
-        missing = [np.flatnonzero(np.diff(self.piece[rows]) > 1) + 1 for rows in found]
-        return [rows for whole, ends in zip(found, missing, strict=True) for rows in np.split(whole, ends)]
+            return whole
+        gaps = [np.flatnonzero(np.diff(self.piece[rows]) > 1) + 1 for rows in whole]
+        return [window for rows, ends in zip(whole, gaps, strict=True) for window in np.split(rows, ends)]
 
     def to_learn_from(self) -> ScreenedRows:
-        """The rows that are known to be good; all where there are none."""
+        """The rows that are known to be good; all rows if there are none."""
         good = np.flatnonzero(self.labels == GOOD)
         return self.take(good) if len(good) else self
 
     def split_info(self) -> SplitInfo:
-        """Labels are the strata, where any are known."""
+        """Labels are the strata, if any are known."""
         known = bool((self.labels != UNKNOWN).any())
         return replace(super().split_info(), strata=self.labels if known else None)
 
 
 def highest_f1(answers: ScoreAnswers) -> float | None:
-    """The score from which on flagging rows gives the highest F1; None where no labelled row is an anomaly."""
+    """The threshold with the highest F1 on labelled rows; None if none of them is an anomaly."""
     known = answers.truth != UNKNOWN
     return threshold_by_f1(answers.score[known], answers.truth[known] == ANOMALY, answers.weights[known])
 
 
-def _decided_among(model: Detector, answers: ScoreAnswers) -> ScoreAnswers:
-    """The answers with the rows flagged that are the oddest among themselves."""
-    limit = limit_by_rule(
-        model, model.decide, lambda: LearnedScores(answers.score, answers.weights, "judged together")
-    )
-    return answers.flagged_from(limit)
+def flagged_among_themselves(model: Detector, answers: ScoreAnswers) -> ScoreAnswers:
+    """The answers with a threshold that the rule of ``decide`` derives from the scored rows themselves."""
+    scores = LearnedScores(answers.score, answers.weights, "judged together")
+    return answers.flagged_from(limit_by_rule(model, model.decide, lambda: scores))
+
+
+def typical_of(table: Table) -> Array:
+    """The median of each numeric column, then the most frequent code of each other column."""
+    codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
+    known = [cells[~np.isnan(cells)] for cells in table.numbers.T]
+    return np.array([*(np.median(cells) if len(cells) else 0.0 for cells in known), *codes], np.float64)
+
+
+def occlusion(score: Callable[[Cells], Array], cells: Cells, typical: Array | Codes) -> Array:
+    """How far the score of a row falls if a cell is replaced by a typical one, with the sign of the deviation."""
+    whole, added = score(cells), np.empty(cells.shape)
+    for column, value in enumerate(typical):
+        replaced = cells.copy()
+        replaced[:, column] = value
+        added[:, column] = np.maximum(whole - score(replaced), 0.0)
+    return np.asarray(np.sign(np.nan_to_num(cells) - typical) * added)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """The scores of rows by a model, with the windows of a model that scores rows in sequence."""
+
+    model: Detector
+    table: Table
+    windows: list[Rows]
+    score: Array
+
+    @classmethod
+    def of(cls, model: Detector, table: Table, windows: Callable[[], list[Rows]]) -> ScoredRows:
+        """Score the rows, window by window if the model looks at neighbours in the sequence."""
+        if not model.in_sequence:
+            return cls(model, table, [], model.score_rows(table))
+        score, parts = np.empty(len(table)), windows()
+        for rows in parts:
+            score[rows] = model.score_rows(table.take(rows))
+        return cls(model, table, parts, score)
+
+    def top_reasons(self, count: int) -> tuple[tuple[str, ...], Codes, Array]:
+        """Names of columns, and for the rows with the highest scores the main columns with their signed shares."""
+        reasons = np.full((len(self.table), REASONS), NO_REASON, dtype=np.int32)
+        shares = np.zeros((len(self.table), REASONS))
+        rows = np.argsort(-self.score, kind="stable")[:count]
+        columns, added = self._contributions(rows)
+        size = np.abs(added)
+        total = size.sum(axis=1, keepdims=True)
+        first = np.argsort(-size, axis=1, kind="stable")[:, :REASONS]
+        share = np.divide(added, total, out=np.zeros_like(added), where=total > 0)
+        share = np.take_along_axis(share, first, axis=1)
+        reasons[rows, : first.shape[1]] = np.where(share == 0, NO_REASON, first)
+        shares[rows, : first.shape[1]] = share
+        return columns, reasons, shares
+
+    def _contributions(self, wanted: Rows) -> tuple[tuple[str, ...], Array]:
+        """The names of the columns, and the contribution of each to the score of some rows."""
+        if not self.model.in_sequence:
+            return self.model.reasons(self.table.take(wanted))
+        parts = [self.model.reasons(self.table.take(rows)) for rows in self.windows if len(rows)]
+        if not parts:
+            return (), np.empty((0, 0))
+        columns, added = parts[0][0], np.concatenate([part[1] for part in parts])
+        return columns, added[np.argsort(np.concatenate(self.windows))][wanted]
+
+
+def main_reasons(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
+    """The columns that contribute most to the score of a row, with their signed shares."""
+    named = zip(reasons.tolist(), shares.tolist(), strict=True)
+    return [(columns[at], share) for at, share in named if at != NO_REASON and abs(share) >= WORTH_NAMING]

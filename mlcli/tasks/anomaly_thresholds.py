@@ -1,4 +1,4 @@
-"""How a detector decides which rows to flag: the rules of ``decide``, and the score that each begins at."""
+"""The threshold from which a detector flags rows: the rules of ``decide``, and how each derives a threshold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,25 +15,28 @@ from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Parameter, yaml_from_text
 from mlcli.core.tables import Array, Flags
 
+if TYPE_CHECKING:
+    from mlcli.tasks.anomaly import Detector
+
 RULES = ("own", "threshold", "top", "share", "p")
 WITH_AMOUNT = RULES[1:]
 WRITTEN = re.compile(r"(threshold|top|share|p)\s*(?:[:=<]|>=?|)\s*([-+.\deE]+)")
 WORDS = "own, {threshold: 3}, {top: 5}, {share: 0.05}, or p < 0.05"
 FAR_OUT = 3.0
-"""A score is far out that lies so many times the distance of the quartiles above the upper one (Tukey 1977)."""
+"""A score is far out if it exceeds the upper quartile by this many interquartile ranges (Tukey 1977)."""
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A rule with its amount: the threshold, the number of rows, their share, or the largest p."""
+    """A rule with its amount: the threshold, the number of rows, the share of rows, or the largest p."""
 
     rule: str
     amount: float = 0.0
 
     @property
     def of_judged_rows(self) -> bool:
-        """Whether it ranks the rows that are asked about together; all others hold them against learned ones."""
+        """Whether it ranks the scored rows among themselves; other rules compare them with training rows."""
         return self.rule == "top"
 
     def problem(self) -> str | None:
@@ -50,23 +53,23 @@ class Decision:
 
 @dataclass(frozen=True)
 class Limit:
-    """The score from which on rows are flagged, and how it came to be."""
+    """The lowest score that is flagged, and how it was derived."""
 
     threshold: float
     why: str
 
 
 def threshold_in_words(threshold: float, digits: int = 6) -> str:
-    """Which scores reach a threshold, in words; the least float above 0 is what "above 0" is made of."""
+    """Which scores reach a threshold, in words; the smallest float above 0 stands for "above 0"."""
     return "above 0" if 0 < threshold < np.finfo(np.float64).tiny else f"at least {threshold:.{digits}g}"
 
 
 def read_decision(value: Any) -> Decision | None:
-    """What text or a mapping says; None where it says nothing that is known."""
+    """The decision that text or a mapping describes; None if it describes none."""
     if isinstance(value, Decision) or value == "own":
         return value if isinstance(value, Decision) else Decision("own")
-    if isinstance(value, str) and (found := WRITTEN.fullmatch(value.strip())):
-        return _with_amount(*found.groups())
+    if isinstance(value, str) and (match := WRITTEN.fullmatch(value.strip())):
+        return _with_amount(*match.groups())
     if isinstance(value, Mapping) and len(value) == 1:
         return _with_amount(*next(iter(value.items())))
     return None
@@ -83,17 +86,17 @@ def _with_amount(rule: Any, amount: Any) -> Decision | None:
 
 @dataclass(frozen=True)
 class DecisionParameter(Parameter):
-    """``decide``, as text or as a mapping with one rule."""
+    """The parameter ``decide``: text, or a mapping with one rule."""
 
     def problem_with(self, value: Any) -> str | None:
-        """A rule that is not known, or an amount that it cannot have."""
+        """What is wrong with the rule or its amount."""
         if value is None:
             return None
         read = read_decision(value)
         return f"takes {WORDS}; was given {value!r}" if read is None else read.problem()
 
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
-        """The decision; none where it is left to the labels."""
+        """The decision; None to choose by labels."""
         return read_decision(value)
 
     def plain(self, value: Any) -> Any:
@@ -103,13 +106,13 @@ class DecisionParameter(Parameter):
         return {value.rule: int(value.amount) if value.rule == "top" else value.amount}
 
     def from_text(self, text: str) -> Any:
-        """A rule as it is typed in a shell, or a mapping in YAML."""
+        """A rule typed in a shell, or a mapping in YAML."""
         if text.lower() in ("none", "null", ""):
             return None
         return yaml_from_text(text, self.name) if text.startswith("{") else text
 
     def words(self) -> str:
-        """What may stand there."""
+        """The legal values, in words."""
         return f"{WORDS}, or none"
 
     def schema(self) -> dict[str, Any]:
@@ -134,14 +137,14 @@ def decision_param(help: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LearnedScores:
-    """The scores of some rows, of those that a detector has learned from if nothing else is said."""
+    """The scores of some rows with their weights, by default of the training rows."""
 
     score: Array
     weights: Array
     which: str = "that were learned from"
 
     def at_most(self, most: float, *, least_one: bool) -> float:
-        """The lowest score that rows of at most such a weight reach; where one is wanted at least the highest."""
+        """The lowest threshold that rows of at most this weight reach; ``least_one``: at least the top row."""
         falling, (reached,) = summed_from_the_top(self.score, self.weights)
         within = np.flatnonzero(reached <= most * (1 + ROUNDING))
         if len(within):
@@ -149,22 +152,24 @@ class LearnedScores:
         return float(falling[0] if least_one else np.nextafter(falling[0], np.inf))
 
     def quantile(self, share: float) -> float:
-        """The lowest score that such a share of the rows does not exceed."""
+        """The lowest score that this share of the rows does not exceed."""
         order = np.argsort(self.score, kind="stable")
         reached = np.cumsum(self.weights[order])
         place = min(int(np.searchsorted(reached, share * reached[-1])), len(order) - 1)
         return float(self.score[order[place]])
 
 
-def limit_by_rule(model: Any, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
-    """The limit of a fitted detector by a rule; without one by its own."""
-    wanted = decision or Decision("own")
-    found: Limit = DECIDED[wanted.rule](model, wanted.amount, learned)
-    return found
+Scores = Callable[[], LearnedScores]
 
 
-def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
-    """The limit that the method has, else where scores are far out."""
+def limit_by_rule(model: Detector, decision: Decision | None, learned: Scores) -> Limit:
+    """The threshold of a fitted detector by a rule; by its own rule if none is given."""
+    rule = decision or Decision("own")
+    return LIMITS[rule.rule](model, rule.amount, learned)
+
+
+def _own(model: Detector, amount: float, learned: Scores) -> Limit:
+    """The method's own limit, else the score from which rows are far out."""
     limit = model.own_limit()
     if limit is not None:
         return Limit(float(np.nextafter(limit[0], np.inf)) + 0.0, f"the method's own: {limit[1]}")
@@ -175,24 +180,24 @@ def _own(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Lim
     return Limit(float(np.nextafter(far, np.inf)), f"{why}{scale}")
 
 
-def _threshold(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
+def _threshold(model: Detector, amount: float, learned: Scores) -> Limit:
     return Limit(amount, "the one that was asked for")
 
 
-def _top(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
+def _top(model: Detector, amount: float, learned: Scores) -> Limit:
     rows = learned()
     return Limit(rows.at_most(amount, least_one=True), f"that of the {amount:g} oddest rows of those {rows.which}")
 
 
-def _share(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
-    """At least one row: 5 % of ten rows are one."""
+def _share(model: Detector, amount: float, learned: Scores) -> Limit:
+    """At least one row, since 5 % of ten rows would be none."""
     rows = learned()
     threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
     return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
 
 
-def _p(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit:
-    """By the distribution of the scores of good rows, else by ranks: p is the share of rows at least as odd."""
+def _p(model: Detector, amount: float, learned: Scores) -> Limit:
+    """By the distribution of good scores, else by ranks: p is the share of training scores that are as high."""
     limit = model.limit_at(amount)
     if limit is not None:
         return Limit(float(np.nextafter(limit, np.inf)), f"where p = {amount:g} by the distribution of good rows")
@@ -203,7 +208,7 @@ def _p(model: Any, amount: float, learned: Callable[[], LearnedScores]) -> Limit
     return Limit(rows.at_most(below, least_one=False), words + few)
 
 
-DECIDED: dict[str, Callable[[Any, float, Callable[[], LearnedScores]], Limit]] = {
+LIMITS: dict[str, Callable[[Detector, float, Scores], Limit]] = {
     "own": _own,
     "threshold": _threshold,
     "top": _top,
@@ -213,10 +218,10 @@ DECIDED: dict[str, Callable[[Any, float, Callable[[], LearnedScores]], Limit]] =
 
 
 def threshold_by_f1(score: Array, anomalous: Flags, weight: Array) -> float | None:
-    """The score from which on flagging rows gives the highest F1; of equals the highest, which flags fewest."""
-    found = weight * anomalous
-    if not found.sum() > 0:
+    """The threshold with the highest F1; of equal ones the highest, which flags the fewest rows."""
+    positive = weight * anomalous
+    if not positive.sum() > 0:
         return None
-    falling, (flagged, hits) = summed_from_the_top(score, weight, found)
-    f1 = 2 * hits / (flagged + found.sum())
+    falling, (flagged, hits) = summed_from_the_top(score, weight, positive)
+    f1 = 2 * hits / (flagged + positive.sum())
     return float(falling[int(np.argmax(f1))])

@@ -1,14 +1,164 @@
-"""The kinds of task as a table; whatever differs from kind to kind is a column of it."""
+"""The kinds of task as a table: whatever differs from kind to kind is a column of it.
+
+This module imports nothing heavy: what belongs to a kind is named as "module:name" and imported on use.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import did_you_mean, module_of
 from mlcli.core.schema import Schema
-from mlcli.tasks.kind import Kind as Kind
-from mlcli.tasks.kind import named as named
+
+if TYPE_CHECKING:
+    from mlcli.core.task import AnyTask
+
+ROLES = (
+    *("target", "feature", "id", "group", "sensitive", "weight", "count", "context", "ignore"),
+    *("order", "part", "domain", "sequence", "user", "item"),
+)
+"""The roles of columns; the second line matters to some kinds of task or protocols only."""
+SINGLE_ROLES = ("target", "group", "weight", "count", "sequence", "order", "part", "domain", "user", "item")
+"""The roles that at most one column has."""
+
+
+def named(place: str) -> Any:
+    """Import the object named "module:name"."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def never(schema: Schema) -> bool:
+    """For kinds that no schema looks like."""
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of task. Fields that end in ``_at`` are "module:name", which is imported on use."""
+
+    name: str
+    summary: str
+    recognise: Callable[[Schema], bool] = never
+    """Whether a schema looks like this kind; most kinds are named by the user, a sidecar or a model."""
+    target: Literal["needed", "judges", "none"]
+    """Whether models learn the target, it is only used to score answers, or there is none."""
+    target_kinds: tuple[str, ...]
+    """The column kinds that a target may have; ``--task`` turns a column into the first of them."""
+    classes: tuple[str, str, str]
+    """In the file of the kind: the classes of its rows, of the base of its models, and of its answers."""
+    protocols: tuple[str, ...]
+    """Legal protocols, beside those made for this kind alone; the first is the default."""
+    scores: tuple[str, ...]
+    """The files of ``mlcli/metrics/scores`` with metrics of its answers."""
+    metrics: tuple[str, ...]
+    """Default metrics; models are ranked by the first."""
+    parts: tuple[str, ...] = ("test",)
+    """The parts of a split that are scored."""
+    metrics_with_labels: tuple[str, ...] = ()
+    """Further default metrics if there are labels to score with."""
+    protocol_without_labels: str = ""
+    """The default protocol without labels, if it is another one."""
+    has_positive_class: bool = False
+    """Whether one level of the target, the last of two, is the class of interest."""
+    marked_by: tuple[str, ...] = ()
+    """Roles of columns that only this kind uses; rows that have all of them look like this kind."""
+    long_form: tuple[str, ...] = ()
+    """The roles of the unit and of the item, if a file may have one row for each item of a unit."""
+    absent_means_no: bool = False
+    """Whether a feature that is missing in new rows means that the item is absent."""
+    optional_roles: tuple[str, ...] = ()
+    """The roles of columns that new rows may lack; their answers are of another form then."""
+    counts: tuple[str, ...] = ()
+    """The roles whose levels tell how large a dataset is; by default its features do."""
+    roles: tuple[str, ...] = ()
+    """The roles of columns that models do not see, but predictions need."""
+    baselines: tuple[str, ...]
+    """Models that every table of scores includes; the first is the one to beat."""
+    yardsticks: tuple[str, ...] = ()
+    """Further baselines that join the models that a user names, if they are quick."""
+    panel: tuple[str, ...]
+    """The methods that ``mlcli eval`` runs if no model is named, beside the baseline."""
+    columns_at: str
+    """Turns predictions into columns of text: from a fitted model and a ``Request`` to the columns."""
+    picture_at: str = ""
+    """Draws answers below the table: from a title and the answers of all splits to blocks."""
+    picture_of_table_at: str = ""
+    """Draws all results of a table together: from the results and their names to blocks."""
+    picture_of_curve_at: str = ""
+    """Adds to a validation curve: from its results and their names to blocks."""
+    picture_of_report_at: str = ""
+    """Adds to a whole report: from the results of a table and their names to blocks."""
+    described_at: str = ""
+    """Shows the training rows of a kept model: from a trained model to findings."""
+    json_at: str = ""
+    """Adds to the entry of a result in the JSON document: from the result to keys and plain values."""
+
+    def _at(self, name: str) -> str:
+        """Where a class of its file is."""
+        return f"mlcli.tasks.{module_of(self.name)}:{name}"
+
+    @cached_property
+    def rows(self) -> Any:
+        """The class of the rows."""
+        return named(self._at(self.classes[0]))
+
+    @cached_property
+    def base(self) -> Any:
+        """The model base."""
+        return named(self.base_at)
+
+    @property
+    def task(self) -> AnyTask:
+        """How models of this kind learn and answer."""
+        task: AnyTask = self.rows.task
+        return task
+
+    @cached_property
+    def answers(self) -> Any:
+        """The class of the answers."""
+        return named(self.answers_at)
+
+    @property
+    def base_name(self) -> str:
+        """The name of the model base, as it stands in the class line of a method."""
+        return self.classes[1]
+
+    @property
+    def base_at(self) -> str:
+        """Where the model base is."""
+        return self._at(self.base_name)
+
+    @property
+    def answers_at(self) -> str:
+        """Where the class of the answers is."""
+        return self._at(self.classes[2])
+
+    @property
+    def baseline(self) -> str:
+        """The baseline to beat."""
+        return self.baselines[0]
+
+    @property
+    def recognised_by_target(self) -> bool:
+        """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
+        return self.target == "needed" and self.recognise is not never
+
+    @property
+    def uses_target(self) -> bool:
+        """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
+        return self.target == "needed" or bool(self.metrics_with_labels)
+
+    @property
+    def protocol_for_few_rows(self) -> str:
+        """The protocol that the fewest rows can serve."""
+        return next(use for use in ("whole", "leave-one-out", *self.protocols) if use in self.protocols)
+
 
 LEVELS = ("nominal", "boolean", "ordinal")
 """The column kinds of classes and labels."""

@@ -9,7 +9,7 @@ from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
 from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.sidecar import COLUMN, SIDECAR
-from mlcli.tasks.kind import ROLES
+from mlcli.tasks.table import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 CSV = "visit;age;pressure;grade;smoker;ward;sex;comment;operator;outcome;age_group;clinic\n"

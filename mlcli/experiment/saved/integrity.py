@@ -14,8 +14,7 @@ from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.tables import MISSING_CODE, Table
 from mlcli.experiment.run.learner import captured_warnings
-from mlcli.tasks.kind import ROLES
-from mlcli.tasks.table import kind_named
+from mlcli.tasks.table import ROLES, kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel

@@ -40,8 +40,7 @@ from mlcli.engines.network.network import (
     layers_of,
     loss_curve,
 )
-from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.reasons import occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 ROUNDING = 1e-9
 """A row that is no nearer to the origin than this lies in the plane, which goes through one of the rows."""

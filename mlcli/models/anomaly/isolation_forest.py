@@ -41,8 +41,7 @@ from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import Grower
 from mlcli.engines.trees.structure import Trees
 from mlcli.engines.trees.targets import Targets
-from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.reasons import occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
 

@@ -39,8 +39,7 @@ from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.network.network import RELU, Adam, Network, check_layers, layers_of
-from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.reasons import occlusion
+from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""

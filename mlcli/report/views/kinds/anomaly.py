@@ -14,9 +14,8 @@ from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.views.dataset import histogram_of
 from mlcli.results.differences import best_in
 from mlcli.results.model_results import Group, ModelResult, judged_answers, metrics_in
-from mlcli.tasks.anomaly import ANOMALY, ScoreAnswers
+from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers, main_reasons
 from mlcli.tasks.anomaly_thresholds import threshold_in_words
-from mlcli.tasks.reasons import NO_REASON, main_reasons
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10
