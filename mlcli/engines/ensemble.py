@@ -164,7 +164,7 @@ FIRST_TREES = 5
 """The predictions of so many trees are listed one by one."""
 
 
-def members_of(
+def member_table(
     whole: Any, names: Sequence[str], table: Table, outputs_of: OutputsOf = outputs, weights: Array | None = None
 ) -> findings.Table:
     """One line per member of ``whole.models_``; with weights, their weighted mean below: the prediction."""

@@ -221,7 +221,7 @@ def _is_estimator(value: Mapping[str, Any]) -> bool:
 
 
 @dataclass(kw_only=True, eq=False)
-class Borrowed:
+class ForeignEstimator:
     """What models and steps that are estimators of other packages share."""
 
     path: ClassVar[str]

@@ -16,7 +16,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,
-    Borrowed,
+    ForeignEstimator,
     as_a_guest,
     class_for,
     estimator_class,
@@ -38,7 +38,7 @@ def entry_of(path: str) -> Entry:
 
 
 @dataclass(kw_only=True, eq=False)
-class ImportedStep(Borrowed, Step):
+class ImportedStep(ForeignEstimator, Step):
     """Numbers as the transformer makes them; columns of levels are coded before it."""
 
     ours: ClassVar[str] = "columns"

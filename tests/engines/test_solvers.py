@@ -11,7 +11,7 @@ import scipy.optimize
 from mlcli.engines import losses
 from mlcli.engines.linear_objective import LinearObjective, Penalty
 from mlcli.engines.losses import LinkLoss, Loss
-from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
+from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.engines.solvers.table import SOLVERS
 
 ROWS, WIDTH = 60, 3
@@ -82,7 +82,7 @@ def test_corners_reach_the_optimum_of_a_programme(curvature: float) -> None:
     """Least absolute errors as SciPy's linear programme; with a ridge the duality gap proves the minimum."""
     rng = np.random.default_rng(5)
     X, y = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)]), rng.normal(size=40)
-    problem = Corners(Matrix(X), np.full(40, 2.0), y, np.full(3, curvature), X.sum(axis=0), -y.sum())
+    problem = PiecewiseLinear(Matrix(X), np.full(40, 2.0), y, np.full(3, curvature), X.sum(axis=0), -y.sum())
     found = interior_point(problem, 1e-12, 100)
     errors = np.abs(y - X @ found.w).sum()
     assert found.value == pytest.approx(errors + curvature * found.w @ found.w / 2, rel=1e-9)

@@ -66,7 +66,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class PiecewiseLinear:
     """What is minimised: ½ Σ curvature·w² + slope·w + offset + Σ cost·max(0, margin − D w).
 
     Where there are more terms than costs, so many that follow each other share one: the largest counts.
@@ -131,7 +131,7 @@ class Inside:
 
 
 @dataclass(frozen=True, eq=False)
-class CornerMinimum:
+class PiecewiseMinimum:
     """The coefficients, the objective there, and how far it may be above the least one."""
 
     w: Array
@@ -143,7 +143,7 @@ class CornerMinimum:
 
 # A step that leaves all bounds is no number; the gap says how far what was found before is from the minimum.
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
-def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> CornerMinimum:
+def interior_point(problem: PiecewiseLinear, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
     """Follow the path to the minimum until the gap is small beside the objective."""
     at = _start(problem)
     for iteration in range(max_iterations + 1):
@@ -162,10 +162,10 @@ def interior_point(problem: Corners, tolerance: float, max_iterations: int) -> C
         if not np.isfinite(step.w).all() or length == 0:
             break
         at = at.moved(step, length)
-    return CornerMinimum(at.w, value, gap, iteration)
+    return PiecewiseMinimum(at.w, value, gap, iteration)
 
 
-def _start(problem: Corners) -> Inside:
+def _start(problem: PiecewiseLinear) -> Inside:
     """The terms of a group with half of its cost, and slacks that fit."""
     beta = problem.cost[:, None] / 2
     alpha = np.repeat(beta, len(problem.margin) // len(beta), axis=1) * len(beta) / len(problem.margin)
@@ -180,7 +180,7 @@ def _start(problem: Corners) -> Inside:
 class _Newton:
     """Newton's equations at a point, ready to be solved for several right sides."""
 
-    problem: Corners
+    problem: PiecewiseLinear
     at: Inside
     unbalanced: Array
     blocks: Array
@@ -188,7 +188,7 @@ class _Newton:
     system: Array
 
     @classmethod
-    def of(cls, problem: Corners, at: Inside, unbalanced: Array) -> _Newton:
+    def of(cls, problem: PiecewiseLinear, at: Inside, unbalanced: Array) -> _Newton:
         """The equations with all but w eliminated: Q + Dᵀ·B·D."""
         blocks = _inverse_blocks(at.alpha / at.ahead, at.behind / at.beta)
         system = problem.terms.gram(blocks) + np.diag(problem.curvature)

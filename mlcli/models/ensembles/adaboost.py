@@ -40,7 +40,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
-from mlcli.engines.ensemble import check_members, fitted, mean_of, means_after, members_of, votes
+from mlcli.engines.ensemble import check_members, fitted, mean_of, means_after, member_table, votes
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 NO_ERROR = 1e-10
@@ -175,7 +175,7 @@ class AdaBoost(Classifier, RowExplainer, Staged):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The class that each round votes for, by the worth of its vote."""
         names = [f"{number} {_in_short(model)}" for number, model in enumerate(self.models_, 1)]
-        return (members_of(self, names, table, votes, self.alphas_),)
+        return (member_table(self, names, table, votes, self.alphas_),)
 
     def _ending(self) -> str:
         if self.errors_[-1] <= NO_ERROR:

@@ -44,7 +44,7 @@ from mlcli.engines.ensemble import (
     fitted,
     mean_of,
     means_after,
-    members_of,
+    member_table,
     numbered,
     outputs,
     sample_for,
@@ -138,4 +138,4 @@ class Bagging(Classifier, Regressor, RowExplainer, Staged):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What the model of each bag says of the row."""
         ones = np.ones(len(self.models_))
-        return (members_of(self, numbered(self.models_), table, COMBINED[self.combine], ones),)
+        return (member_table(self, numbered(self.models_), table, COMBINED[self.combine], ones),)

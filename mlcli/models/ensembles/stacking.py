@@ -40,7 +40,7 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import check_members, fitted, members_of, numbered, outputs, outputs_held_out
+from mlcli.engines.ensemble import check_members, fitted, member_table, numbered, outputs, outputs_held_out
 from mlcli.engines.inner_splits import inner_folds
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
@@ -142,4 +142,4 @@ class Stacking(Classifier, Regressor, RowExplainer):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What the models say of the row, and what the meta model makes of it."""
         joined = self._joined(self._base_outputs(table), table)
-        return members_of(self, numbered(self.models_), table), *explain_row(self.meta_, joined)
+        return member_table(self, numbered(self.models_), table), *explain_row(self.meta_, joined)

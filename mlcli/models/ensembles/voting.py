@@ -42,7 +42,7 @@ from mlcli.engines.ensemble import (
     error_of_majority,
     fitted,
     mean_of,
-    members_of,
+    member_table,
     numbered,
     outputs,
     votes,
@@ -164,4 +164,4 @@ class Voting(Classifier, Regressor, RowExplainer):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What each model says of the row."""
-        return (members_of(self, numbered(self.models_), table, COMBINED[self.combine], self.weights_),)
+        return (member_table(self, numbered(self.models_), table, COMBINED[self.combine], self.weights_),)

@@ -62,7 +62,7 @@ BOUNDS = (
 )
 
 
-class Machine(NamedTuple):
+class BinarySVM(NamedTuple):
     """The margin between the training rows of two sides, and what those that are left out lose of f."""
 
     rows: Rows
@@ -133,12 +133,12 @@ class SupportVectorMachine(
         if not self.compared:
             self._note(rows, machines, scores, removed)
 
-    def _machines(self, rows: LabelledRows, K: Array) -> Iterator[Machine]:
+    def _machines(self, rows: LabelledRows, K: Array) -> Iterator[BinarySVM]:
         """Between any two sides, by the kernel of their rows; in a search what no cost has bent is known."""
         costs, spans = self._costs(rows, K), _spans(rows.y)
         room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
         alike = repr({**settings(self), "C": None})
-        known: dict[int, tuple[float, Machine]] = self.shared(("machines", alike), dict)
+        known: dict[int, tuple[float, BinarySVM]] = self.shared(("machines", alike), dict)
         for place, sides in enumerate(self.sides_.tolist()):
             either = [span for k, span in spans.items() if k in sides or REST in sides]
             of = np.concatenate([np.arange(span.start, span.stop) for span in either])
@@ -146,7 +146,7 @@ class SupportVectorMachine(
             if machine is None or self.C is None or least > self.C:
                 y, own = np.where(rows.y[of] == sides[1], 1.0, -1.0), among(K, either, room)
                 margin = self._margin(own, y, costs[of])
-                machine = Machine(of, margin, left_out(own, margin))
+                machine = BinarySVM(of, margin, left_out(own, margin))
                 if self.C is not None and margin.converged and not margin.stopped:
                     known[place] = self.C, machine
             yield machine
@@ -182,7 +182,7 @@ class SupportVectorMachine(
             warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 
-    def _slopes(self, rows: LabelledRows, machines: Sequence[Machine], scores: Array) -> Array:
+    def _slopes(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array) -> Array:
         """How steeply probabilities rise with f, by what rows get that are left out."""
         if REST in self.sides_:
             y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
@@ -192,7 +192,7 @@ class SupportVectorMachine(
             of_two.append(slope_of_two(scores[of, place], margin.target, rows.weights[of]))
         return np.array(of_two)
 
-    def _note(self, rows: LabelledRows, machines: Sequence[Machine], scores: Array, removed: Array) -> None:
+    def _note(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array, removed: Array) -> None:
         """Keep what is told of the training rows."""
         role = np.full(len(rows), OUTSIDE)
         for one in machines:

@@ -29,7 +29,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.linear_design import EPSILON, Design, LinearValues
-from mlcli.engines.solvers.interior_point import Corners, Matrix, interior_point
+from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 TOLERANCE, ENOUGH = 1e-11, 1e-7
@@ -61,7 +61,7 @@ class LeastAbsolute(LinearValues, Regressor):
         below = 1 - self.quantile
         slope, offset = below * weights @ X, -below * float(weights @ y)
         free = np.append(np.zeros(turned.shape[1]), 0.0 if self.intercept else 1.0)
-        found = interior_point(Corners(Matrix(X), weights, y, free, slope, offset), TOLERANCE, MOST_STEPS)
+        found = interior_point(PiecewiseLinear(Matrix(X), weights, y, free, slope, offset), TOLERANCE, MOST_STEPS)
         if found.gap > ENOUGH * max(found.value, TOLERANCE):
             text = f"{self.id} stopped {found.gap / found.value:.1e} above the least error, as a share of it"
             warnings.warn(f"{text}; columns that are less alike would help", MlcliWarning, stacklevel=2)

@@ -37,7 +37,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective, Penalty, weighted_gram
 from mlcli.engines.losses import SquaredHinge
-from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, Matrix, interior_point
+from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import LinearMargins, contrasts
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -152,11 +152,11 @@ class LinearSVM(LinearMargins, Classifier):
         rows = side[:, None] * np.column_stack([design.standard, np.ones(len(side))])
         cost, free = self.C * weights, np.append(design.scale**-2.0, 0.0)
         if self.penalty == "l2":
-            return self._solved(Corners(Matrix(rows), cost, np.ones(len(side)), free, np.zeros(width + 1)))
+            return self._solved(PiecewiseLinear(Matrix(rows), cost, np.ones(len(side)), free, np.zeros(width + 1)))
         sizes = np.append(1 / design.scale, 0.0)
         terms = Matrix(np.vstack([rows, np.eye(width + 1)[:-1]]))
         margins = np.append(np.ones(len(side)), np.zeros(width))
-        return self._solved(Corners(terms, np.append(cost, 2 * sizes[:-1]), margins, 0 * free, sizes))
+        return self._solved(PiecewiseLinear(terms, np.append(cost, 2 * sizes[:-1]), margins, 0 * free, sizes))
 
     def _squared_hinge(self, design: Design, side: Array, weights: Array) -> Array:
         """One side by Newton's method or L-BFGS, in units of all weight."""
@@ -176,11 +176,11 @@ class LinearSVM(LinearMargins, Classifier):
         free = np.tile(np.append(design.scale**-2.0, 0.0), classes - 1)
         margins = (np.arange(classes) != place[:, None]).astype(float).ravel()
         cost = self.C * (weights if self._multiclass == "crammer-singer" else np.repeat(weights, classes))
-        w = self._solved(Corners(ClassPairs(X, spread, place), cost, margins, free, np.zeros(len(free))))
+        w = self._solved(PiecewiseLinear(ClassPairs(X, spread, place), cost, margins, free, np.zeros(len(free))))
         return np.asarray(spread @ w.reshape(classes - 1, -1))
 
-    def _solved(self, problem: Corners) -> Array:
-        found: CornerMinimum = interior_point(problem, GAP, MOST_STEPS)
+    def _solved(self, problem: PiecewiseLinear) -> Array:
+        found: PiecewiseMinimum = interior_point(problem, GAP, MOST_STEPS)
         if found.gap > NEAR_ENOUGH * abs(found.value):
             self._warn(f"with a gap of {found.gap / abs(found.value):.1e}")
         return found.w

@@ -44,7 +44,7 @@ from mlcli.core.registry import register
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.linear_objective import Iterate, Penalty
-from mlcli.engines.solvers.interior_point import CornerMinimum, Corners, interior_point
+from mlcli.engines.solvers.interior_point import PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.solvers.newton import newton
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
@@ -170,13 +170,13 @@ class PairSums:
         return np.column_stack([self.weights * score**power for power in range(most + 1)])
 
 
-def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
     """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
     found = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
-    return CornerMinimum(found.at.w, found.at.value, rows.gap(found.at), found.iterations)
+    return PiecewiseMinimum(found.at.w, found.at.value, rows.gap(found.at), found.iterations)
 
 
-def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> CornerMinimum:
+def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
     """Minimise what the window shows, go there, and open it anew, until the gap is small beside the objective.
 
     Where the way there turns out too long, the next one is held back by ½ hold ‖w − here‖² (a proximal term), and
@@ -200,10 +200,10 @@ def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> Corner
         if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
             break
         hold = _held(hold, length)
-    return CornerMinimum(w, objective, max(objective - least, 0.0), iterations)
+    return PiecewiseMinimum(w, objective, max(objective - least, 0.0), iterations)
 
 
-def _window(rows: PairSums, score: Array) -> tuple[Corners, bool]:
+def _window(rows: PairSums, score: Array) -> tuple[PiecewiseLinear, bool]:
     """The pairs near their margin, with the line of those lacking more; whether that is all pairs."""
     reach = np.inf
     near = rows_in_window(rows.group, score, -reach, reach)
@@ -214,7 +214,9 @@ def _window(rows: PairSums, score: Array) -> tuple[Corners, bool]:
     slope, offset = rows.line_of_lack(score, 1 - reach)
     ones = np.ones(rows.X.shape[1])
     terms = PairDifferences(rows.X, pairs)
-    shown = Corners(terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset)
+    shown = PiecewiseLinear(
+        terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset
+    )
     return shown, bool(np.isinf(reach))
 
 

@@ -16,7 +16,7 @@ from mlcli.core.registry import Entry, ImportedEntry
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,
-    Borrowed,
+    ForeignEstimator,
     as_a_guest,
     class_for,
     example_of,
@@ -43,7 +43,7 @@ def entry_of(path: str) -> Entry:
 
 
 @dataclass(kw_only=True, eq=False)
-class Imported(Borrowed, Model):
+class Imported(ForeignEstimator, Model):
     """What all kinds share: the estimator is made anew for each fit."""
 
     ours: ClassVar[str] = "decide"
