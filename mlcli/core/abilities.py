@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from mlcli.core.findings import Explanation
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.model import Model
 from mlcli.core.params import by_name, models_inside
 from mlcli.core.ranges import Range
@@ -24,10 +23,13 @@ T = TypeVar("T")
 
 
 class LeaveOneOut:
-    """Answers every part of a split without a fit for each of them."""
+    """A method that predicts every row from all others in one computation."""
 
-    def held_out(self, data: Any, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The answers about each part by what the other rows teach; None if every part must be fitted."""
+    def leave_one_out(self, rows: Any, steps: Sequence[Step]) -> Array | None:
+        """Probabilities (n × classes) or values (n), equal to those of a fit without each row.
+
+        The rows are complete and have no weights. A row that only a fit can predict is NaN; None: fit every time.
+        """
         raise NotImplementedError
 
 

@@ -28,13 +28,14 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
-from mlcli.core.held_out import HeldOut, Round, refusing_not_finite
+from mlcli.core.leave_one_out import is_complete
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step
-from mlcli.core.tables import Rows, Table
+from mlcli.core.tables import Array, Rows, Table
 
+FEWEST_ROWS = 4
 WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"
 
 
@@ -78,21 +79,16 @@ class Pipeline(Model):
         prepared: Table = self.model.prepared(table)
         return prepared
 
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether the model may have answers to all parts of a round without being fitted to each."""
-        return isinstance(self.final, LeaveOneOut)
-
-    def held_out(self, data: Any, round_: Round) -> HeldOut | None:
-        """The model's answers to every part at once, the steps learned anew for each; None: fit."""
+    def leave_one_out(self, rows: Any) -> Array | None:
+        """The model's prediction of each row by all others, NaN for rows that must be fitted; None: fit all."""
         final, steps = self.final, self.all_steps()
-        if not isinstance(final, LeaveOneOut) or len(getattr(data, "unlabelled", None) or ()):
+        if not isinstance(final, LeaveOneOut) or len(rows) < FEWEST_ROWS:
             return None
-        if any(step.columns is not None or step.changes_rows for step in steps):
+        if rows.weight is not None or rows.unlabelled is not None or not is_complete(rows.table):
             return None
-        refuse_beyond_memory(final, data.table, bytes_per_pair(final))
-        held = final.held_out(data, round_, steps)
-        return None if held is None else refusing_not_finite(held, round_)
+        if any(step.columns is not None for step in steps):
+            return None
+        return final.leave_one_out(rows, steps)
 
     def explain(self) -> Explanation:
         """What the steps learned, then what the model learned, then what its kind of task has noted."""
@@ -147,9 +143,9 @@ def set_threshold(model: Model, learned: RowsOfTable, rows: RowsOfTable) -> None
     rows.task.set_threshold(model.final, partial(predict_rows, model), learned, rows)
 
 
-def answers_from_held_out(model: Model, rows: RowsOfTable, round_: Round, held: HeldOut) -> Answers:
-    """The answers about all rows, made from predictions in closed form."""
-    answers: Answers = rows.task.answers_from_held_out(model.final, rows, round_, held)
+def leave_one_out_answers(model: Model, rows: RowsOfTable, predictions: Array) -> Answers:
+    """The answers about all rows, each predicted by all others."""
+    answers: Answers = rows.task.leave_one_out_answers(model.final, rows, predictions)
     return answers
 
 

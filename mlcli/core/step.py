@@ -12,6 +12,7 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, Problem, UsageError
 from mlcli.core.findings import Explanation
+from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, param
 from mlcli.core.schema import COLUMN_KINDS, Column
@@ -147,11 +148,8 @@ class Step:
     def check_learned(self) -> None:
         """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
 
-    def from_sums(self, known: Any) -> Any:
-        """What becomes of columns that are known by sums over training rows (``engines.linear_columns``).
-
-        None: what the step learns does not follow from sums, or what it does to a row is not linear.
-        """
+    def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable | None:
+        """What it makes of a complete table when it learns from all rows but one; None: only fits can tell."""
         return None
 
     def fresh(self) -> Self:

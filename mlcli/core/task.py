@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import ImpossibleAnswerError
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
@@ -98,9 +97,9 @@ class Task(Generic[M, R, A]):
         """Answers made from probabilities or values, for kinds that have such predictions."""
         raise TypeError("answers of this kind of task do not follow from probabilities or values")
 
-    def answers_from_held_out(self, model: M, rows: R, round_: Round, held: HeldOut) -> A:
-        """Answers about all rows, made from predictions in closed form."""
-        raise TypeError("this kind of task has no closed form")
+    def leave_one_out_answers(self, model: M, rows: R, predictions: Array) -> A:
+        """Answers about all rows, each predicted by all others."""
+        raise TypeError("this kind of task has no leave-one-out without fits")
 
 
 AnyTask = Task[Any, Any, Any]

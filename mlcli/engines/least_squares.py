@@ -10,8 +10,8 @@ from mlcli.core.moments import less_row
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
-from mlcli.engines.sums import TrainingSums, sums_of_values
-from mlcli.engines.symmetric import made_regular, solved
+from mlcli.engines.sums import sums_of_values
+from mlcli.engines.symmetric import solved
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
@@ -26,32 +26,6 @@ INVOLVED = 1e-6
 AS_GOOD = 1e-16
 """So much more squared error, as a share of the target's squares, is rounding."""
 CELLS = 2**17
-
-
-@dataclass(frozen=True, eq=False)
-class LinearFunctions:
-    """A linear function for each set of rows that it was learned from; at the centre its value is the level."""
-
-    slopes: Array
-    centre: Array
-    level: Array
-    gram: Array
-    """XᵀX + l2·I of the centred columns X."""
-    left: Array
-    """What is left of the variance of the column that others explain most, as a share."""
-
-    def answers(self, rows: Array) -> Array:
-        """Its values (sets × rows); NaN where columns are too nearly collinear for sums."""
-        values = ((rows - self.centre[:, None]) @ self.slopes[..., None])[..., 0] + self.level[:, None]
-        return np.asarray(np.where((self.left >= ENOUGH)[:, None], values, np.nan))
-
-
-def normal_equations(sums: TrainingSums, l2: float) -> LinearFunctions:
-    """The solution of (XᵀX + l2·I) w = Xᵀy; of several, the one of least slopes."""
-    gram, toward, mean = sums.within[..., :-1, :-1], sums.within[..., -1:, :-1], sums.overall.mean
-    gram = gram + l2 * np.eye(gram.shape[-1]) if l2 else made_regular(gram, sums.constant[..., :-1])
-    found = solved(gram, toward)
-    return LinearFunctions(found.solution[..., 0, :], mean[..., :-1], mean[..., -1], gram, found.least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,28 +57,32 @@ def least_squares(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:
 def _by_normal_equations(data: ValuedRows, l2: float) -> LeastSquares | None:
     """With an intercept; None where columns are too nearly collinear, or vary by what may be rounding."""
     sums = sums_of_values(data)
-    found, overall = normal_equations(sums, l2), sums.overall
-    centre = found.centre + sums.origin[:-1]
+    overall, level = sums.overall, float(sums.overall.mean[-1])
+    gram = sums.within[:-1, :-1] + l2 * np.eye(len(sums.origin) - 1)
+    system = solved(gram, sums.within[-1:, :-1])
+    centre = overall.mean[:-1] + sums.origin[:-1]
     rounded = overall.squares[:-1] <= ROUNDED * overall.weight[:-1] * (centre**2 + overall.squares[:-1])
-    if rounded.any() or found.left < ENOUGH_TO_CORRECT:
+    if rounded.any() or system.least < ENOUGH_TO_CORRECT:
         return None
-    slopes, level, inverse = found.slopes, float(found.level), None
-    if not l2 or found.left < ENOUGH:
-        slopes, level, inverse = _corrected(found, centre, data, l2)
+    slopes, inverse = system.solution[0], None
+    if not l2 or system.least < ENOUGH:
+        inverse = solved(gram, np.eye(len(gram))).solution
+        left, toward = _residuals(slopes, centre, level, data)
+        slopes = slopes + inverse @ (toward - l2 * slopes)
+        level += float(left.sum() / data.weights.sum())
     none, rank = np.zeros(len(slopes), bool), len(slopes) + 1
-    return LeastSquares(slopes, centre, level, none, none, rank, found.gram.diagonal(), inverse)
+    return LeastSquares(slopes, centre, level, none, none, rank, gram.diagonal(), inverse)
 
 
-def _corrected(found: LinearFunctions, centre: Array, data: ValuedRows, l2: float) -> tuple[Array, float, Array]:
-    """Slopes and level after one correction by what they leave of each row's target; the inverse of the gram."""
-    left, toward = data.y - found.level, -l2 * found.slopes
+def _residuals(slopes: Array, centre: Array, level: float, data: ValuedRows) -> tuple[Array, Array]:
+    """The weighted residual of each row, and their sum times the columns."""
+    left, toward = data.y - level, np.zeros(len(slopes))
     for rows in blocks_of(len(data), len(toward), CELLS):
         cells = less_row(data.table.numbers[rows], centre)
-        left[rows] -= cells @ found.slopes
+        left[rows] -= cells @ slopes
         left[rows] *= 1.0 if data.weight is None else data.weight[rows]
         toward += left[rows] @ cells
-    inverse = solved(found.gram, np.eye(len(toward))).solution
-    return found.slopes + inverse @ toward, float(found.level + left.sum() / data.weights.sum()), inverse
+    return left, toward
 
 
 def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:

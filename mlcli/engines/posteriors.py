@@ -38,7 +38,7 @@ def certain_posterior(log_joint: Array, error: Array) -> Array:
         second = np.maximum(second, np.minimum(largest, column))
         largest = np.maximum(largest, column)
     possible = largest > -np.inf
-    lead = np.where(possible & (second > -np.inf), largest - second, np.inf)
+    lead = np.subtract(largest, second, out=np.full_like(largest, np.inf), where=possible)
     sure = possible & (error.ravel() * np.exp(-np.minimum(lead, 700.0)) <= TOLERATED)
     found = np.full(flat.shape, np.nan)
     found[sure] = posterior(flat[sure])

@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.moments import quotient
 from mlcli.core.tables import Array, Codes
 
-MANY = 300
-"""From so many systems on, calling LAPACK for each would cost more than solving them."""
 CERTAIN = 1e-7
 """Probabilities of pairs are kept so far from 0 and 1."""
 BLOCK = 32
@@ -41,22 +38,6 @@ def solved(matrices: Array, right: Array) -> Solved:
     if lines > size > 0:
         found = solved(matrices, np.broadcast_to(np.eye(size), matrices.shape))
         return replace(found, solution=right @ found.solution)
-    by = _compiled if np.prod(matrices.shape[:-2], dtype=int) >= MANY else _by_lapack
-    return by(matrices, right)
-
-
-def _compiled(matrices: Array, right: Array) -> Solved:
-    from mlcli.kernels.sums.without_each_row import solve_each
-
-    leading, size = matrices.shape[:-2], matrices.shape[-1]
-    systems = np.array(matrices, order="C").reshape(-1, size, size)
-    lines = np.array(right, order="C").reshape(len(systems), -1, size)
-    determinants, left = np.empty(len(systems)), np.empty(systems.shape[:2])
-    solve_each(systems, lines, np.empty(size), determinants, left)
-    return Solved(lines.reshape(right.shape), determinants.reshape(leading), left.reshape(*leading, size))
-
-
-def _by_lapack(matrices: Array, right: Array) -> Solved:
     correlations, norms = correlations_of(matrices)
     lines = np.swapaxes(right / norms[..., None, :], -1, -2)
     try:
@@ -73,7 +54,7 @@ def _one_by_one(matrices: Array, right: Array) -> Solved:
     """The same where some cannot be solved."""
     if matrices.ndim == 2:
         return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(len(matrices)))
-    found = [_by_lapack(*system) for system in zip(matrices, right, strict=True)]
+    found = [solved(*system) for system in zip(matrices, right, strict=True)]
     fields = zip(*((one.solution, one.log_determinant, one.left) for one in found), strict=True)
     return Solved(*map(np.array, fields))
 
@@ -85,16 +66,6 @@ def correlations_of(matrices: Array) -> tuple[Array, Array]:
     correlations = matrices / (norms[..., :, None] * norms[..., None, :])
     np.einsum("...ii->...i", correlations)[...] = 1.0
     return correlations, norms
-
-
-def made_regular(matrices: Array, shares: Array) -> Array:
-    """Matrices that are 0 along ``shares`` (... × m × d) made regular: what they solve has no part of those."""
-    if not shares.shape[-2]:
-        return matrices
-    length = np.einsum("...mi,...mi->...m", shares, shares)
-    size = np.einsum("...ii,...mi->...m", matrices, shares**2)
-    by = quotient(size, length**2)
-    return np.asarray(matrices + np.einsum("...mi,...m,...mj->...ij", shares, by, shares))
 
 
 def inverse_factor(A: Array) -> Array:

@@ -40,15 +40,14 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import MISSING_CODE, Array, Flags, Rows, Table
-from mlcli.engines.entries import ColumnEntries
-from mlcli.engines.linear_columns import LinearColumns
+from mlcli.core.tables import MISSING_CODE, Array, Flags, Table
 
 Filling = Callable[[Array, Array], float]
 ROUNDING = 1e-12
@@ -68,12 +67,8 @@ def median(values: Array, weights: Array) -> float:
 def most_frequent(values: Array, weights: Array) -> float:
     """The value with the largest weight, the smallest of equals."""
     distinct, which = np.unique(values, return_inverse=True)
-    return float(distinct[first_of_most(np.bincount(which, weights).astype(np.float64))])
-
-
-def first_of_most(totals: Array) -> Rows:
-    """The place of the largest total (last axis), of equals the first."""
-    return np.asarray(np.argmax(totals >= totals.max(axis=-1, keepdims=True) * (1 - ROUNDING), axis=-1))
+    totals = np.bincount(which, weights)
+    return float(distinct[np.argmax(totals >= totals.max() * (1 - ROUNDING))])
 
 
 OF_NUMBERS: dict[str, Filling] = {
@@ -151,29 +146,9 @@ class Impute(Step):
         own_value = {"own-value": column.missing, "auto": column.often_missing}.get(self.levels, False)
         return column.coded and (own_value or not column.levels)
 
-    def from_sums(self, known: LinearColumns) -> LinearColumns | None:
-        """Means and most frequent levels follow from sums; other numbers do not."""
-        empty = [place for place in known.places if known.may_be_empty(place)]
-        numbers = [place.entries[0] for place in empty if not place.column.coded]
-        if numbers and OF_NUMBERS[self.numbers] is not mean:
-            return None
-        filled = known.filled(np.array(numbers, np.intp), known.overall.mean[:, numbers])
-        places: list[ColumnEntries] = []
-        for place in known.places:
-            after, *marks = self._after(place.column)
-            if place.column.coded and place in empty:
-                filled = filled.filled(place.entries, self._most_frequent(place, known))
-            gains = [place.gap] if self._gains_level(place.column) else []
-            places.append(replace(place, column=after, entries=np.append(place.entries, gains).astype(np.intp)))
-            places += [ColumnEntries(mark, np.array([place.gap])) for mark in marks]
-        return filled.arranged(places)
-
-    def _most_frequent(self, place: ColumnEntries, known: LinearColumns) -> Array:
-        """1 for the level that fills gaps, 0 for others; zeros only where gaps are a level of their own."""
-        counts = (known.overall.weight * known.overall.mean)[:, place.entries]
-        if self._gains_level(place.column):
-            return np.zeros_like(counts)
-        return np.asarray(first_of_most(counts)[:, None] == np.arange(len(place.entries)), np.float64)
+    def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable:
+        """A complete table stays as it is."""
+        return seen
 
     def check_learned(self) -> None:
         """Codes that are levels of their columns."""

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes, Table
-from mlcli.engines.linear_columns import LinearColumns
 from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
@@ -64,21 +64,16 @@ class OneHot(ByColumn):
             parts.append((column, _largest(column, cells, len(table)) if column.coded else cells[0][1]))
         return Table.of(parts, len(table))
 
-    def from_sums(self, known: LinearColumns) -> LinearColumns:
-        """Its columns are the indicators of levels; an empty cell is 0 in all of them."""
-        coded = [place for place in known.places if place.column.coded]
-        empty = np.concatenate([np.empty(0, np.intp), *(one.entries for one in coded if known.may_be_empty(one))])
-        places = [
-            replace(place, column=after, entries=place.entries[[code]])
-            for place in known.places
-            for code, after in self._after(place.column)
+    def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable:
+        """The same 0/1 columns whichever row is left out; where every level has one, the first is redundant."""
+        numbers = iter(zip(seen.standardised, seen.redundant, strict=True))
+        flags = [
+            (False, code == 0) if column.coded else next(numbers)
+            for column in seen.table.columns
+            for code, _ in self._after(column)
         ]
-        complete = [
-            one.entries
-            for one in coded
-            if FIRST_KEPT[self.drop](len(one.entries)) == 0 and not known.may_be_empty(one)
-        ]
-        return known.filled(empty, np.zeros((len(known.total), len(empty)))).arranged(places, complete)
+        standardised, redundant = np.array(flags, bool).reshape(-1, 2).T
+        return replace(seen, table=self.transform(seen.table), standardised=standardised, redundant=redundant)
 
     def _after(self, column: Column) -> Iterator[tuple[int, Column]]:
         """The new columns, each with the code that it is 1 for; a numeric column stays as it is."""

@@ -19,12 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.findings import Explanation
+from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array
-from mlcli.engines.linear_columns import LinearColumns
 from mlcli.prepare._columns import Rescaling, table_by_column
 
 
@@ -42,10 +42,9 @@ class Standardise(Rescaling):
         found = moments(data.table.numbers, data.weights, self.ddof)
         self.mean_, self.deviation_ = found.mean, np.sqrt(found.variance)
 
-    def from_sums(self, known: LinearColumns) -> LinearColumns:
-        """Means and deviations follow from sums."""
-        found = known.overall.at(known.numbers).moments(self.ddof)
-        return known.rescaled(known.numbers, found.mean, np.sqrt(found.variance))
+    def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable | None:
+        """Each number in deviations of the other rows."""
+        return seen.standardise(self.ddof)
 
     def scale(self) -> tuple[Array, Array]:
         """The mean and the standard deviation."""

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
-from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.information import entropy
 from mlcli.core.model import Model
 from mlcli.core.params import learned
@@ -95,13 +94,10 @@ class Classification(SupervisedTask[Classifier, "LabelledRows", LabelAnswers]):
         refuse_no_probabilities(model, predictions, (len(rows), len(rows.classes)))
         return _answers(rows, model.decide(predictions), predictions if model.gives_probabilities else None)
 
-    def answers_from_held_out(
-        self, model: Classifier, rows: LabelledRows, round_: Round, held: HeldOut
-    ) -> LabelAnswers:
-        """Classes by probabilities in closed form; the class totals outside each part break ties."""
-        counted = rows.weights[:, None] * rows.outputs
-        totals = totals_outside(counted, round_)[np.maximum(round_.part, 0)]
-        return _answers(rows, model.decide_among(held.answers, totals), held.answers)
+    def leave_one_out_answers(self, model: Classifier, rows: LabelledRows, predictions: Array) -> LabelAnswers:
+        """Classes by their probabilities; the class totals of the other rows break ties."""
+        totals = rows.class_totals - rows.outputs
+        return _answers(rows, model.decide_among(predictions, totals), predictions)
 
     def outputs_of(self, model: Classifier, table: Table) -> Array:
         """The probability of each class."""

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import refuse_extreme_target
 from mlcli.core.model import Model
 from mlcli.core.rows import common_fields, target_of
@@ -58,11 +57,9 @@ class Regression(SupervisedTask[Regressor, "ValuedRows", ValueAnswers]):
         refuse_impossible(model, predictions, (len(rows),))
         return ValueAnswers(header=rows.header(), truth=rows.y, predicted=predictions)
 
-    def answers_from_held_out(
-        self, model: Regressor, rows: ValuedRows, round_: Round, held: HeldOut
-    ) -> ValueAnswers:
-        """Values in closed form."""
-        return ValueAnswers(header=rows.header(), truth=rows.y, predicted=held.answers.reshape(len(rows)))
+    def leave_one_out_answers(self, model: Regressor, rows: ValuedRows, predictions: Array) -> ValueAnswers:
+        """Values."""
+        return ValueAnswers(header=rows.header(), truth=rows.y, predicted=predictions)
 
     def outputs_of(self, model: Regressor, table: Table) -> Array:
         """The value, in one column."""

@@ -75,18 +75,6 @@ def test_what_is_shared_changes_no_score(use: str, name: str, ranges: Any) -> No
         assert trial.score == pytest.approx(said, rel=1e-6)
 
 
-def test_a_closed_form_answers_all_folds_as_fits_do() -> None:
-    data = in_numbers("cpu")
-    base = with_steps(build(MODELS.load("ridge"), {"l2": 3.0}), data.table.columns)
-    splits = KFold(folds=5).splits(data.split_info(), np.random.default_rng(1))
-    metric = metric_named("rmse", next(kind.answers for kind in KINDS if kind.name == "regression"))
-    candidate = Candidate({}, base)
-    (closed,) = Examination(data, splits, metric, 0).trials([candidate])
-    (looped,) = Examination(data, list(splits), metric, 0).trials([candidate])
-    assert closed.score == pytest.approx(looped.score, rel=1e-9)
-    assert closed.error == pytest.approx(looped.error, rel=1e-9)
-
-
 def test_paths_lead_into_steps_and_nested_models() -> None:
     nested = {"use": "bagging", "params": {"base": {"use": "decision-tree", "steps": ["pca"]}}}
     model = build(Bagging, {"base": nested})

@@ -12,7 +12,6 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.held_out import Round
 from mlcli.core.params import build
 from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
@@ -56,12 +55,12 @@ def probabilities(model: Any, data: Any) -> Any:
 
 
 @pytest.mark.parametrize("step", ROW_STEPS, ids=lambda step: step.id)
-def test_rows_that_are_asked_about_stay_and_closed_forms_refuse(step: Any) -> None:
+def test_rows_that_are_asked_about_stay_and_leave_one_out_is_fitted(step: Any) -> None:
     data = rows()
     changed(step, data)
     assert step.apply(data.table) is data.table
-    pipeline = Pipeline(steps=(step,), model=MODELS.load("zero-r")())
-    assert pipeline.held_out(data, Round(np.arange(47, dtype=np.int32) % 5, 5)) is None
+    pipeline = Pipeline(steps=(step,), model=MODELS.load("knn")())
+    assert pipeline.leave_one_out(data) is None
 
 
 @pytest.mark.parametrize("step", ROW_STEPS, ids=lambda step: step.id)

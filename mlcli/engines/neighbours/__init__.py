@@ -1,1 +1,1 @@
-"""Exact neighbours of rows: distances, search, votes, and the leave-one-out of all rows from one search."""
+"""Exact neighbours of rows: distances, search and votes."""

@@ -1,8 +1,7 @@
 """Candidates judged on inner splits, so that what they have in common is done once.
 
-A protocol that deals rows into parts is answered in closed form where the method has one. Else the steps are
-fitted once for all candidates that have the same, those that differ in the number of stages are one fit, and fits
-to the same prepared rows share what depends on the rows alone (``SharesWork``).
+The steps are fitted once for all candidates that have the same, those that differ in the number of stages are one
+fit, and fits to the same prepared rows share what depends on the rows alone (``SharesWork``).
 """
 
 from __future__ import annotations
@@ -18,16 +17,14 @@ from mlcli.core.abilities import SharesWork, Staged, stage_name
 from mlcli.core.answers import Answers
 from mlcli.core.configuration import described_as
 from mlcli.core.errors import MlcliError
-from mlcli.core.held_out import Round
-from mlcli.core.limits import all_moderate
 from mlcli.core.model import Model
 from mlcli.core.params import settings
-from mlcli.core.pipeline import Pipeline, answers_from_held_out, fit_steps
+from mlcli.core.pipeline import fit_steps
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
-from mlcli.protocols._base import DealtSplits, Split
+from mlcli.protocols._base import Split
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
@@ -79,8 +76,7 @@ class Examination:
         """What comes of each candidate."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model that is chosen is fitted again, and warns then
-            results = [self._in_closed_form(candidate.model) for candidate in candidates]
-            self._fit_the_others(candidates, results)
+            results = self._answers(candidates)
         return [self._scored(candidate, of) for candidate, of in zip(candidates, results, strict=True)]
 
     def _scored(self, candidate: Candidate, result: CandidateAnswers) -> InnerScore:
@@ -90,41 +86,20 @@ class Examination:
         values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in result.answers]
         return InnerScore(candidate, score, error, why, self.effort, values.count(np.inf))
 
-    def _in_closed_form(self, model: Model) -> CandidateAnswers:
-        """The answers of each split from one computation; none where there is no such thing."""
-        splits = self.splits
-        if not isinstance(splits, DealtSplits) or not all_moderate(self.data):
-            return CandidateAnswers()
-        pipeline = model if isinstance(model, Pipeline) else Pipeline(model=model)
-        if not pipeline.has_closed_form:
-            return CandidateAnswers()
-        found: list[Answers] = []
-        for part in splits.rounds:
-            round_ = Round(part, len(splits) // len(splits.rounds))
-            try:
-                held = pipeline.held_out(self.data, round_)
-            except FAILURES:
-                return CandidateAnswers()
-            if held is None or held.refused.any():
-                return CandidateAnswers()
-            answers = answers_from_held_out(pipeline, self.data, round_, held)
-            found += [answers.take(rows) for rows in round_.rows_of]
-        return CandidateAnswers(found)
-
-    def _fit_the_others(self, candidates: Sequence[Candidate], results: list[CandidateAnswers]) -> None:
-        """Fit those that have no answers yet, split by split, those with the same steps together."""
-        left = [place for place, of in enumerate(results) if not of.answers]
+    def _answers(self, candidates: Sequence[Candidate]) -> list[CandidateAnswers]:
+        """The answers of each candidate in every split; those with the same steps are fitted together."""
+        results = [CandidateAnswers() for _ in candidates]
         groups: dict[str, list[int]] = {}
-        for place in left:
-            steps = [(step.id, settings(step)) for step in candidates[place].model.all_steps()]
-            groups.setdefault(repr(steps), []).append(place)
-        for number, split in enumerate(self.splits if left else ()):
-            for places in groups.values():
-                models = [candidates[place].model for place in places]
-                seed = self.seed + number
+        for index, candidate in enumerate(candidates):
+            steps = [(step.id, settings(step)) for step in candidate.model.all_steps()]
+            groups.setdefault(repr(steps), []).append(index)
+        for number, split in enumerate(self.splits):
+            for group in groups.values():
+                models, seed = [candidates[index].model for index in group], self.seed + number
                 answers = PreparedSplit.answers_to(models, self.data, split.train, split.test, seed)
-                for place, one in zip(places, answers, strict=True):
-                    results[place].add(one)
+                for index, of_split in zip(group, answers, strict=True):
+                    results[index].add(of_split)
+        return results
 
 
 @dataclass(eq=False)

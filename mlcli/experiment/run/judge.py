@@ -1,9 +1,9 @@
-"""From splits to answers: let a model learn and ask it split by split, or take its closed form over all splits."""
+"""From splits to answers: let a model learn and ask it split by split, or all splits of leave-one-out at once."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from errno import ENOSPC
 from typing import Any
@@ -14,12 +14,10 @@ from mlcli.core.abilities import Staged
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.limits import all_moderate
-from mlcli.core.pipeline import Pipeline, answers_from_held_out, predict_rows
+from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
 from mlcli.core.processes import peak_of
 from mlcli.core.progress import seconds_of_work
-from mlcli.core.tables import Flags
 from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.run.learner import Learner, captured_warnings
 from mlcli.experiment.run.preparation import Block
@@ -35,8 +33,10 @@ MOST_CALLS = 50
 """How many of the innermost calls a trace shows: a recursion without end has a million."""
 MANTISSAS = (1, 2, 3, 5, 7)
 """Stages are closer where a fit begins: 1, 2, 3, 5, 7, 10, 20, ...; they are the same for fits of any length."""
-MOST_REFUSED = 0.1
-"""If a larger share of the parts must be fitted after all, everything is."""
+MOST_FITTED = 0.1
+"""If a larger share of leave-one-out must be fitted, everything is."""
+ROUTE = "leave-one-out"
+"""How the note below a table calls what answered."""
 
 
 @dataclass(frozen=True)
@@ -222,52 +222,32 @@ def stages_among(wanted: Stages, count: int) -> list[int]:
 
 
 def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
-    """Every split of a cell, None where it must be fitted after all; None if the closed form is not to be taken.
-
-    Which splits it answers follows from the rows, the splits and the method alone.
-    """
-    learner, splits = block.learner, block.splits
-    if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(block.rows)):
+    """Every split of leave-one-out in one computation, None for those to be fitted; None: fit them all."""
+    learner, splits, rows = block.learner, block.splits, block.rows
+    if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(rows)):
         return None
-    with captured_warnings() as warned:
-        rounds = list(_rounds(learner.pipeline(), block.rows, splits))
-    refused = [part for _, of_round in rounds for part in of_round.tolist()]
-    if warned or len(refused) < len(splits) or sum(refused) > MOST_REFUSED * len(splits):
-        return None
-    if len(rounds) == 1 and not any(refused):
-        return rounds[0][0]
-    results = (result for of_round, _ in rounds for result in of_round)
-    return [None if part else result for part, result in zip(refused, results, strict=True)]
-
-
-def _rounds(pipeline: Pipeline, rows: Any, splits: DealtSplits) -> Iterator[tuple[RoundResult, Flags]]:
-    """The results of each round, and which parts of it are refused; up to the first that cannot be answered."""
-    parts = len(splits) // len(splits.rounds)
-    for first, part in zip(range(0, len(splits), parts), splits.rounds, strict=True):
-        round_ = Round(part, parts)
-        started = seconds_of_work()
-        held = _held_out(pipeline, rows, round_)
-        if held is None:
-            return
-        answers = answers_from_held_out(pipeline, rows, round_, held)
-        if not round_.one_by_one:
-            answers = answers.take(round_.judged)
-        seconds = (seconds_of_work() - started) / parts
-        result = RoundResult(
-            first=first,
-            labels=splits.labels[first : first + parts],
-            train_rows=(len(part) - round_.sizes).tolist(),
-            sizes=round_.sizes.tolist(),
-            answers=answers.judged_in(folds_of(first, round_.sizes)),
-            seconds=seconds,
-            route=held.route,
-        )
-        yield result, held.refused
-
-
-def _held_out(pipeline: Pipeline, rows: Any, round_: Round) -> HeldOut | None:
-    """What the closed form says; whatever it cannot do is left to the plain loop, which says it in full."""
+    started, pipeline = seconds_of_work(), learner.pipeline()
     try:
-        return pipeline.held_out(rows, round_)
+        with captured_warnings() as warned:
+            predictions = pipeline.leave_one_out(rows)
     except (MlcliError, np.linalg.LinAlgError):
+        return None  # the plain loop says what is wrong
+    if predictions is None or warned:
         return None
+    fitted = np.asarray(np.isnan(predictions.reshape(len(rows), -1)).any(axis=1))
+    if fitted.sum() > MOST_FITTED * len(rows):
+        return None
+    answers = leave_one_out_answers(pipeline, rows, predictions)
+    every = np.ones(len(rows), np.intp)
+    results = RoundResult(
+        first=0,
+        labels=splits.labels,
+        train_rows=(len(rows) - every).tolist(),
+        sizes=every.tolist(),
+        answers=answers.judged_in(folds_of(0, every)),
+        seconds=(seconds_of_work() - started) / len(rows),
+        route=ROUTE,
+    )
+    if not fitted.any():
+        return results
+    return [None if fit else result for fit, result in zip(fitted.tolist(), results, strict=True)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.configuration import parts_of, ready_for
 from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import MlcliWarning
@@ -60,7 +61,7 @@ class Learner:
     def has_closed_form(self) -> bool:
         """Whether all splits may be answered in closed form."""
         each_split = bool(self.stages) or self.training
-        return self.shortcuts and not each_split and self.pipeline().has_closed_form
+        return self.shortcuts and not each_split and isinstance(self.pipeline().final, LeaveOneOut)
 
     def fitted(self, rows: Any, split: int | str) -> Pipeline:
         """A pipeline that has learned from the training rows of a split."""

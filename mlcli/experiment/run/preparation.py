@@ -81,7 +81,10 @@ class ReadyCell:
     @cached_property
     def has_closed_form(self) -> bool:
         """Whether all splits may be answered in closed form."""
-        return isinstance(self.splits, DealtSplits) and self.learner.has_closed_form
+        if not (isinstance(self.splits, DealtSplits) and self.learner.has_closed_form):
+            return False
+        rounds = self.splits.rounds
+        return len(rounds) == 1 and np.array_equal(rounds[0], np.arange(len(self.rows)))
 
     @property
     def everything(self) -> BlockRange:

@@ -17,12 +17,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.abilities import CountsParameters, LeaveOneOut
+from mlcli.core.abilities import CountsParameters
 from mlcli.core.accepts import Accepts
-from mlcli.core.held_out import HeldOut, Round, totals_outside
 from mlcli.core.params import learned
 from mlcli.core.registry import register
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
@@ -30,7 +28,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")
-class ZeroR(Classifier, Regressor, CountsParameters, LeaveOneOut):
+class ZeroR(Classifier, Regressor, CountsParameters):
     """The baseline of every table."""
 
     mean_: Array = learned()
@@ -40,14 +38,6 @@ class ZeroR(Classifier, Regressor, CountsParameters, LeaveOneOut):
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Take the weighted mean of the outputs: class shares, or the mean of the target."""
         self.mean_ = data.weights @ data.outputs / data.weights.sum()
-
-    def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut:
-        """The mean of the outputs outside each part; no step changes them."""
-        counted = data.weights[:, None] * np.column_stack([data.outputs, np.ones(len(data))])
-        totals = totals_outside(counted, round_)
-        known = totals[:, -1] > 0
-        means = totals[:, :-1] / np.where(known, totals[:, -1], 1.0)[:, None]
-        return HeldOut(means[np.maximum(round_.part, 0)], ~known, "sums of the target")
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of the training rows, for every row."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.leave_one_out import LOST
 from mlcli.core.moments import Moments
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
@@ -17,14 +18,11 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table
 from mlcli.engines.linear_scores import in_words
 from mlcli.engines.number_columns import (
     EVENTS,
-    IMPOSSIBLE,
     EventColumns,
     least_variance,
-    log_normal_density,
     mean_gap,
 )
-from mlcli.engines.posteriors import certain_posterior, logarithm, posterior
-from mlcli.engines.sums import ColumnLayout
+from mlcli.engines.posteriors import posterior
 from mlcli.tasks.classification import LabelledRows
 
 MOST_NAMED = 3
@@ -33,9 +31,10 @@ SUM_TO_ONE = 1e-6
 """How far from 1 probabilities may add up."""
 FRACTION = 1e-9
 """What is added to every variance, as a share of the largest variance of any column."""
-
-
 ROUNDING = 1e-13
+"""The relative error of a sum of logarithms."""
+FAR = 1e-5
+"""A column whose cells are more than 1 / FAR deviations from 0 has lost digits."""
 
 
 def _nothing(overall: Moments) -> Array:
@@ -51,35 +50,27 @@ ADDED: dict[str, Callable[[Moments], Array]] = {
 or left out."""
 
 
-@dataclass(frozen=True, eq=False)
-class Likelihoods:
-    """What each set of rows says of every column by class; leading axes are those sets."""
+def level_counts(data: LabelledRows, column: Column, codes: Codes) -> Array:
+    """The weight of each level of a column in each class (levels × classes), without empty cells."""
+    known, classes = codes >= 0, len(data.classes)
+    cells = codes[known].astype(np.intp) * classes + data.y[known]
+    counts = np.bincount(cells, data.weights[known], len(column.levels) * classes)
+    return counts.reshape(len(column.levels), classes).astype(np.float64)
 
-    priors: Array
-    means: Array
-    variances: Array
-    kept: Flags
-    """The numeric columns whose normal density counts (sets × columns)."""
-    floored: Flags
-    """Those with a floor below their variances, which sums do not tell."""
-    shares: tuple[Array, ...]
-    """For each coded column the shares of its levels (levels × ... × classes)."""
-    layout: ColumnLayout
-    far: Flags
-    """Whether some mean lies so far from 0 that digits are lost."""
 
-    def answers(self, rows: Array) -> Array:
-        """The posteriors (sets × rows × classes); a row that no class makes possible is left to a fit."""
-        numbers = rows[..., self.layout.numbers]
-        joint = logarithm(self.priors)[:, None] + log_normal_density(
-            numbers, self.means, self.variances, self.kept
-        )
-        for places, shares in zip(self.layout.coded, self.shares, strict=True):
-            logs = np.maximum(np.moveaxis(logarithm(shares), 0, -2), IMPOSSIBLE)
-            joint += np.nan_to_num(rows[..., places]) @ logs
-        joint[joint <= IMPOSSIBLE] = -np.inf
-        unsure = (self.far | self.floored.any(axis=-1))[:, None]
-        return certain_posterior(joint, np.where(unsure, np.inf, ROUNDING * np.abs(joint.max(axis=-1))))
+def own_log_density(
+    data: LabelledRows, means: Array, variances: Array, kept: Flags, ddof: int
+) -> tuple[Array, Flags]:
+    """The normal log-density of complete, unweighted rows in their class without them, and where it is certain."""
+    away = (data.table.numbers - means[data.y])[:, kept]
+    size = np.abs(data.table.numbers[:, kept]).max(axis=0, initial=0.0)
+    count = np.maximum(data.class_totals[data.y], 2.0)[:, None]
+    whole = variances[:, kept][data.y] * (count - ddof)
+    squares = whole - count / (count - 1) * away**2
+    known = ((squares > LOST * whole) & (whole > (FAR * size) ** 2)).all(axis=1) & (count[:, 0] - 1 > ddof)
+    variance = np.where(known[:, None], squares, 1.0) / np.maximum(count - 1 - ddof, 1.0)
+    lengths = (count / (count - 1) * away) ** 2 / variance
+    return -0.5 * (np.log(2 * np.pi * variance) + lengths).sum(axis=1), known
 
 
 def as_counted(counts: Array) -> Array:

@@ -42,8 +42,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from itertools import repeat
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,8 @@ from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.leave_one_out import LeaveOneOutTable
+from mlcli.core.moments import spreads
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -61,9 +61,9 @@ from mlcli.core.rooms import CELLS_OF_A_CACHE, blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.engines.learn_from_sums import held_out_classes
 from mlcli.engines.number_columns import log_likelihood_of_events, log_mass, log_normal_density
 from mlcli.engines.posteriors import (
+    certain_posterior,
     log_sum,
     logarithm,
     posterior,
@@ -72,19 +72,21 @@ from mlcli.engines.posteriors import (
     priors_of,
     refuse_misfitting_priors,
 )
-from mlcli.engines.sums import ColumnSums, column_sums
+from mlcli.engines.sums import from_origin
 from mlcli.models.bayes._likelihoods import (
     ADDED,
+    ROUNDING,
     SMOOTHINGS,
-    Likelihoods,
     drawn_levels,
     drawn_normals,
     event_columns,
     events_table,
     factors_of,
+    level_counts,
     levels_table,
     log_likelihood,
     normals_table,
+    own_log_density,
     put_floors,
     refuse_misfitting_distributions,
     refuse_misfitting_level_priors,
@@ -94,9 +96,6 @@ from mlcli.models.bayes._likelihoods import (
     wrong_level_priors,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
-
-FARTHEST = 5e4
-"""In units of its spread: a mean that lies farther from 0 has lost digits."""
 
 
 @register(
@@ -185,35 +184,47 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
         self._learn_others(data.with_table(others))
 
     def _learn_others(self, data: LabelledRows) -> None:
-        """Of columns that are normal or levels, what sums teach; and floors, which they do not."""
-        sums = column_sums(data)
-        found = self.learn_from(sums)
-        self.priors_, self.likelihoods_, self.kept_ = found.priors, found.shares, found.kept
-        self.means_ = found.means + sums.origin[sums.layout.numbers]
-        self.variances_, self.gaps_ = put_floors(data, found.variances, np.flatnonzero(found.floored))
-
-    def learn_from(self, sums: ColumnSums) -> Likelihoods:
-        """Shares of classes and levels, means and variances; where a class has no cells, those of all rows."""
-        numbers = sums.layout.numbers
-        by_class = sums.cells.at(numbers)
-        own, overall = by_class.moments(self.ddof), sums.overall.at(numbers).moments(0)
-        means = np.where(own.weight > 0, own.mean, overall.mean[..., None, :])
-        variances = np.where(own.weight > 0, own.variance, overall.variance[..., None, :])
-        variances = variances + ADDED[self.zero_variance](overall)[..., None, None]
-        size = means + sums.origin[..., None, numbers]
-        far = np.asarray(((size**2 > FARTHEST**2 * variances) & (by_class.squares > 0)).any(axis=(-1, -2)))
-        counts = (np.moveaxis((sums.cells.weight * sums.cells.mean)[..., one], -1, 0) for one in sums.layout.coded)
-        kept = np.asarray((variances > 0).all(axis=-2))
+        """Priors, the shares of levels, and means and variances; where a class has no cells, those of all rows."""
+        self.priors_ = self._priors_of(data.class_totals)
+        coded = zip(data.table.code_columns, data.table.codes.T, strict=True)
+        self.likelihoods_ = tuple(
+            self._smoothed(level_counts(data, column, codes), column) for column, codes in coded
+        )
+        numbers, origin = from_origin(data.table.numbers)
+        by_class = spreads(numbers, data.weights, data.y, len(data.classes))
+        own, overall = by_class.moments(self.ddof), by_class.together().moments(0)
+        self.means_ = np.where(own.weight > 0, own.mean, overall.mean) + origin
+        variances = np.where(own.weight > 0, own.variance, overall.variance) + ADDED[self.zero_variance](overall)
+        self.kept_ = np.asarray((variances > 0).all(axis=0))
         # A column that never varies says nothing, whatever is done about others.
-        flat = ~kept & (overall.variance > 0) & (self.zero_variance == "floor")
-        coded = (column for column in self.columns_ if column.coded) if self.level_priors else repeat(None)
-        shares = tuple(self._smoothed(of_levels, column) for of_levels, column in zip(counts, coded, strict=False))
-        return Likelihoods(self._priors_of(sums.weight), means, variances, kept, flat, shares, sums.layout, far)
+        floored = ~self.kept_ & (overall.variance > 0) & (self.zero_variance == "floor")
+        self.variances_, self.gaps_ = put_floors(data, variances, np.flatnonzero(floored))
 
-    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors of all rows, each by sums of the rows outside its part; with the usual distributions."""
-        self._refuse_misfits(data)
-        return None if self.distributions or self.level_priors else held_out_classes(self, data, round_, steps)
+    def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
+        """The posteriors of each row: without it only its own class has other counts, means and variances."""
+        self._refuse_misfits(rows)
+        seen = LeaveOneOutTable.behind(rows.table, steps)
+        if seen is None or self.distributions or self.level_priors or self.zero_variance == "add":
+            return None
+        rows, model = rows.with_table(seen.table), self.fresh()
+        model.columns_ = seen.table.columns
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a column that does not vary in a class is left to fits, which warn
+            model.fit(rows, np.random.default_rng(0))
+        varies = np.ptp(rows.table.numbers, axis=0) > 0
+        if (model.gaps_ > 0).any() or (varies & ~model.kept_).any():
+            return None
+        index, y = np.arange(len(rows)), rows.y
+        own, known = own_log_density(rows, model.means_, model.variances_, model.kept_, self.ddof)
+        for column, codes in zip(rows.table.code_columns, rows.table.codes.T, strict=True):
+            counts = level_counts(rows, column, codes)[:, y]
+            counts[codes, index] -= 1
+            own += logarithm(self._smoothed(counts, column)[codes, index])
+        likelihood = model.log_joint(rows.table) - logarithm(model.priors_)
+        likelihood[index, y] = own
+        joint = likelihood + logarithm(self._priors_of(rows.class_totals - rows.outputs))
+        known &= rows.class_totals[y] > 1
+        return certain_posterior(joint, np.where(known, ROUNDING * np.abs(joint.max(axis=1)), np.inf))
 
     def _smoothed(self, counts: Array, column: Column | None = None) -> Array:
         smoothing = SMOOTHINGS[self.smoothing]

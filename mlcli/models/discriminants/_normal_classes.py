@@ -130,10 +130,10 @@ class Whitening:
 def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     """The whitening of training rows, with a warning of what it leaves out."""
     size = np.abs(sums.mean + sums.origin)
-    varies = np.asarray((sums.cells.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
+    varies = np.asarray((sums.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
     ddof = _possible(ddof, sums, varies)
-    divisor = float(freedom(sums, ddof)) or 1.0
-    units = np.sqrt(sums.cells.squares.sum(axis=0)[varies] / divisor)
+    divisor = freedom(sums, ddof) or 1.0
+    units = np.sqrt(sums.squares.sum(axis=0)[varies] / divisor)
     means = (sums.mean + sums.origin)[:, varies]
 
     def within(some: slice) -> Array:
@@ -153,19 +153,19 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
 
 def from_centre(sums: TrainingSums) -> Array:
     """The means of the classes from the mean of all rows; those of classes without rows are there, too."""
-    return np.where(sums.weight[..., None] > 0, sums.mean - sums.overall.mean[..., None, :], 0.0)
+    return np.where(sums.weight[:, None] > 0, sums.mean - sums.overall.mean, 0.0)
 
 
 def rounded(sums: TrainingSums, squares: Array) -> Flags:
-    """The columns (... × columns) that vary, but within classes not at all, or by what may be rounding."""
-    size = np.abs(sums.mean + sums.origin[..., None, :]).max(axis=-2)
-    least = sums.weight.sum(axis=-1)[..., None] * (UNCERTAIN * size) ** 2
+    """The columns that vary, but within classes not at all, or by what may be rounding."""
+    size = np.abs(sums.mean + sums.origin).max(axis=0)
+    least = sums.weight.sum() * (UNCERTAIN * size) ** 2
     return np.asarray((squares <= least) & (sums.overall.squares > 0))
 
 
-def freedom(sums: TrainingSums, ddof: int) -> Array:
+def freedom(sums: TrainingSums, ddof: int) -> float:
     """What the shared scatter is divided by."""
-    return np.asarray(sums.weight.sum(axis=-1) - ddof * (sums.weight > 0).sum(axis=-1))
+    return float(sums.weight.sum() - ddof * np.count_nonzero(sums.weight))
 
 
 def _possible(ddof: int, sums: TrainingSums, varies: Flags) -> int:

@@ -30,24 +30,22 @@ Choices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import Normal, covariance_table, of_covariance
-from mlcli.engines.learn_from_sums import held_out_classes
+from mlcli.engines.leave_one_out.normal_classes import lda_without_each_row
 from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms
 from mlcli.engines.posteriors import (
-    certain_posterior,
     log_priors,
     posterior,
     priors_of,
@@ -55,7 +53,7 @@ from mlcli.engines.posteriors import (
     table_by_class,
 )
 from mlcli.engines.sums import TrainingSums, sums_of_classes
-from mlcli.engines.symmetric import made_regular, solved
+from mlcli.engines.symmetric import solved
 from mlcli.models.discriminants._normal_classes import (
     NARROW,
     NormalClasses,
@@ -68,25 +66,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 
 ENOUGH = 1e-5
 """With so much left of the variance of a column that others explain, sums give the scores to ten digits."""
-ROUNDING = 2e-15
-
-
-@dataclass(frozen=True, eq=False)
-class DiscriminantScores:
-    """Linear scores of the classes, by each set of rows that they were learned from, measured from a centre."""
-
-    coefficients: Array
-    levels: Array
-    centre: Array
-    left: Array
-    """What is left of the variance of the column that others explain most; 0 where sums do not tell enough."""
-
-    def answers(self, rows: Array) -> Array:
-        """The posteriors (sets × rows × classes)."""
-        away, slopes = rows - self.centre[:, None], np.swapaxes(self.coefficients, -1, -2)
-        size = (np.abs(away) @ np.abs(slopes)).max(axis=-1)
-        error = np.where(self.left >= ENOUGH, ROUNDING / self.left, np.inf)
-        return certain_posterior(away @ slopes + self.levels[:, None], error[:, None] * (1 + size))
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -115,55 +94,33 @@ class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
         refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         self.shrunk_ = ledoit_wolf(data, sums) if self.shrinkage is None else self.shrinkage
-        found, self.directions_ = self.learn_from(sums), int((sums.overall.squares > 0).sum())
-        if found.left < ENOUGH:
-            by = self._shrunk_scores if self.shrunk_ else self._whitened_scores
-            found, self.directions_ = by(data, sums)
+        kept, free = 1 - self.shrunk_, freedom(sums, self.ddof)
+        shrunk = sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(len(sums.within)))
+        varies = sums.within.diagonal() > 0
+        uncertain, away = rounded(sums, sums.within.diagonal()), from_centre(sums)
+        system = solved(shrunk, away)
+        if free > 0 and not uncertain.any() and system.least >= ENOUGH:
+            self.coefficients_ = system.solution * free
+            self.directions_ = int((sums.overall.squares > 0).sum())
+        elif self.shrunk_:
+            varies &= ~uncertain
+            self.coefficients_ = np.zeros_like(sums.mean)
+            self.coefficients_[:, varies] = solved(shrunk[np.ix_(varies, varies)], away[:, varies]).solution * free
+            self.directions_ = int(varies.sum())
+        else:
+            transform = whitening(data, sums, self.ddof).transform
+            self.coefficients_, self.directions_ = away @ transform @ transform.T, transform.shape[1]
         self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_ = sums.origin, sums.mean
-        free = float(freedom(sums, self.ddof))
-        self.covariance_ = self._shrunk(sums) / (free if free > 0 else 1.0)
-        self.coefficients_, self.levels_ = found.coefficients, found.levels - found.coefficients @ found.centre
+        self.covariance_ = shrunk / (free if free > 0 else 1.0)
+        # The score of a class is log π_k − ½ (μ_k − μ)ᵀ w_k at the mean μ of all rows.
+        half = 0.5 * np.einsum("kd,kd->k", away, self.coefficients_)
+        self.levels_ = log_priors(sums.weight, self.priors) - half - self.coefficients_ @ sums.overall.mean
 
-    def learn_from(self, sums: TrainingSums) -> DiscriminantScores:
-        """μ_kᵀ Σ⁻¹ x − ½ μ_kᵀ Σ⁻¹ μ_k + log π_k, measured from the mean of all rows, to keep digits."""
-        squares, within = np.einsum("...ii->...i", sums.within), self._shrunk(sums)
-        within = within if self.shrunk_ else made_regular(within, sums.constant * squares[..., None, :])
-        found, divisor = solved(within, from_centre(sums)), freedom(sums, self.ddof)
-        enough = (divisor > 0) & ~rounded(sums, squares).any(axis=-1)
-        return self._scores(sums, found.solution * divisor[..., None, None], np.where(enough, found.least, 0.0))
-
-    def _shrunk_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
-        """The scores in the columns that vary within classes, and how many these are: shrinkage parts them."""
-        squares = np.einsum("ii->i", sums.within)
-        varies = ~rounded(sums, squares) & (squares > 0)
-        within, away = self._shrunk(sums)[np.ix_(varies, varies)], from_centre(sums)[:, varies]
-        coefficients = np.zeros_like(sums.mean)
-        coefficients[:, varies] = solved(within, away).solution * float(freedom(sums, self.ddof))
-        return self._scores(sums, coefficients), int(varies.sum())
-
-    def _whitened_scores(self, data: LabelledRows, sums: TrainingSums) -> tuple[DiscriminantScores, int]:
-        """The scores in the directions in which classes vary, and how many these are."""
-        transform = whitening(data, sums, self.ddof).transform
-        return self._scores(sums, from_centre(sums) @ transform @ transform.T), transform.shape[1]
-
-    def _shrunk(self, sums: TrainingSums) -> Array:
-        """The scatter within classes, its products of two columns taken as so much smaller."""
-        kept = 1 - self.shrunk_
-        return sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(sums.within.shape[-1]))
-
-    def _scores(self, sums: TrainingSums, coefficients: Array, left: Array | float = 1.0) -> DiscriminantScores:
-        half = 0.5 * np.einsum("...kd,...kd->...k", from_centre(sums), coefficients)
-        levels = log_priors(sums.weight, self.priors) - half
-        return DiscriminantScores(coefficients, levels, sums.overall.mean, np.asarray(left))
-
-    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors of all rows, each by sums of the rows outside its part."""
-        refuse_misfitting_priors(self.id, self.priors, data)
-        if self.shrinkage is None:
-            return None
-        self.shrunk_ = self.shrinkage
-        return held_out_classes(self, data, round_, steps)
+    def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
+        """The posteriors of each row by the discriminants of all others."""
+        refuse_misfitting_priors(self.id, self.priors, rows)
+        return lda_without_each_row(rows, steps, self.priors, self.ddof) if self.shrinkage == 0 else None
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""

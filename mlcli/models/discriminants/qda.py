@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +37,6 @@ from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
@@ -47,8 +45,8 @@ from mlcli.core.rooms import blocks_of
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.covariances import Normal, of_whitener
-from mlcli.engines.learn_from_sums import held_out_classes
-from mlcli.engines.posteriors import certain_posterior, log_priors, posterior, priors_of, refuse_misfitting_priors
+from mlcli.engines.leave_one_out.normal_classes import qda_without_each_row
+from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import Solved, solved
 from mlcli.models.discriminants._normal_classes import (
@@ -66,38 +64,9 @@ ENOUGH = 1e-5
 SURE = 1e-5
 """From this variance on, as a share of the shared one, a direction of a class is surely above a lower floor."""
 FAR_ABOVE = 100.0
-ANY = 1e100
-"""The share of a column that varies nowhere."""
-ROUNDING = 2e-15
 CELLS = 2**17
 NAMED = 3
 """Of more classes than this, a warning names the first ones only."""
-
-
-@dataclass(frozen=True, eq=False)
-class Normals:
-    """A normal distribution for each class, by each set of rows that they were learned from."""
-
-    means: Array
-    covariances: Array
-    log_priors: Array
-    shares: Array
-    """The variances of columns in each class (... × classes × columns), as shares of what may be too narrow."""
-
-    def answers(self, rows: Array) -> Array:
-        """The posteriors (sets × rows × classes)."""
-        away = rows[:, None] - self.means[:, :, None]
-        found = solved(self.covariances, away)
-        squares = np.einsum("sktd,sktd->stk", away, found.solution)
-        joint = (self.log_priors - 0.5 * found.log_determinant)[:, None] - 0.5 * squares
-        error = ROUNDING / self.least(found)
-        return certain_posterior(joint, error[:, None] * (1 + squares.max(axis=-1)))
-
-    def least(self, found: Solved) -> Array:
-        """What is left of the variance of a column that others explain most; 0 where a class may be too narrow."""
-        wide = (found.left * self.shares).min(axis=-1, initial=1.0) >= 1
-        least = np.where(wide & (found.least >= ENOUGH), found.least, 0.0)
-        return np.asarray(np.where(np.isneginf(self.log_priors), 1.0, least).min(axis=-1))
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
@@ -124,10 +93,14 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
         """Take the mean and the covariance of each class."""
         data = data.counted()
         refuse_misfitting_priors(self.id, self.priors, data)
-        sums = sums_of_classes(data)
-        normals, ddof = self.learn_from(sums), self.ddof
-        inverse = solved(normals.covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
-        if normals.least(inverse) > 0:
+        sums, ddof = sums_of_classes(data), self.ddof
+        free, of_all = sums.weight - ddof, freedom(sums, ddof)
+        covariances = sums.scatter / np.where(free > 0, free, 1.0)[:, None, None]
+        if self.shrinkage:
+            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * (sums.within / of_all)
+        inverse = solved(covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
+        log_prior = log_priors(sums.weight, self.priors)
+        if self._surely_above_the_floor(sums, covariances, inverse)[~np.isneginf(log_prior)].all():
             self.whiteners_ = np.asarray(np.linalg.cholesky(inverse.solution))
             log_spreads = 0.5 * inverse.log_determinant
         else:
@@ -135,25 +108,19 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
             ddof, (self.whiteners_, log_spreads) = shared.ddof, self._with_floor(data, sums, shared)
         self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_ = sums.origin, sums.mean
-        self.levels_ = normals.log_priors - log_spreads
+        self.levels_ = log_prior - log_spreads
         free = np.where(sums.weight > ddof, sums.weight - ddof, np.inf)
-        self.deviations_ = np.sqrt(sums.cells.squares / free[:, None])
+        self.deviations_ = np.sqrt(sums.squares / free[:, None])
 
-    def learn_from(self, sums: TrainingSums) -> Normals:
-        """Means and covariances; where some class may lie flat in a direction, sums do not tell."""
-        free, of_all = sums.weight - self.ddof, freedom(sums, self.ddof)[..., None]
-        covariances = sums.scatter / np.where(free > 0, free, 1.0)[..., None, None]
-        if self.shrinkage:
-            shared = sums.within / of_all[..., None]
-            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared[..., None, :, :]
-        own, squares = np.einsum("...ii->...i", covariances), sums.cells.squares.sum(axis=-2)
-        too_narrow = max(SURE, FAR_ABOVE * self.floor) * np.broadcast_to(
-            (squares / of_all)[..., None, :], own.shape
-        )
-        shares = np.divide(own, too_narrow, out=np.full_like(own, ANY), where=too_narrow > 0)
-        enough = (free > 0) & ~rounded(sums, squares).any(axis=-1, keepdims=True)
-        priors = log_priors(sums.weight, self.priors)
-        return Normals(sums.mean, covariances, priors, np.where(enough[..., None], shares, 0.0))
+    def _surely_above_the_floor(self, sums: TrainingSums, covariances: Array, inverse: Solved) -> Flags:
+        """The classes whose covariance has no direction near the floor, and is far from singular."""
+        own, squares = np.einsum("kii->ki", covariances), sums.squares.sum(axis=0)
+        shared = squares / freedom(sums, self.ddof)
+        too_narrow = max(SURE, FAR_ABOVE * self.floor) * np.broadcast_to(shared, own.shape)
+        shares = np.divide(own, too_narrow, out=np.full_like(own, 1e100), where=too_narrow > 0)
+        wide = (inverse.left * shares).min(axis=1, initial=1.0) >= 1
+        enough = (sums.weight > self.ddof) & ~rounded(sums, squares).any()
+        return np.asarray(enough & wide & (inverse.least >= ENOUGH))
 
     def _with_floor(self, data: LabelledRows, sums: TrainingSums, shared: Whitening) -> tuple[Array, Array]:
         """What makes each covariance the identity, and half the logarithm of its determinant, by its spectrum."""
@@ -185,10 +152,12 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
             text = f"too few rows of {_named(few)} for a covariance of its own: it has the shared one"
             warnings.warn(text, MlcliWarning, stacklevel=4)
 
-    def held_out(self, data: LabelledRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The posteriors of all rows, each by sums of the rows outside its part."""
-        refuse_misfitting_priors(self.id, self.priors, data)
-        return held_out_classes(self, data, round_, steps)
+    def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
+        """The posteriors of each row by the discriminants of all others."""
+        refuse_misfitting_priors(self.id, self.priors, rows)
+        if self.shrinkage:
+            return None
+        return qda_without_each_row(rows, steps, self.priors, self.ddof, self.floor)
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""

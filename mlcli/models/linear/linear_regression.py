@@ -38,21 +38,19 @@ from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.least_squares import LeastSquares, LinearFunctions, least_squares, normal_equations
+from mlcli.engines.least_squares import LeastSquares, least_squares
+from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
 from mlcli.engines.linear_design import Design, LinearValues
 from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.residual_checks import CHECKS, Residuals, table_of_checks
 from mlcli.engines.solvers.gradient_descent import DESCENTS
-from mlcli.engines.sums import TrainingSums
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor, ValuedRows
 
@@ -165,14 +163,11 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
         errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
         self.standard_errors_ = errors
 
-    def learn_from(self, sums: TrainingSums) -> LinearFunctions:
-        """The plane that is nearest to rows with such sums."""
-        return normal_equations(sums, 0.0)
-
-    def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The values of all rows, each by sums of the rows outside its part."""
-        from_sums = self.intercept and self.solver == "closed-form"
-        return held_out_values(self, data, round_, steps) if from_sums else None
+    def leave_one_out(self, rows: ValuedRows, steps: Sequence[Step]) -> Array | None:
+        """The value of each row by the least squares of all others."""
+        if self.solver != "closed-form" or not self.intercept:
+            return None
+        return least_squares_without_each_row(rows, steps, 0.0)
 
     def check_learned(self) -> None:
         """A standard error for each column and the intercept."""

@@ -18,21 +18,21 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.accepts import Accepts
-from mlcli.core.held_out import HeldOut, Round
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Table
-from mlcli.engines.learn_from_sums import held_out_values
-from mlcli.engines.least_squares import LinearFunctions, least_squares, normal_equations
+from mlcli.core.tables import Array, Table
+from mlcli.engines.least_squares import least_squares
+from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
 from mlcli.engines.linear_design import LinearValues
-from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -59,13 +59,9 @@ class Ridge(LinearValues, Regressor, LeaveOneOut):
         self.coefficients_, self.centre_, self.level_ = fit.coefficients, fit.centre, fit.level
         self.noise_ = float(np.average((data.y - self.predict_values(data.table)) ** 2, weights=data.weights))
 
-    def learn_from(self, sums: TrainingSums) -> LinearFunctions:
-        """The plane that is nearest, after its slopes are paid for, to rows with such sums."""
-        return normal_equations(sums, self.l2)
-
-    def held_out(self, data: ValuedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """The values of all rows, each by sums of the rows outside its part."""
-        return held_out_values(self, data, round_, steps) if self.intercept else None
+    def leave_one_out(self, rows: ValuedRows, steps: Sequence[Step]) -> Array | None:
+        """The value of each row by the ridge of all others."""
+        return least_squares_without_each_row(rows, steps, self.l2) if self.intercept else None
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The effective degrees of freedom: Σ d² / (d² + l2) over the singular values d of the columns."""

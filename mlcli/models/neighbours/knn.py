@@ -22,9 +22,8 @@ Cost:
     Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances
     where few columns meet many rows, unless `search` says otherwise. Euclidean and cosine pairs are screened by
     blocks of a matrix product and the few that may be near are measured exactly, so that screening changes no
-    answer. Leave-one-out costs about one search among all rows (euclidean and manhattan, with standardise, impute
-    and one-hot in front; no kernel, nothing drawn), which cells that differ in k only share; folds are fitted one
-    by one.
+    answer. Leave-one-out of a complete table measures all pairs once (euclidean and manhattan, with standardise,
+    impute and one-hot in front, uniform votes, nothing drawn).
 
 Choices:
     Rows as near as the k-th share the votes that nearer ones leave, which is what drawing among them comes to on
@@ -59,15 +58,15 @@ from mlcli.core.abilities import (
 )
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.held_out import HeldOut, Round
+from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.engines.leave_one_out.neighbours import MEASURED, pairs_without_each_row
 from mlcli.engines.neighbours.distances import DISTANCES, Distance
-from mlcli.engines.neighbours.leave_one_out import search_without_each
 from mlcli.engines.neighbours.points import PointSet
 from mlcli.engines.neighbours.search import SEARCHES, TREE_PAYS, Pairs, nearest
 from mlcli.engines.neighbours.votes import (
@@ -75,13 +74,12 @@ from mlcli.engines.neighbours.votes import (
     TIES,
     VOTES,
     WHOLE,
-    kth_distance,
     mean_outputs,
     nearest_bonus,
     neighbours_needed,
     voting_pairs,
 )
-from mlcli.tasks.classification import Classifier, first_of_the_largest
+from mlcli.tasks.classification import Classifier, LabelledRows, first_of_the_largest
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -264,26 +262,21 @@ class NearestNeighbours(
             together = np.concatenate(of)
             yield together if self.classes_ is not None else together[:, 0]
 
-    def held_out(self, data: SupervisedRows, round_: Round, steps: tuple[Step, ...]) -> HeldOut | None:
-        """Leave-one-out by one search among all rows; folds, and what a fit would warn of, are left to fits."""
-        drawn = "random" in (self.tied_distance, self.tied_vote)
-        divisor = VOTES[self.weights].divisor
-        if drawn or self.priority or divisor is None:
+    def leave_one_out(self, rows: SupervisedRows, steps: Sequence[Step]) -> Array | None:
+        """The mean output of the neighbours of each row among all others, where all votes count the same."""
+        drawn = self.tied_distance == "random" or self.tied_vote in ("random", "nearest", "priority")
+        if self.distance not in MEASURED or self.weights != "uniform" or drawn or self.k >= len(rows):
             return None
-        if (data.weights.sum() - data.weights < self.k * WHOLE).any():
+        seen = LeaveOneOutTable.behind(rows.table, steps)
+        if seen is None or seen.table.codes.shape[1]:
             return None
-        others = search_without_each(data, round_, steps, self.distance)
-        if others is None:
-            return None
-        answers, doubtful = np.zeros((len(data), data.outputs.shape[1])), others.scales.refused.copy()
-        for pairs in others.nearest(neighbours_needed(data.weights[data.weights > 0], self.k)):
-            rows = pairs.query[pairs.begins]
-            voters, votes = self._voting(pairs, data.weights, data.outputs)
-            answers[rows] = mean_outputs(voters, votes, data.outputs)
-            marks = [kth_distance(pairs, data.weights[pairs.stored], self.k)]
-            marks += [pairs.of_each(np.minimum)] if self.tied_vote == "nearest" else []
-            doubtful[rows] |= others.doubtful_rows(pairs, marks, voters, divisor(voters), answers[rows])
-        return HeldOut(answers, doubtful, "one search")
+        blocks = []
+        for pairs, doubtful in pairs_without_each_row(seen, self.distance, self.k):
+            voters, votes = voting_pairs(pairs, rows.weights, self.k, rows.outputs, self.tied_distance)
+            blocks.append(mean_outputs(voters, votes, rows.outputs))
+            blocks[-1][doubtful] = np.nan
+        means = np.concatenate(blocks)
+        return means if isinstance(rows, LabelledRows) else means[:, 0]
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Rows / k: about so many neighbourhoods of their own (Hastie, Tibshirani & Friedman, section 2.3)."""

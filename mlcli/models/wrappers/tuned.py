@@ -10,9 +10,8 @@ Assumes:
     Rows to judge by that have no part in it: so it is judged in outer splits, each of which chooses for itself.
 
 Cost:
-    Candidates × inner splits fits, and one more. What candidates have in common is done once: a closed form over
-    all folds where there is one (ridge, discriminants, naive Bayes); else steps, the path of lasso, the kernel
-    matrix of svm, the neighbours of all k, and the rounds, trees or epochs of one fit.
+    Candidates × inner splits fits, and one more. What candidates have in common is done once: steps, the path of
+    lasso, the kernel matrix of svm, the neighbours of all k, and the rounds, trees or epochs of one fit.
 
 Choices:
     ``search`` tries a ``grid`` (of ranges as many points as ``trials`` allows), ``random`` draws, or ``halving``:

@@ -1,0 +1,1 @@
+"""Predictions of each row by all others, in one computation for each method."""
