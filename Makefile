@@ -22,7 +22,7 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels test-sklearn test-repairs test-clusters test-wheel audit
+.PHONY: help run test test-kernels test-sklearn test-repairs test-guides test-clusters test-wheel audit
 .PHONY: check lint types layers docs-check docs site bench soak format clean
 
 help: ## show this list
@@ -42,6 +42,9 @@ test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of ml
 
 test-repairs: $(VENV)/.dev ## every repair that audit and diagnose print, on every shipped dataset
 	$(BIN)/python -m pytest $(SPREAD) tests/checks/every_audit.py tests/checks/every_diagnosis.py
+
+test-guides: $(VENV)/.dev ## the commands of every guide, and that they print what the guide shows
+	$(BIN)/python -m pytest $(SPREAD) tests/docs/every_guide.py
 
 test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
 	$(BIN)/python -m pytest tests/clusters
