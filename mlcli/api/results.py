@@ -21,8 +21,8 @@ from mlcli.report.views.full_report import Provenance, report_of
 from mlcli.report.views.results import gates_as_elements, results_of
 from mlcli.report.views.results_as_json import cells_of, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
-from mlcli.results.gates import ExperimentOutcome, Gate
-from mlcli.results.model_results import ModelResult, judged_answers
+from mlcli.scoring.gates import ExperimentOutcome, Gate
+from mlcli.scoring.model_results import ModelResult, judged_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +160,7 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     import pandas as pd
 
     from mlcli.experiment.store.store import Store
-    from mlcli.results.model_results import score_result
+    from mlcli.scoring.model_results import score_result
 
     with Store.read(Path(store)) as opened:
         numbers = opened.runs.finished() if run is None else [run]

@@ -16,8 +16,8 @@ from mlcli.experiment.spec.cells import CellResult, Experiment
 from mlcli.experiment.spec.plan import Plan
 from mlcli.experiment.spec.plan import plan as plan_of
 from mlcli.experiment.spec.suitability import refuse_long_work
-from mlcli.results.gates import ExperimentOutcome, outcome_of
-from mlcli.results.model_results import ModelResult, score_result
+from mlcli.scoring.gates import ExperimentOutcome, outcome_of
+from mlcli.scoring.model_results import ModelResult, score_result
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

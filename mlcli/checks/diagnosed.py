@@ -22,10 +22,10 @@ from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.metrics.base import Metric
-from mlcli.results.curves import ScoreCurve, curves_over
-from mlcli.results.differences import difference_between, score_of
-from mlcli.results.importance import PermutationImportance, permutation_importance
-from mlcli.results.model_results import ModelResult, badness, judged_answers, score_result
+from mlcli.scoring.curves import ScoreCurve, curves_over
+from mlcli.scoring.differences import difference_between, score_of
+from mlcli.scoring.importance import PermutationImportance, permutation_importance
+from mlcli.scoring.model_results import ModelResult, badness, judged_answers, score_result
 
 SIZES = (0.25, 0.5, 1.0)
 """The shares of the training rows at which learning curves are looked at."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.expectations import Bound
     from mlcli.report.views.results import Details
-    from mlcli.results.gates import ExperimentOutcome
+    from mlcli.scoring.gates import ExperimentOutcome
 
 
 def model_and_step_names() -> list[str]:

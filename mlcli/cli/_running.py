@@ -31,8 +31,8 @@ from mlcli.report.formats._registry import CSV, JSON, TEXT
 from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
-from mlcli.results.gates import ExperimentOutcome
-from mlcli.results.model_results import ModelResult
+from mlcli.scoring.gates import ExperimentOutcome
+from mlcli.scoring.model_results import ModelResult
 from mlcli.tasks.table import kind_named
 
 StorePath = Callable[[Experiment], Path | None]

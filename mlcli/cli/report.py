@@ -70,7 +70,7 @@ def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.runs import VERSIONS
     from mlcli.report.views.score_rows import scores_as_table
-    from mlcli.results.model_results import score_result
+    from mlcli.scoring.model_results import score_result
 
     about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
     made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())

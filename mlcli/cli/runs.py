@@ -53,7 +53,7 @@ def show_command(
     from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
     from mlcli.report.views.score_rows import scores_as_table
-    from mlcli.results.model_results import score_result
+    from mlcli.scoring.model_results import score_result
 
     place = store or DEFAULT_PLACE if run is None else store_of(run, store)
     details = views.details()

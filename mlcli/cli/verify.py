@@ -33,7 +33,7 @@ def verify_command(run: RunName, store: StoreToRead = None, format: Format = "te
     from mlcli.cli._console import show_as
     from mlcli.experiment.store.store import store_of
     from mlcli.report.views.runs import SCORES, verified_as_json, verified_cells, verified_of
-    from mlcli.results.model_results import score_result
+    from mlcli.scoring.model_results import score_result
 
     about, results, kept = stored_run(run, store, SCORES)
     with stored_run_shown(store_of(run, store)):

@@ -12,8 +12,8 @@ from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page
 from mlcli.report.views.results import gate_sentence, gates_as_elements, table_of_group
-from mlcli.results.gates import SKIPPED, ExperimentOutcome, Gate
-from mlcli.results.model_results import ModelResult, groups_of
+from mlcli.scoring.gates import SKIPPED, ExperimentOutcome, Gate
+from mlcli.scoring.model_results import ModelResult, groups_of
 
 
 def write_junit(file: Path, outcomes: Sequence[ExperimentOutcome]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pkgutil
 import subprocess
 import sys
 import warnings
@@ -206,3 +207,9 @@ def test_estimators_are_judged_as_they_are_made() -> None:
 def iris() -> tuple[Any, Any]:
     frame = read("iris")
     return frame.drop(columns="species").to_numpy(), frame["species"].to_numpy()
+
+
+def test_no_module_hides_a_public_function() -> None:
+    """A submodule is set as an attribute of its package when it is imported."""
+    modules = {module.name for module in pkgutil.iter_modules(mlcli.__path__)}
+    assert modules.isdisjoint(mlcli.__all__)

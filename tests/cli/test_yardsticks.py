@@ -11,8 +11,8 @@ import pytest
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.results.differences import differences_of
-from mlcli.results.model_results import group_of, score_result
+from mlcli.scoring.differences import differences_of
+from mlcli.scoring.model_results import group_of, score_result
 from tests.support.shell import document, typed
 
 SHORT = ("--metric", "accuracy", "--folds", "3", "-j", "1")

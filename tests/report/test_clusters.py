@@ -20,7 +20,7 @@ from mlcli.report.formats.text import text_of
 from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
 from mlcli.report.views.results import results_of
-from mlcli.results.model_results import ModelResult, score_result
+from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.cluster_profiles import MEANS
 from mlcli.tasks.clustering import ClusterAnswers
 from tests.golden.test_clusters import answers

@@ -17,8 +17,8 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.registry import metric_named
 from mlcli.report.views.inspection import cluster_planes, inspection_of
-from mlcli.results.importance import permutation_importance
-from mlcli.results.model_results import ModelResult, score_result
+from mlcli.scoring.importance import permutation_importance
+from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.classification import LabelAnswers
 
 ROWS = 120

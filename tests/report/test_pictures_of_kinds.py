@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mlcli
 from mlcli.data.shipped import shipped_paths
-from mlcli.results.model_results import group_of
+from mlcli.scoring.model_results import group_of
 from mlcli.tasks.table import kind_named, named
 from tests.support.shell import document, typed
 

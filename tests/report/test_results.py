@@ -18,7 +18,7 @@ from mlcli.report.page import Page
 from mlcli.report.views.kinds.classification import confusion_of
 from mlcli.report.views.results import Details, results_of
 from mlcli.report.views.results_as_json import results_as_json
-from mlcli.results.model_results import score_result
+from mlcli.scoring.model_results import score_result
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 

@@ -9,8 +9,8 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.views.verdict import verdict_on
-from mlcli.results.differences import differences_of
-from mlcli.results.model_results import Group, group_of, score_result
+from mlcli.scoring.differences import differences_of
+from mlcli.scoring.model_results import Group, group_of, score_result
 
 DETECTORS = ("mahalanobis", "lof", "z-score")
 

@@ -15,8 +15,8 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import Suggestion, other_model, richer, simpler
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue, Repair
-from mlcli.results.curves import ScoreCurve, curve_finding
-from mlcli.results.model_results import ModelResult, badness
+from mlcli.scoring.curves import ScoreCurve, curve_finding
+from mlcli.scoring.model_results import ModelResult, badness
 
 WIDE_GAP = 0.28
 """Of skill between training rows and others, from which a model follows its training rows too closely."""

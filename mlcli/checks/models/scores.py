@@ -12,7 +12,7 @@ from mlcli.checks.repairs import without
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.run.split_results import each
 from mlcli.metrics.stability import fold_stability
-from mlcli.results.model_results import ModelResult, judged_answers
+from mlcli.scoring.model_results import ModelResult, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0
 """So many times as slow as the rival, and so many seconds at least, before speed is spoken of."""

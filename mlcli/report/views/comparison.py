@@ -30,8 +30,8 @@ from mlcli.report.views.over_datasets import (
 )
 from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import given, plain
-from mlcli.results.differences import difference_between, pair_as_json
-from mlcli.results.model_results import Group, badness, first_cell, groups_of, score_result
+from mlcli.scoring.differences import difference_between, pair_as_json
+from mlcli.scoring.model_results import Group, badness, first_cell, groups_of, score_result
 from mlcli.tasks.table import kind_named
 
 ALL = "all"

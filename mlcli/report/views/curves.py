@@ -28,7 +28,7 @@ from mlcli.report.views.plan import opening
 from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_rows
 from mlcli.report.views.score_table import BEST, score_cell
-from mlcli.results.curves import (
+from mlcli.scoring.curves import (
     CurvePoint,
     ScoreCurve,
     curve_finding,
@@ -36,7 +36,7 @@ from mlcli.results.curves import (
     requested_decomposition,
     validation_curve,
 )
-from mlcli.results.model_results import Group, first_cell, group_of, judged_answers, score_result
+from mlcli.scoring.model_results import Group, first_cell, group_of, judged_answers, score_result
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.results.fairness import GroupFairness, TradeOff, fairness_by_groups, similar_rows, trade_off_of
-from mlcli.results.model_results import Group, ModelResult
+from mlcli.scoring.fairness import GroupFairness, TradeOff, fairness_by_groups, similar_rows, trade_off_of
+from mlcli.scoring.model_results import Group, ModelResult
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
 NOTHING = (

@@ -22,8 +22,8 @@ from mlcli.experiment.spec.datasets import cell_on
 from mlcli.report.views.kinds.clustering import cluster_profile, in_plane_and_space
 from mlcli.report.views.kinds.density import ACROSS, UPWARDS
 from mlcli.report.views.kinds.supervised import MOST_CLASSES, outputs_of, regions
-from mlcli.results.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
-from mlcli.results.model_results import ModelResult, judged_answers
+from mlcli.scoring.importance import MOST_COLUMNS, PermutationImportance, permutation_importance
+from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.table import kind_named, named
 
 KINDS = ("classification", "regression")

@@ -30,7 +30,7 @@ from mlcli.report.document import (
 from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, fixed, p_text
 from mlcli.report.views.results_as_json import given, plain
 from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
-from mlcli.results.model_results import ModelResult, first_cell, groups_of, table_key
+from mlcli.scoring.model_results import ModelResult, first_cell, groups_of, table_key
 
 RANK_DECIMALS = 2
 Beaten = tuple[str, str]

@@ -14,7 +14,7 @@ from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell
 from mlcli.experiment.spec.labels import as_typed, distinct_labels, settings_of
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes
 from mlcli.report.views.remarks import steps_of
-from mlcli.results.model_results import table_key
+from mlcli.scoring.model_results import table_key
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from mlcli.metrics.interval_rules import TRUST
 from mlcli.metrics.pooling import distinct
 from mlcli.report.document import Notes, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.results.differences import is_largest_class_standard, share_of_largest
-from mlcli.results.model_results import Group, coordinate_name, judged_answers, metrics_in
+from mlcli.scoring.differences import is_largest_class_standard, share_of_largest
+from mlcli.scoring.model_results import Group, coordinate_name, judged_answers, metrics_in
 
 ARROW = " → "
 MOST_ALIKE = 3

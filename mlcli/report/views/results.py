@@ -23,9 +23,9 @@ from mlcli.report.views.remarks import remarks_on
 from mlcli.report.views.score_table import distances_to_best, scores_by_series, spread_of, table_of_models
 from mlcli.report.views.tuning import choices_in
 from mlcli.report.views.verdict import verdict_on
-from mlcli.results.differences import best_of, differences_of
-from mlcli.results.gates import FindingCode, Gate, GateFinding
-from mlcli.results.model_results import Group, ModelResult, first_cell, groups_of, metrics_in, subgroup
+from mlcli.scoring.differences import best_of, differences_of
+from mlcli.scoring.gates import FindingCode, Gate, GateFinding
+from mlcli.scoring.model_results import Group, ModelResult, first_cell, groups_of, metrics_in, subgroup
 from mlcli.tasks.table import kind_named, named
 
 GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}

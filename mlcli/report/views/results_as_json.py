@@ -21,9 +21,9 @@ from mlcli.report.document import Document, grid
 from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.tuning import choices_as_json
-from mlcli.results.curves import REQUESTED, Series, requested_decomposition, series_of, summaries_of
-from mlcli.results.differences import differences_as_json, differences_of
-from mlcli.results.model_results import Group, ModelResult, first_cell, groups_of, metrics_in
+from mlcli.scoring.curves import REQUESTED, Series, requested_decomposition, series_of, summaries_of
+from mlcli.scoring.differences import differences_as_json, differences_of
+from mlcli.scoring.model_results import Group, ModelResult, first_cell, groups_of, metrics_in
 from mlcli.tasks.table import kind_named, named
 
 ABOUT = ("dataset", "kind", "model", "parameters", "steps", "protocol", "seed", "rows", "splits", "status", "why")

@@ -24,7 +24,7 @@ from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes, strong
 from mlcli.report.numbers import short
-from mlcli.results.model_results import ModelResult
+from mlcli.scoring.model_results import ModelResult
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.reproduction import RepeatedCell

@@ -12,8 +12,8 @@ from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import Document, grid
 from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.remarks import steps_of
-from mlcli.results.curves import requested_decomposition, series_of, summaries_of, terms_by_name
-from mlcli.results.model_results import ModelResult, coordinate_name
+from mlcli.scoring.curves import requested_decomposition, series_of, summaries_of, terms_by_name
+from mlcli.scoring.model_results import ModelResult, coordinate_name
 
 SCORE = ("dataset", "model", "parameters", "metric", "value", "low", "high", "sd", "part", "over", "at")
 CELL = ("status", "why", "kind", "steps", "protocol", "seed", "rows", "splits", "fit_seconds", "predict_seconds")

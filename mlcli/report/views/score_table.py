@@ -18,9 +18,9 @@ from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import decimals_of, fixed, reach_of, short, short_p
-from mlcli.results.curves import Series, band, series_of
-from mlcli.results.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard
-from mlcli.results.model_results import (
+from mlcli.scoring.curves import Series, band, series_of
+from mlcli.scoring.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard
+from mlcli.scoring.model_results import (
     Group,
     ModelResult,
     badness,

@@ -11,7 +11,7 @@ from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import SELECTED, TUNED
 from mlcli.report.document import Element, Heading, explained, grid, notes
 from mlcli.report.numbers import DIGITS
-from mlcli.results.model_results import Group, ModelResult
+from mlcli.scoring.model_results import Group, ModelResult
 
 MOST_SPLITS = 20
 """With more splits than this, only how often each choice was made is shown."""

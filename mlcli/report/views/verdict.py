@@ -9,14 +9,14 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.summary import summarise
 from mlcli.report.document import Sentence
 from mlcli.report.numbers import UNIT_DECIMALS, decimals_of, fixed
-from mlcli.results.differences import (
+from mlcli.scoring.differences import (
     LARGEST_CLASS,
     TableDifferences,
     badness_of,
     is_largest_class_standard,
     score_of,
 )
-from mlcli.results.model_results import Group, ModelResult, badness, metrics_in, training_sizes
+from mlcli.scoring.model_results import Group, ModelResult, badness, metrics_in, training_sizes
 from mlcli.tasks.table import kind_named
 
 FURTHER = {"high": "above", "low": "below", "zero": "from"}

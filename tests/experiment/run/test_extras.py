@@ -22,8 +22,8 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.keys import cell_key
 from mlcli.experiment.store.store import Store
-from mlcli.results.curves import series_of, summaries_of
-from mlcli.results.model_results import score_result
+from mlcli.scoring.curves import series_of, summaries_of
+from mlcli.scoring.model_results import score_result
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import document, typed
 

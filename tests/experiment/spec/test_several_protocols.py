@@ -12,7 +12,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.pooling import joined
-from mlcli.results.model_results import ModelResult, judged_answers, score_result
+from mlcli.scoring.model_results import ModelResult, judged_answers, score_result
 from tests.support.shell import document, typed
 
 SEVERAL = """\

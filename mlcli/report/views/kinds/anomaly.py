@@ -12,8 +12,8 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.views.dataset import histogram_of
-from mlcli.results.differences import best_in
-from mlcli.results.model_results import Group, ModelResult, judged_answers, metrics_in
+from mlcli.scoring.differences import best_in
+from mlcli.scoring.model_results import Group, ModelResult, judged_answers, metrics_in
 from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers, main_reasons
 from mlcli.tasks.anomaly_thresholds import threshold_in_words
 from mlcli.tasks.unsupervised import UNKNOWN

@@ -10,7 +10,7 @@ from mlcli.core.findings import Points
 from mlcli.metrics.scores.rules import judged_shares
 from mlcli.report.document import Element, Heading, Sentence, grid_of_numbers, notes
 from mlcli.report.numbers import UNIT_DECIMALS, fixed
-from mlcli.results.model_results import Group, ModelResult
+from mlcli.scoring.model_results import Group, ModelResult
 from mlcli.tasks.association import RuleAnswers, conviction
 
 SHOWN = 10

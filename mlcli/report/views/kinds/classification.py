@@ -25,7 +25,7 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, fixed, rate_text, share, short
-from mlcli.results.model_results import Group, ModelResult
+from mlcli.scoring.model_results import Group, ModelResult
 from mlcli.tasks.classification import LabelAnswers
 
 if TYPE_CHECKING:

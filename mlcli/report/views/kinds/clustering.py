@@ -26,8 +26,8 @@ from mlcli.metrics.scores.unsupervised import contingency
 from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
 from mlcli.report.numbers import fixed, share, short
 from mlcli.report.views.dataset import boxplots, histogram
-from mlcli.results.differences import best_in, best_of
-from mlcli.results.model_results import Group, ModelResult, judged_answers
+from mlcli.scoring.differences import best_in, best_of
+from mlcli.scoring.model_results import Group, ModelResult, judged_answers
 from mlcli.tasks.classification import CLASSIFICATION, LabelledRows
 from mlcli.tasks.cluster_profiles import PROFILES, READING, SHOWN, centres, cluster_title, only_largest
 from mlcli.tasks.clustering import ClusterAnswers

@@ -16,7 +16,7 @@ from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
 from mlcli.report.views.dataset import histogram
 from mlcli.report.views.kinds.clustering import in_plane_and_space
-from mlcli.results.model_results import Group, ModelResult
+from mlcli.scoring.model_results import Group, ModelResult
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 20

@@ -18,8 +18,8 @@ from mlcli.report.document import Content, Element, Heading, grid, grid_of_numbe
 from mlcli.report.numbers import UNIT_DECIMALS, fixed, short
 from mlcli.report.views.dataset import boxplots
 from mlcli.report.views.kinds.supervised import predicted_against_true
-from mlcli.results.differences import best_in
-from mlcli.results.model_results import Group
+from mlcli.scoring.differences import best_in
+from mlcli.scoring.model_results import Group
 from mlcli.tasks.ranking import RankAnswers, places
 from mlcli.tasks.recommendation import RatingAnswers
 

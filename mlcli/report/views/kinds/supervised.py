@@ -22,8 +22,8 @@ from mlcli.report.document import Content, Element, Heading, Sentence, grid, str
 from mlcli.report.numbers import fixed, share, short
 from mlcli.report.views.dataset import histogram, pairs
 from mlcli.report.views.kinds.density import ACROSS, along, over_plane
-from mlcli.results.differences import best_in
-from mlcli.results.model_results import Group
+from mlcli.scoring.differences import best_in
+from mlcli.scoring.model_results import Group
 from mlcli.tasks.sequence_labelling import TagAnswers
 
 MOST_POINTS = 400

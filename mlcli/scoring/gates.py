@@ -12,8 +12,8 @@ from mlcli.experiment.spec.cells import Cell, CellResult, Experiment
 from mlcli.experiment.spec.expectations import CAUTIOUS, Beats, Bound, Expectation, NotWorse
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference
-from mlcli.results.differences import difference_between
-from mlcli.results.model_results import ModelResult, score_result
+from mlcli.scoring.differences import difference_between
+from mlcli.scoring.model_results import ModelResult, score_result
 
 SKIPPED = "skipped"
 RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}

@@ -19,7 +19,7 @@ from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Metric
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.pooling import by_others, distinct, joined
-from mlcli.results.model_results import (
+from mlcli.scoring.model_results import (
     Group,
     ModelResult,
     badness,

@@ -24,7 +24,7 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
-from mlcli.results.model_results import ModelResult, judged_answers
+from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.classification import LabelAnswers
 
 MOST_ROWS = 1000

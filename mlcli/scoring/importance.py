@@ -20,7 +20,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.metrics.base import Metric
 from mlcli.protocols.k_fold import KFold
 from mlcli.protocols.stratified_k_fold import StratifiedKFold
-from mlcli.results.model_results import badness
+from mlcli.scoring.model_results import badness
 
 MOST_ROWS, MOST_COLUMNS = 3_000, 60
 REPEATS = 2

@@ -18,7 +18,7 @@ from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
-from mlcli.results.model_results import (
+from mlcli.scoring.model_results import (
     ModelResult,
     badness,
     coordinate_name,
