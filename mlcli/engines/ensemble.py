@@ -17,7 +17,7 @@ from mlcli.core.configuration import described_as
 from mlcli.core.model import Model
 from mlcli.core.names import counted
 from mlcli.core.pipeline import learn
-from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tables import Array, Flags, Table
 from mlcli.core.task import AnyTask
 from mlcli.engines.content_seeds import Counts
 from mlcli.tasks.classification import CLASSIFICATION
@@ -53,17 +53,6 @@ def outputs(member: Model, table: Table, task: AnyTask) -> Array:
     seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)
     found: Array = task.outputs_of(member.final, member.prepared(seen))
     return found
-
-
-def outputs_held_out(model: Model, data: SupervisedRows, folds: Codes, rng: np.random.Generator) -> Array:
-    """The outputs for the rows of each fold, of the model fitted to the other folds."""
-    said = np.zeros(data.outputs.shape)
-    for fold, own in zip(np.unique(folds), rng.spawn(int(folds.max()) + 1), strict=True):
-        judged = np.flatnonzero(folds == fold)
-        if len(judged) < len(folds):
-            member = fitted(model, data.take(np.flatnonzero(folds != fold)), own)
-            said[judged] = outputs(member, data.table.take(judged), data.task)
-    return said
 
 
 def votes(member: Model, table: Table, task: AnyTask) -> Array:

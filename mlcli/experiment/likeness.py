@@ -31,7 +31,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
 from mlcli.engines.ensemble import outputs
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.experiment.run.learner import captured_warnings
 from mlcli.metrics.difference import holm_corrected
 from mlcli.metrics.intervals import Interval
@@ -191,12 +191,12 @@ def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
     y = np.repeat([0, 1], [len(table) for table in sides]).astype(np.int32)
     rows = LabelledRows(table=sides[0].joined(sides[1]), rows=np.arange(len(y)), target="file", y=y, classes=FILES)
     shares = np.zeros((len(rows), 2))
-    fold = inner_folds(rows, FOLDS, rng)
+    parts = parts_of_folds(inner_folds(rows, FOLDS, rng))
     with captured_warnings(), one_blas_thread():
-        for held in (fold == number for number in np.unique(fold)):
+        for train, test in parts:
             pipeline = _forest(rows.table.columns)
-            learn(pipeline, rows.take(np.flatnonzero(~held)), rng)
-            shares[held] = outputs(pipeline, rows.table.take(np.flatnonzero(held)), CLASSIFICATION)
+            learn(pipeline, rows.take(train), rng)
+            shares[test] = outputs(pipeline, rows.table.take(test), CLASSIFICATION)
     return LabelAnswers(
         header=rows.header(), truth=y, predicted=shares.argmax(axis=1).astype(np.int32), classes=FILES,
         probabilities=shares,

@@ -15,7 +15,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.prepare._selecting import (
     ALIKE,
     ByModel,
@@ -72,13 +72,11 @@ class Filter(ByModel):
     def _count_by_folds(self, data: SupervisedRows, rng: np.random.Generator) -> int:
         """How many of the best columns serve the base best, scored and judged in inner folds."""
         data = data.take(order_of_content(data))
-        folds, every = inner_folds(data, self.folds, rng), np.arange(len(data))
-        sizes = _sizes(len(self.columns_))
-        if len(np.unique(folds)) < 2 or not sizes:
+        parts, sizes = parts_of_folds(inner_folds(data, self.folds, rng)), _sizes(len(self.columns_))
+        if not parts or not sizes:
             return len(self.columns_)
         losses, seed = np.zeros(len(sizes)), int(rng.integers(2**32))
-        for fold in np.unique(folds):
-            train, test = every[folds != fold], every[folds == fold]
+        for train, test in parts:
             order = ranked(self.scores(data.take(train)))
             subsets = SubsetLosses(self.base_for(data), data, [(train, test)], seed)
             weight = float(data.weights[test].sum())

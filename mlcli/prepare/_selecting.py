@@ -18,8 +18,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, models_inside
 from mlcli.core.registry import MODELS
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.ensemble import fitted, outputs
+from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.engines.inner_validation import Part, mean_loss
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -139,7 +139,7 @@ class SubsetLosses:
 
     model: Model
     data: SupervisedRows
-    splits: Sequence[tuple[Rows, Rows]]
+    splits: Sequence[Part]
     """The rows that are learned from and the rows that are judged, of each split."""
     seed: int
     known: dict[Places, float] = field(default_factory=dict)
@@ -147,15 +147,8 @@ class SubsetLosses:
     def loss(self, places: Places) -> float:
         """The mean loss over judged rows: the error of classes, the squared error of values."""
         if places not in self.known:
-            losses, weights = zip(*(self._losses(places, *split) for split in self.splits), strict=True)
-            self.known[places] = float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
+            columns = self.data.table.columns
+            seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
+            model = with_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
+            self.known[places] = mean_loss(model, seen, self.splits, self.seed)
         return self.known[places]
-
-    def _losses(self, places: Places, train: Rows, test: Rows) -> tuple[Array, Array]:
-        columns = self.data.table.columns
-        seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
-        model = with_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
-        learned = fitted(model, seen.take(train), np.random.default_rng(self.seed))
-        judged = seen.take(test)
-        losses = judged.task.losses(learned.final, judged, outputs(learned, judged.table, judged.task))
-        return losses, judged.weights

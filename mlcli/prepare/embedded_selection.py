@@ -35,7 +35,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
+from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.inner_validation import held_out_outputs
 from mlcli.prepare._filtering import levels_of_columns
 from mlcli.prepare._selecting import ByModel, number_kept, problems_with_count, ranked
 from mlcli.prepare.anova import f_values
@@ -103,7 +104,7 @@ class EmbeddedSelection(ByModel):
         seen = data.with_table(data.table.select(self.columns_[place].name for place in places))
         base = with_steps(self.base_for(data), seen.table.columns)
         halves = (rng.permutation(len(data)) % 2).astype(np.int32)
-        return np.asarray(data.outputs - outputs_held_out(base, seen, halves, rng))
+        return np.asarray(data.outputs - held_out_outputs(base, seen, halves, rng))
 
     def _left_out(self, counts: Array, surplus: int) -> Rows:
         """Of the columns that are left those to be taken away, so many at most."""

@@ -31,7 +31,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.inner_validation import inner_holdout
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses, ranked
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows

@@ -33,7 +33,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -74,10 +74,8 @@ class ForwardSelection(ByModel):
         self.kept_ = np.isin(np.arange(count), chosen[0])
 
     def _subset_losses(self, data: SupervisedRows, rng: np.random.Generator) -> SubsetLosses:
-        folds, every = inner_folds(data, self.folds, rng), np.arange(len(data))
-        splits = [(every[folds != fold], every[folds == fold]) for fold in np.unique(folds)]
-        splits = splits if len(splits) > 1 else []
-        return SubsetLosses(self.base_for(data), data, splits, int(rng.integers(2**32)))
+        parts = parts_of_folds(inner_folds(data, self.folds, rng))
+        return SubsetLosses(self.base_for(data), data, parts, int(rng.integers(2**32)))
 
     def start(self, count: int) -> Places:
         """Where the path begins, among so many columns: without any."""

@@ -15,8 +15,8 @@ from mlcli.core.params import build
 from mlcli.core.pipeline import fit_steps, learn, predict_rows
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import MODELS
+from mlcli.engines.inner_validation import Candidate, InnerEvaluation
 from mlcli.engines.tuning.paths import parameter_at, with_values
-from mlcli.engines.tuning.scoring import Candidate, Examination
 from mlcli.engines.tuning.space import space_of
 from mlcli.metrics.registry import metric_named
 from mlcli.models.ensembles.bagging import Bagging
@@ -64,9 +64,9 @@ def test_what_is_shared_changes_no_score(use: str, name: str, ranges: Any) -> No
     metric = metric_named("log-loss" if hasattr(data, "classes") else "rmse", next(
         kind.answers for kind in KINDS if kind.name == data.kind
     ))  # fmt: skip
-    together = Examination(data, splits, metric, 5).trials(candidates)
+    together = InnerEvaluation(data, splits, metric, 5).trials(candidates)
     for candidate, trial in zip(candidates, together, strict=True):
-        (alone,) = Examination(data, splits, metric, 5).trials([candidate])
+        (alone,) = InnerEvaluation(data, splits, metric, 5).trials([candidate])
         assert trial.score == pytest.approx(alone.score, rel=1e-6)
         plain = candidate.model.fresh()
         train = fit_steps(plain, data.take(splits[0].train), np.random.default_rng(5))
@@ -226,7 +226,7 @@ def test_steps_are_learned_in_every_inner_split_anew() -> None:
     first_rows = replace(splits[0], test=splits[0].test[:3])
     other = data.with_table(replace(data.table, numbers=spoiled))
     before, after = (
-        Examination(rows, [first_rows], metric, 0).trials([Candidate({}, base)]) for rows in (data, other)
+        InnerEvaluation(rows, [first_rows], metric, 0).trials([Candidate({}, base)]) for rows in (data, other)
     )
     assert before[0].score == after[0].score
 

@@ -18,8 +18,7 @@ from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.ensemble import outputs_held_out
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.wrappers.decision_rule import DecisionRule
 from tests.golden.asking import asked, fitted
@@ -44,7 +43,7 @@ def held_out(data: Any, seed: int = 1) -> tuple[Any, Any]:
     """The rows in the order in which the rule sees them, and what folds say of them."""
     data = data.take(order_of_content(data))
     _, inner, dealing = np.random.default_rng(seed).spawn(3)
-    return data, outputs_held_out(LinearDiscriminants(), data, inner_folds(data, 5, dealing), inner)[:, 1]
+    return data, held_out_outputs(LinearDiscriminants(), data, inner_folds(data, 5, dealing), inner)[:, 1]
 
 
 def goal_of(by: str, y: Any, said: Any, weights: Any) -> float:

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from mlcli.core.params import build
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import inner_folds
 from mlcli.models.ensembles.stacking import Stacking
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers

@@ -24,7 +24,7 @@ from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.inner_splits import inner_folds, inner_holdout
+from mlcli.engines.inner_validation import inner_folds, inner_holdout
 from mlcli.prepare.embedded_selection import EmbeddedSelection
 from mlcli.prepare.exhaustive_subsets import ExhaustiveSubsets, slack
 from mlcli.prepare.forward_selection import ForwardSelection

@@ -12,8 +12,8 @@ import numpy as np
 from mlcli.core.abilities import stage_name
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
+from mlcli.engines.inner_validation import Candidate, InnerEvaluation, InnerScore
 from mlcli.engines.tuning.paths import with_values
-from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
 from mlcli.engines.tuning.space import SearchSpace, Values, text_of
 from mlcli.metrics.base import Metric
 from mlcli.protocols._base import Split, Units, by_class_if_any
@@ -49,7 +49,7 @@ VALUES: dict[str, Callable[[SearchSpace, int | None, np.random.Generator, str], 
 
 
 def halved(
-    candidates: Sequence[Candidate], examination: Examination, resource: str, rng: np.random.Generator
+    candidates: Sequence[Candidate], examination: InnerEvaluation, resource: str, rng: np.random.Generator
 ) -> list[InnerScore]:
     """The better third goes on to three times the rows, or stages, until few are left that have all of them.
 
@@ -70,7 +70,7 @@ def halved(
     return done
 
 
-def _efforts(candidates: int, examination: Examination, resource: str) -> list[float]:
+def _efforts(candidates: int, examination: InnerEvaluation, resource: str) -> list[float]:
     """The share of rows, or stages, in each round; the last has all."""
     rounds = int(math.log(max(candidates, 1), FACTOR) + 1e-9)
     if resource == "rows":
@@ -82,7 +82,7 @@ def _efforts(candidates: int, examination: Examination, resource: str) -> list[f
 
 
 def _with_fewer_rows(
-    candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
+    candidates: Sequence[Candidate], examination: InnerEvaluation, effort: float, order: Any
 ) -> list[InnerScore]:
     """Every inner split with a share of its training rows, groups whole; all of its judged rows."""
     units = by_class_if_any(examination.data.split_info())
@@ -105,7 +105,7 @@ def _shortened(split: Split, units: Units, effort: float, order: Any) -> Split:
 
 
 def _with_fewer_stages(
-    candidates: Sequence[Candidate], examination: Examination, effort: float, order: Any
+    candidates: Sequence[Candidate], examination: InnerEvaluation, effort: float, order: Any
 ) -> list[InnerScore]:
     """Models of fewer rounds, trees or epochs."""
     shorter = [replace(candidate, model=_shorter(candidate.model, effort)) for candidate in candidates]

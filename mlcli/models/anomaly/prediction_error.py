@@ -47,8 +47,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.ensemble import fitted, outputs, outputs_held_out
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
@@ -177,7 +177,7 @@ class PredictionError(Detector):
 
     def _held_out(self, rows: SupervisedRows, folds: Any, rng: np.random.Generator) -> Array:
         """The errors of each row by models that have not seen it."""
-        return _errors(rows.y, outputs_held_out(self._base(rows), rows, folds, rng))
+        return _errors(rows.y, held_out_outputs(self._base(rows), rows, folds, rng))
 
     def _measure(self, errors: Array, rows: Sequence[SupervisedRows]) -> None:
         """Settle what errors are measured by."""

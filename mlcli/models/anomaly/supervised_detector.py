@@ -39,7 +39,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
@@ -184,11 +184,9 @@ class SupervisedDetector(LabelledDetector, Detector):
         self.counts_ = np.array([(y == 0).sum(), known, y.sum() - known])
         labelled = LabelledRows(**plain_fields(rows), y=y, classes=CLASSES)
         base = with_steps(self.base, self.columns_)
-        folds = inner_folds(labelled, self.folds, rng)
         said = np.zeros((len(y), 2))
-        for fold in np.unique(folds):
-            inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            if len(inside) and len(np.unique(y[inside])) == 2:
+        for inside, outside in parts_of_folds(inner_folds(labelled, self.folds, rng)):
+            if len(np.unique(y[inside])) == 2:
                 member = fitted(base, self._balanced(labelled.take(inside)), rng.spawn(1)[0])
                 said[outside] = outputs(member, labelled.table.take(outside), CLASSIFICATION)
         self.learn_limit(said[:, 1], y)

@@ -40,8 +40,8 @@ from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import check_members, fitted, member_table, numbered, outputs, outputs_held_out
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.ensemble import check_members, fitted, member_table, numbered, outputs
+from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -89,7 +89,7 @@ class Stacking(Classifier, Regressor, RowExplainer):
         models = [with_steps(model, self.columns_) for model in self.models]
         own = rng.spawn(len(models))
         self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
-        base_outputs = [outputs_held_out(model, data, folds, one) for model, one in zip(models, own, strict=True)]
+        base_outputs = [held_out_outputs(model, data, folds, one) for model, one in zip(models, own, strict=True)]
         table = self._joined(base_outputs if folds.any() else self._base_outputs(data.table), data.table)
         self.meta_ = fitted(with_steps(self._meta(data), table.columns), data.with_table(table), rng)
 

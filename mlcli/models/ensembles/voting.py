@@ -47,7 +47,7 @@ from mlcli.engines.ensemble import (
     outputs,
     votes,
 )
-from mlcli.engines.inner_splits import inner_holdout
+from mlcli.engines.inner_validation import inner_holdout, row_losses
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -118,14 +118,11 @@ class Voting(Classifier, Regressor, RowExplainer):
         if not held.any():
             return np.ones(len(self.models))
         train, judged = data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
-        losses = [self._loss(member, judged) for member in self._fitted(train, rng)]
-        worth = 1 - np.array(losses) if self.classes_ else 1 / np.maximum(losses, np.finfo(float).tiny)
+        losses = np.array(
+            [np.average(row_losses(one, judged), weights=judged.weights) for one in self._fitted(train, rng)]
+        )
+        worth = 1 - losses if self.classes_ else 1 / np.maximum(losses, np.finfo(float).tiny)
         return worth if worth.sum() > 0 else np.ones(len(worth))
-
-    @staticmethod
-    def _loss(member: Model, judged: SupervisedRows) -> float:
-        losses = judged.task.losses(member.final, judged, outputs(member, judged.table, judged.task))
-        return float(np.average(losses, weights=judged.weights))
 
     def predict_proba(self, table: Table) -> Array:
         """The weighted mean of the models' probabilities, or of their votes."""

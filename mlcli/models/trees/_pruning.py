@@ -15,7 +15,7 @@ import numpy as np
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.engines.inner_splits import inner_folds, inner_holdout
+from mlcli.engines.inner_validation import inner_folds, inner_holdout, parts_of_folds
 from mlcli.engines.trees.structure import LEAF, NOTES, PER_NODE, STOPS, Trees
 from mlcli.tasks.classification import LabelledRows
 
@@ -66,13 +66,13 @@ def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator)
 def _best_price(model: DecisionTree, data: Any, found: Array, rng: np.random.Generator) -> float:
     """The price with the least loss on folds that trees of the others are asked about; of equals the largest."""
     data = data.take(order_of_content(data))
-    tried, fold = prices_between(found), inner_folds(data, model.folds, rng)
-    if not fold.any():
+    tried, parts = prices_between(found), parts_of_folds(inner_folds(data, model.folds, rng))
+    if not parts:
         return 0.0
     loss = np.zeros(len(tried))
-    for number in range(fold.max() + 1):
-        tree = model.grown(data.take(np.flatnonzero(fold != number)))
-        rest, own = data.take(np.flatnonzero(fold == number)), prices(tree)
+    for train, test in parts:
+        tree = model.grown(data.take(train))
+        rest, own = data.take(test), prices(tree)
         cells = model.cells(rest.table)
         for place, price in enumerate(tried):
             loss[place] += _losses(model, rest, cut_back(tree, own <= price).answers(cells)).sum()

@@ -22,7 +22,7 @@ from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.tuning.scoring import Candidate, Examination, InnerScore
+from mlcli.engines.inner_validation import Candidate, InnerEvaluation, InnerScore
 from mlcli.engines.tuning.space import text_of
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol, all_alike
@@ -79,7 +79,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
             return data
         return data.take(order_of_content(data))
 
-    def examination(self, data: SupervisedRows, rng: np.random.Generator) -> Examination | None:
+    def examination(self, data: SupervisedRows, rng: np.random.Generator) -> InnerEvaluation | None:
         """The rows, split again; None where there are too few to choose by."""
         known = kind_named(data.kind)
         metric = metric_named(self.metric or known.metrics[0], known.answers, getattr(data, "classes", ()))
@@ -93,7 +93,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a rare class is said of the outer splits already
             splits = protocol.splits(data.split_info(), rng)
-        return Examination(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
+        return InnerEvaluation(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
     def keep(
         self, best: InnerScore, trials: Sequence[InnerScore], data: SupervisedRows, rng: np.random.Generator
@@ -196,7 +196,7 @@ def described(trial: InnerScore) -> dict[str, Any]:
     }
 
 
-def by_score(trials: Sequence[InnerScore], examination: Examination) -> list[InnerScore]:
+def by_score(trials: Sequence[InnerScore], examination: InnerEvaluation) -> list[InnerScore]:
     """The best first, those with the whole effort before others."""
     return sorted(trials, key=lambda one: (-one.effort, one.badness(examination.metric)))
 

@@ -42,8 +42,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
 from mlcli.engines.content_seeds import in_content_order
-from mlcli.engines.ensemble import check_members, fitted, outputs, outputs_held_out
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.ensemble import check_members, fitted, outputs
+from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.metrics.confusion import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, DECIMALS, Classifier, LabelledRows
@@ -115,7 +115,7 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
             self._warn_of_one_class()
             folds = inner_folds(data, self.folds, dealing)
             if folds.any():
-                self._choose(outputs_held_out(base, data, folds, inner), data)
+                self._choose(held_out_outputs(base, data, folds, inner), data)
 
     def _warn_of_one_class(self) -> None:
         """Say which of several classes has the threshold, where nobody has named it."""

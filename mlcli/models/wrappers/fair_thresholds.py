@@ -48,8 +48,8 @@ from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.content_seeds import draws, in_content_order
-from mlcli.engines.ensemble import check_members, fitted, outputs, outputs_held_out
-from mlcli.engines.inner_splits import inner_folds
+from mlcli.engines.ensemble import check_members, fitted, outputs
+from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
@@ -226,7 +226,7 @@ class FairThresholds(Classifier, CountsParameters):
         self.seed_ = int(lots.integers(2**31))
         folds = inner_folds(data, self.folds, dealing)
         if folds.any() and len(data.classes) > 1:
-            self._choose(outputs_held_out(base, data, folds, inner)[:, -1], groups, data)
+            self._choose(held_out_outputs(base, data, folds, inner)[:, -1], groups, data)
 
     def _refuse_changed(self, groups: Groups, data: LabelledRows) -> None:
         """Numbers that a step has changed would lie in other bands."""

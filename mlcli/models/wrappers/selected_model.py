@@ -31,7 +31,7 @@ from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import learned, settings
 from mlcli.core.registry import register
-from mlcli.engines.tuning.scoring import Candidate
+from mlcli.engines.inner_validation import Candidate
 from mlcli.engines.tuning.search import best_of
 from mlcli.engines.tuning.space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score

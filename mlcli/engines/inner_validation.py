@@ -1,7 +1,10 @@
-"""Candidates judged on inner splits, so that what they have in common is done once.
+"""Validation inside the training rows: for choosing values, models, columns, prunings, thresholds and weights.
 
-The steps are fitted once for all candidates that have the same, those that differ in the number of stages are one
-fit, and fits to the same prepared rows share what depends on the rows alone (``SharesWork``).
+Rows are split once more, with the share of each class in every part and groups kept whole. A model is fitted to
+some rows and predicts the others: ``held_out_outputs`` returns the predictions, ``mean_loss`` their loss, and an
+``InnerEvaluation`` scores many candidates by a metric. Candidates share what they have in common: steps are fitted
+once for all that have the same, models that differ in their number of stages are one fit, and fits to the same
+rows share what depends on the rows alone (``SharesWork``).
 """
 
 from __future__ import annotations
@@ -20,15 +23,69 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.model import Model
 from mlcli.core.params import settings
 from mlcli.core.pipeline import fit_steps
-from mlcli.core.tables import Array, Rows
-from mlcli.engines.tuning.space import Values
+from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.engines.ensemble import fitted, outputs
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
-from mlcli.protocols._base import Split
+from mlcli.protocols._base import Split, by_class_if_any
+from mlcli.protocols.holdout import held_out
+from mlcli.protocols.k_fold import dealt
+from mlcli.tasks.supervised import SupervisedRows
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
 BADNESS = {"high": -1.0, "low": 1.0}
+Values = dict[str, Any]
+"""The values of a candidate by path, such as ``base.max_depth``."""
+Part = tuple[Rows, Rows]
+"""The rows to learn from and the rows to predict."""
+
+
+def inner_folds(data: SupervisedRows, folds: int, rng: np.random.Generator) -> Codes:
+    """The fold of each row; as many folds as there are rows, or groups, where these are fewer."""
+    units = by_class_if_any(data.split_info())
+    return dealt(units, min(folds, len(units)), rng)[units.of_row]
+
+
+def inner_holdout(data: SupervisedRows, share: float, rng: np.random.Generator) -> Flags:
+    """Which rows are held out; none where there is a single row, or group."""
+    units = by_class_if_any(data.split_info())
+    if len(units) < 2:
+        return np.zeros(len(data), bool)
+    return np.asarray(held_out(units, share, rng)[units.of_row] == 0)
+
+
+def parts_of_folds(folds: Codes) -> list[Part]:
+    """The rows outside and inside each fold; nothing where there is only one fold."""
+    numbers = np.unique(folds)
+    if len(numbers) < 2:
+        return []
+    return [(np.flatnonzero(folds != number), np.flatnonzero(folds == number)) for number in numbers]
+
+
+def held_out_outputs(model: Model, data: SupervisedRows, folds: Codes, rng: np.random.Generator) -> Array:
+    """The outputs for the rows of each fold, of the model fitted to the other folds; 0 with a single fold."""
+    found = np.zeros(data.outputs.shape)
+    for (train, test), own in zip(parts_of_folds(folds), rng.spawn(int(folds.max()) + 1), strict=False):
+        member = fitted(model, data.take(train), own)
+        found[test] = outputs(member, data.table.take(test), data.task)
+    return found
+
+
+def row_losses(member: Model, rows: SupervisedRows) -> Array:
+    """The loss of each row: the error of a class, the squared error of a value."""
+    losses: Array = rows.task.losses(member.final, rows, outputs(member, rows.table, rows.task))
+    return losses
+
+
+def mean_loss(model: Model, data: SupervisedRows, parts: Sequence[Part], seed: int) -> float:
+    """The weighted mean loss over the held-out rows of all parts, each predicted by a model of the other rows."""
+    losses, weights = [], []
+    for train, test in parts:
+        judged = data.take(test)
+        losses.append(row_losses(fitted(model, data.take(train), np.random.default_rng(seed)), judged))
+        weights.append(judged.weights)
+    return float(np.average(np.concatenate(losses), weights=np.concatenate(weights)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +119,7 @@ class InnerScore:
 
 
 @dataclass(frozen=True, eq=False)
-class Examination:
+class InnerEvaluation:
     """Rows with the inner splits in which every candidate is judged, all by the same random numbers."""
 
     data: Any
