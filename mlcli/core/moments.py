@@ -14,14 +14,13 @@ import numpy as np
 
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.core.tolerances import ROUNDING
 
 SIDE_BY_SIDE = 64
 """With so many rows side by side NumPy is several times as fast."""
 FEW_ROWS = 256
 """Fewer are not worth laying side by side."""
-ROUNDING = 4 * np.finfo(np.float64).eps
-SAME = 1e-12
-"""Sums of weights that differ by no more than this share are the same."""
+ROUNDING_OF_SQUARES = 4 * np.finfo(np.float64).eps
 FAR = 100.0
 """A row farther than 10 deviations from the mean is a poor one to tell cells from."""
 CELLS = 2**16
@@ -69,7 +68,7 @@ class Spread(NamedTuple):
         mean = quotient((self.weight * self.mean).sum(axis=axis), weight)
         apart = self.mean - np.expand_dims(mean, axis)
         squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
-        squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
+        squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
         return Spread(weight, mean, squares)
 
     def merged(self, other: Spread) -> Spread:
@@ -116,7 +115,7 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
         weight, first, second = _sums_about(origin, numbers, weights, rows)
     away = quotient(first, weight)
     mean, squares = np.where(weight > 0, origin + away, 0.0), np.maximum(second - first * away, 0.0)
-    squares[squares <= weight * (ROUNDING * mean) ** 2] = 0.0
+    squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
     return Spread(weight, mean, squares)
 
 
@@ -189,7 +188,7 @@ def over_rows(extreme: np.ufunc, numbers: Array) -> Array:
 
 def is_constant(low: Array, high: Array) -> Flags:
     """Which columns hold at most one number, give or take the rounding of its last digits."""
-    return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
+    return np.asarray(high - low <= ROUNDING_OF_SQUARES * np.maximum(np.abs(low), np.abs(high)))
 
 
 def quotient(top: Array, bottom: Array) -> Array:
@@ -202,8 +201,8 @@ def quantiles(values: Array, weights: Array, shares: Array | float) -> Array:
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     wanted, last = shares * below[-1], len(values) - 1
-    low = np.searchsorted(below, wanted * (1 - SAME), side="left").clip(0, last)
-    high = np.searchsorted(below, wanted * (1 + SAME), side="right").clip(0, last)
+    low = np.searchsorted(below, wanted * (1 - ROUNDING), side="left").clip(0, last)
+    high = np.searchsorted(below, wanted * (1 + ROUNDING), side="right").clip(0, last)
     low, high = values[order[low]], values[order[high]]
     return np.asarray(low / 2 + high / 2)
 

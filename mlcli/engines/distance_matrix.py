@@ -18,6 +18,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.engines.principal_components import column_by_column, with_fixed_signs
@@ -92,7 +93,6 @@ DISTANCES_HELP = (
     "columns, by a pattern such as d_* or *, that are distances to the rows of the file, in their order"
 )
 FOR_NEW_ROWS = "k-means, dbscan and gmm place new rows"
-ROUNDING = 1e-9
 
 
 class DistanceClusterer(Clusterer):
@@ -156,7 +156,7 @@ def given_distances(data: RowsOfTable, pattern: str) -> Array:
         what = f"there are distances to {cells.shape[1]} rows, and row {last} of the file is none of them"
         raise FitError(what, hint="one column of distances for each row of the file, in the order of the rows")
     square = cells[:, rows]
-    tolerated = ROUNDING * np.abs(square).max(initial=0.0)
+    tolerated = CLOSE * np.abs(square).max(initial=0.0)
     names = np.array([column.name for column in _columns(data.table, pattern)])[rows]
     for wrong, what in (
         (square < 0, "is below 0"),

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.classification import LabelAnswers
 
 _TALLIES: WeakKeyDictionary[LabelAnswers, Tallies] = WeakKeyDictionary()
 """Counted once per answers, shared by all metrics, gone with the answers."""
-ROUNDING = 1e-12
-"""Below this share of all rows, a difference of sums of weights is rounding."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,10 +48,9 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Array, Flags, Table
+from mlcli.core.tolerances import ROUNDING
 
 Filling = Callable[[Array, Array], float]
-ROUNDING = 1e-12
-"""Sums of weights that differ by less, relatively, are equal: 0.1 + 0.2 is 0.3."""
 
 
 def mean(values: Array, weights: Array) -> float:

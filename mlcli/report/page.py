@@ -6,6 +6,8 @@ import math
 import unicodedata
 from dataclasses import dataclass
 
+from mlcli.core.tolerances import CLOSE
+
 PLAIN_FORMS = {
     "±": "+/-", "≥": ">=", "≤": "<=", "≠": "!=", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-",
     "→": "->", "…": "...", "²": "^2", "√": "sqrt", "Σ": "sum", "σ": "sigma", "μ": "mu",
@@ -14,7 +16,6 @@ PLAIN_FORMS = {
 }  # fmt: skip
 HEIGHTS = "▁▂▃▄▅▆▇█"
 """From 0 to 1."""
-ROUNDING = 1e-9
 GAP = 2
 """Columns between those of a table."""
 
@@ -46,7 +47,7 @@ class Page:
 
 def height(share: float) -> str:
     """A share from 0 to 1 as one character; a gap where it is no number. More than 0 is higher than 0."""
-    return " " if math.isnan(share) else HEIGHTS[math.ceil(share * (len(HEIGHTS) - 1) - ROUNDING)]
+    return " " if math.isnan(share) else HEIGHTS[math.ceil(share * (len(HEIGHTS) - 1) - CLOSE)]
 
 
 def columns_of(text: str) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Parameter, yaml_from_text
 from mlcli.core.tables import Array, Flags
+from mlcli.core.tolerances import CLOSE
 
 if TYPE_CHECKING:
     from mlcli.tasks.anomaly import Detector
@@ -24,7 +25,6 @@ WRITTEN = re.compile(r"(threshold|top|share|p)\s*(?:[:=<]|>=?|)\s*([-+.\deE]+)")
 WORDS = "own, {threshold: 3}, {top: 5}, {share: 0.05}, or p < 0.05"
 FAR_OUT = 3.0
 """A score is far out if it exceeds the upper quartile by this many interquartile ranges (Tukey 1977)."""
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class LearnedScores:
     def at_most(self, most: float, *, least_one: bool) -> float:
         """The lowest threshold that rows of at most this weight reach; ``least_one``: at least the top row."""
         falling, (reached,) = summed_from_the_top(self.score, self.weights)
-        within = np.flatnonzero(reached <= most * (1 + ROUNDING))
+        within = np.flatnonzero(reached <= most * (1 + CLOSE))
         if len(within):
             return float(falling[within[-1]])
         return float(falling[0] if least_one else np.nextafter(falling[0], np.inf))
@@ -202,7 +202,7 @@ def _p(model: Detector, amount: float, learned: Scores) -> Limit:
     if limit is not None:
         return Limit(float(np.nextafter(limit, np.inf)), f"where p = {amount:g} by the distribution of good rows")
     rows = learned()
-    below = amount * float(rows.weights.sum()) * (1 - 10 * ROUNDING)
+    below = amount * float(rows.weights.sum()) * (1 - 10 * CLOSE)
     words = f"where p, the share of the rows that were learned from that are at least as odd, is below {amount:g}"
     few = f" (of so few rows, {len(rows.score)}, none can be)" if below < 1 else ""
     return Limit(rows.at_most(below, least_one=False), words + few)

@@ -20,7 +20,7 @@ from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
 from mlcli.core.task import Task
-from mlcli.tasks.classification import DECIMALS
+from mlcli.core.tolerances import DECIMALS
 
 ALWAYS = "(always)"
 """How a rule without a condition reads."""

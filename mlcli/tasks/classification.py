@@ -18,6 +18,7 @@ from mlcli.core.rows import SplitInfo, common_fields, target_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.core.task import refuse_no_probabilities
+from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, SupervisedTask
 
 
@@ -29,10 +30,6 @@ class LabelAnswers(Answers):
     predicted: Codes
     classes: tuple[str, ...]
     probabilities: Array | None = None
-
-
-DECIMALS = 12
-"""Shares that agree to so many decimals are equal: sums of weights round, and 0.1 + 0.2 is 0.3."""
 
 
 @dataclass(kw_only=True, eq=False)

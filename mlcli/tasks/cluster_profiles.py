@@ -15,18 +15,15 @@ from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tolerances import CLOSE_DECIMALS, ROUNDING
 from mlcli.tasks.unsupervised import UnlabelledRows
 
-DECIMALS = 9
-"""Sizes and centres of clusters that agree to so many decimals are equal."""
 COMPARED_AT_MOST = 5_000
 """Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
 BLOCK_CELLS = 4_000_000
 """Distances that are held at once."""
 CANCELLED = 1e-6
 """Squared distances that are a smaller share of what they are the difference of have lost digits."""
-ROUNDING = 1e-12
-"""A weight that is a smaller share of the one that it was taken off is none."""
 Profile = Mapping[str, Any]
 """The ``columns``; of each cluster and of all rows the ``sizes``, and for each column the ``means`` (of levels:
 the shares); and how much of its variance lies between the clusters (``between``)."""
@@ -199,8 +196,8 @@ def largest_first(X: Array, cluster: Codes, clusters: int, weights: Array) -> Ro
     Numbered so, they do not depend on how they were found.
     """
     totals = np.bincount(cluster, weights=weights, minlength=clusters)
-    middles = np.round(centres(X - X.mean(axis=0), cluster, clusters, weights), DECIMALS)
-    return np.lexsort((*middles.T[::-1], -np.round(totals / totals.max(), DECIMALS)))
+    middles = np.round(centres(X - X.mean(axis=0), cluster, clusters, weights), CLOSE_DECIMALS)
+    return np.lexsort((*middles.T[::-1], -np.round(totals / totals.max(), CLOSE_DECIMALS)))
 
 
 def around_centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> tuple[Array, Array]:

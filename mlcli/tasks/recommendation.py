@@ -11,12 +11,12 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, warn
 from mlcli.core.limits import refuse_extreme_target
 from mlcli.core.model import Model
-from mlcli.core.moments import ROUNDING, moments
+from mlcli.core.moments import ROUNDING_OF_SQUARES, moments
 from mlcli.core.params import learned
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.core.task import refuse_impossible
-from mlcli.tasks.classification import DECIMALS
+from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.regression import ValueAnswers, ValuedRows
 from mlcli.tasks.supervised import SupervisedTask
 
@@ -111,7 +111,7 @@ class Recommender(Model):
 
     def likes(self, ratings: Array) -> Flags:
         """The ratings that reach the mean of the training ratings."""
-        return np.asarray(ratings - self.liked_from_ >= -ROUNDING * abs(self.liked_from_))
+        return np.asarray(ratings - self.liked_from_ >= -ROUNDING_OF_SQUARES * abs(self.liked_from_))
 
     def top_items(self, table: Table) -> Codes:
         """The list of each row's user; of items that are rated alike, those with more training ratings first."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Rows
+from mlcli.core.tolerances import ROUNDING
 from mlcli.kernels.trees.branches import choose_column, partition_by_level
 from mlcli.kernels.trees.random_splits import bin_of, random_below, random_split
 from mlcli.kernels.trees.records import (
@@ -35,7 +36,6 @@ from mlcli.kernels.trees.splits import ParentNode, best_split, bounded, kept_spl
 from mlcli.kernels.trees.sums import add_up, gather, partition
 from mlcli.kernels.without_counting import compiled, inlined
 
-ROUNDING = 1e-12
 SMALLEST = (8 * 2.0**-52) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
 

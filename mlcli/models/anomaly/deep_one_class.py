@@ -29,6 +29,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.network.network import (
     IDENTITY,
@@ -41,9 +42,6 @@ from mlcli.engines.network.network import (
     loss_curve,
 )
 from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
-
-ROUNDING = 1e-9
-"""A row that is no nearer to the origin than this lies in the plane, which goes through one of the rows."""
 
 
 @register("deep-one-class", reference="Chalapathy, Menon & Chawla 2018, Anomaly detection with one-class networks")
@@ -126,7 +124,7 @@ class DeepOneClass(Detector):
         """Fill the slopes of the representation; those of w."""
         z = network.forward(X)
         features = self._features(z)
-        back = (features @ w < r - ROUNDING) * (-1.0 / (self.nu * len(X)))
+        back = (features @ w < r - CLOSE) * (-1.0 / (self.nu * len(X)))
         errors = -np.sqrt(2.0 / self.features) * np.sin(z)
         errors *= w
         errors *= back[:, None]

@@ -28,6 +28,7 @@ from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
@@ -36,7 +37,6 @@ REASONED_BY = 5
 """From how many nearest rows the reasons come."""
 MEASURED = 1_000
 """On how many training rows a radius is measured."""
-ROUNDING = 1e-12
 
 
 @register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers", revision=2)

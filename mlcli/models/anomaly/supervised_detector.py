@@ -38,6 +38,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
@@ -46,7 +47,6 @@ from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 CLASSES = ("good", "anomaly")
 MOST_FALSE_ALARMS = 0.5
 """A threshold that flags a larger share of the good rows is of no use."""
-ROUNDING = 1e-9
 
 
 @dataclass(kw_only=True, eq=False)
@@ -70,7 +70,7 @@ class LabelledDetector(Detector):
     def own_limit(self) -> tuple[float, str]:
         """The threshold that finds enough anomalies, or as many as good rows allow."""
         words = f"it finds {100 * self.recall:g} % of the anomalies that were learned from"
-        if self.recall_ < self.recall * (1 - ROUNDING):
+        if self.recall_ < self.recall * (1 - CLOSE):
             words = f"it finds fewer than {words.removeprefix('it finds ')}, since more would flag most good rows"
         return float(np.nextafter(self.limit_, -np.inf)), words
 

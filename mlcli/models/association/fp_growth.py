@@ -37,8 +37,8 @@ from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.association import Associator, Itemset, Rule, items_in_words, padded
-from mlcli.tasks.classification import DECIMALS
 
 MOST_SETS = 1_000_000
 """Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""

@@ -17,8 +17,8 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
+from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.association import Associator, Rule
-from mlcli.tasks.classification import DECIMALS
 
 
 @register("single-items", reference="Brin et al. 1997, Dynamic itemset counting: independence, whose lift is 1")

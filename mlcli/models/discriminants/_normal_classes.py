@@ -14,7 +14,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, RowExplainer
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.moments import ROUNDING
+from mlcli.core.moments import ROUNDING_OF_SQUARES
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.covariances import (
@@ -130,7 +130,7 @@ class Whitening:
 def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     """The whitening of training rows, with a warning of what it leaves out."""
     size = np.abs(sums.mean + sums.origin)
-    varies = np.asarray((sums.squares > sums.weight[:, None] * (ROUNDING * size) ** 2).any(axis=0))
+    varies = np.asarray((sums.squares > sums.weight[:, None] * (ROUNDING_OF_SQUARES * size) ** 2).any(axis=0))
     ddof = _possible(ddof, sums, varies)
     divisor = freedom(sums, ddof) or 1.0
     units = np.sqrt(sums.squares.sum(axis=0)[varies] / divisor)

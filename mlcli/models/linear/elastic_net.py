@@ -33,6 +33,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_design import Design, LinearValues, root_weighted
 from mlcli.engines.linear_objective import Penalty
 from mlcli.engines.solvers.coordinate_descent import TINY, Squares
@@ -51,8 +52,6 @@ NO_PENALTY = "hardly any penalty is best, as in linear-regression"
 NO_COLUMN = "no column improves Akaike's criterion"
 DRAWN = 12
 """So many columns of the path are drawn, those that enter first."""
-NOTHING = 1e-12
-"""A residual of so small a share of the target's squares is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +200,7 @@ def _criterion(squares: Squares, w: Array, penalty: Penalty, total: float) -> fl
     if penalty.l2.any():
         own = penalty.l2[inside]
         free -= float(np.trace(np.linalg.solve(squares.products(inside) + np.diag(own), np.diag(own))))
-    left = max(squares.left(w), NOTHING * float(squares.y @ squares.y), TINY)
+    left = max(squares.left(w), ROUNDING * float(squares.y @ squares.y), TINY)
     if total - free - 1 <= 0:
         return np.inf
     return float(total * np.log(left / total) + 2 * free * total / (total - free - 1))

@@ -34,6 +34,7 @@ from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.engines.distance_matrix import DISTANCES, ClassicalScaling, euclidean
@@ -43,8 +44,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 # Pictures: rows placed so that what is near stays near; only rows that were fitted have a place.
 
-DECIMALS = 9
-"""Cells that agree to so many decimals of their spread are equal."""
 BLOCK = 2**22
 """How many distances are held at once."""
 
@@ -118,7 +117,7 @@ class TransductiveProjector(Projector):
 def in_decimals(X: Array) -> Array:
     """Rows in units of their spread, equal where they differ in the last digits only."""
     unit = float(X.std()) if X.size else 0.0
-    return np.asarray(np.round(X / (unit or 1.0), DECIMALS) + 0.0)
+    return np.asarray(np.round(X / (unit or 1.0), CLOSE_DECIMALS) + 0.0)
 
 
 ENOUGH = 1e-12

@@ -20,10 +20,9 @@ from mlcli.core.moments import moments
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
-
-ROUNDING = 1e-12
 
 
 @register("mean-row", reference="Jolliffe 2002, Principal Component Analysis, the case of no component")

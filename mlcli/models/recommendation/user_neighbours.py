@@ -41,6 +41,7 @@ from mlcli.core.moments import quotient
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tolerances import DECIMALS
 from mlcli.kernels.common_ratings import nearest_raters, sums_in_common
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender
@@ -50,8 +51,6 @@ MEASURED = 400
 """By how many, those with most ratings, it is measured how similarities vary."""
 NO_TRUST = 1e9
 """The shrinkage where similarities are no larger than chance makes them."""
-DECIMALS = 12
-"""Similarities that agree to so many decimals are equal."""
 
 
 def cosine(n: Array, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_validation import inner_folds, inner_holdout, parts_of_folds
 from mlcli.engines.trees.structure import LEAF, NOTES, PER_NODE, STOPS, Trees
@@ -22,8 +23,6 @@ from mlcli.tasks.classification import LabelledRows
 if TYPE_CHECKING:
     from mlcli.models.trees.decision_tree import DecisionTree
 
-ROUNDING = 1e-9
-"""Costs that differ by no more than this share count as equal, and equal costs prune."""
 MOST_PRICES = 50
 """How many prices of a leaf are tried at most."""
 Pruned = tuple[Trees, Flags]
@@ -100,7 +99,7 @@ def by_smallness(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
         gain = np.divide(gain, information, out=np.zeros(len(gain)), where=information > 0)
     fewest = np.full(len(weight), np.inf)
     np.minimum.at(fewest, parent[1:], weight[1:])
-    small = (gain <= model.prune_gain * (1 + ROUNDING)) | (fewest < model.prune_rows * (1 - ROUNDING))
+    small = (gain <= model.prune_gain * (1 + CLOSE)) | (fewest < model.prune_rows * (1 - CLOSE))
     asked_below = np.zeros(len(weight), bool)
     for node in range(len(weight) - 1, 0, -1):  # children before their parents
         asked_below[parent[node]] |= not tree.leaves[node] and (asked_below[node] or not small[node])
@@ -148,7 +147,7 @@ def where_leaves_cost_no_more(tree: Trees, own: Array, stopped: Array | float = 
     """
     below, parent, leaf = np.zeros(len(own)) + stopped, tree.parent, tree.leaves.copy()
     for node in range(len(own) - 1, -1, -1):  # children before their parents
-        leaf[node] |= own[node] <= below[node] * (1 + ROUNDING) + ROUNDING**2
+        leaf[node] |= own[node] <= below[node] * (1 + CLOSE) + CLOSE**2
         cost = own[node] if leaf[node] else below[node]
         if node:
             below[parent[node]] += cost
@@ -159,7 +158,7 @@ def upper_limit(errors: Array, rows: Array, confidence: float) -> Array:
     """The share of errors so large that so few would be seen with a probability of ``confidence`` only."""
     from scipy.special import betaincinv
 
-    limit, some = np.ones(len(rows)), errors < rows * (1 - ROUNDING)
+    limit, some = np.ones(len(rows)), errors < rows * (1 - CLOSE)
     limit[some] = betaincinv(errors[some] + 1, rows[some] - errors[some], 1 - confidence)
     return limit
 

@@ -41,12 +41,13 @@ from mlcli.core.pipeline import adjustable_parameters, explain_row
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
+from mlcli.core.tolerances import DECIMALS
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.metrics.confusion import cost_matrix, problems_with_costs
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
-from mlcli.tasks.classification import CLASSIFICATION, DECIMALS, Classifier, LabelledRows
+from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
     "f1": lambda counts, costs: counts.f1,

@@ -43,6 +43,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import draws, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.metrics.fairness import FEW
@@ -181,10 +182,6 @@ class ExponentiatedGradient(Classifier):
         )
 
 
-NOTHING = 1e-9
-"""A smaller share of a mixture is none."""
-
-
 @dataclass(frozen=True, eq=False)
 class ClassifierMixture:
     """The share of each classifier, and what a unit of each constraint costs: upwards less downwards."""
@@ -226,7 +223,7 @@ def best_mixture(wrong: Array, broken: Array, bound: float) -> ClassifierMixture
         b_eq=[1.0],
         method="highs",
     )
-    shares = np.where(found.x[:-1] > NOTHING, found.x[:-1], 0.0)
+    shares = np.where(found.x[:-1] > CLOSE, found.x[:-1], 0.0)
     costs = -np.asarray(found.ineqlin.marginals)
     return ClassifierMixture(shares / shares.sum(), costs[:count] - costs[count:])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli import __version__
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.findings import Curve, as_json
+from mlcli.core.tolerances import CLOSE
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
@@ -42,8 +43,6 @@ from mlcli.tasks.table import kind_named, named
 if TYPE_CHECKING:
     from mlcli.experiment.spec.sweeps import Sweep
 
-ROUNDING = 1e-9
-"""So small a share of the largest error is not below 0."""
 BELOW_ZERO = "a bias² below 0 is the estimate of one that is about 0; more repeats would tell"
 LOSS_LEGENDS = {
     "squared": (
@@ -81,7 +80,7 @@ def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Elem
     yield Heading(f"Bias and variance, {first.loss} loss")
     yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
     asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
-    rounding = ROUNDING * max(one.error for one in models.values())
+    rounding = CLOSE * max(one.error for one in models.values())
     terms = [terms for one in models.values() for terms in one.terms.values()]
     below = any(one.get("bias²", 0.0) < -rounding for one in terms)
     yield notes(LOSS_LEGENDS[first.loss], *[BELOW_ZERO] * below, asked)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlcli import __version__
 from mlcli.core.names import counted, listed
 from mlcli.core.quantities import duration, size
+from mlcli.core.tolerances import ROUNDING
 from mlcli.experiment.run.reproduction import (
     MOST_APART,
     MOST_OTHER_LABELS,
@@ -157,7 +158,6 @@ def housekeeping_as_json(done: Freed | Carried) -> dict[str, Any]:
 SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
 ENDS = ("mean", "low", "high")
-ROUNDING = 1e-12
 NOT_RUN = GridCell("not run", "bad")
 RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
 CLOSE = GridCell("close", "best")

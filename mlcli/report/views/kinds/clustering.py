@@ -17,6 +17,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Codes, Flags
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.ensemble import outputs
 from mlcli.engines.principal_components import elbow_of_curve, range_of_elbow
 from mlcli.experiment.run.learner import Trained, captured_warnings
@@ -42,7 +43,6 @@ DIRECTIONS, MOST_POINTS = 3, 400
 """How many principal components rows are shown by, and about how many rows."""
 FEWEST_PLACED = 30
 """From how many rows on t-SNE places them: as many as its perplexity takes for neighbours."""
-EPSILON = 1e-9
 BESIDE_ALL = "Means of the clusters beside the mean of all rows: high or low"
 MARKS = "high, low: the mean of the cluster is half a standard deviation or more from that of all rows; very: one"
 PLACED = "near rows stay near; how far clusters lie apart, and how large they are, means little"
@@ -66,7 +66,7 @@ def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
     """The rows by their first two principal components, then by three."""
     moved = X - X.mean(axis=0)
     _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
-    count = min(DIRECTIONS, int((lengths > EPSILON * lengths.max(initial=0.0)).sum()))
+    count = min(DIRECTIONS, int((lengths > CLOSE * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
     axes = [f"principal component {place + 1}" for place in range(count)]
     rows = evenly_spaced(len(X), MOST_POINTS)
