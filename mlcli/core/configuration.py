@@ -46,7 +46,8 @@ class Configuration:
     catalogue: Catalogue
     value: Any
     inside: Inside = field(default_factory=dict)
-    """Values for its parameters, and at paths for those of models in it, that are given elsewhere."""
+    """Values that are given elsewhere, by path: ``k``, ``base.max_depth`` of a model in it, ``pca.components`` of
+    a step before it."""
     here: Place = nowhere
     """Where it stands, or what is under some keys in it."""
     at: Place = nowhere
@@ -83,8 +84,8 @@ class Configuration:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is given for its parameters."""
-        return {**self._params, **self.inside}
+        """What is given for its parameters, and for those of models in it."""
+        return {**self._params, **{path: one for path, one in self.inside.items() if not self._is_of_step(path)}}
 
     @property
     def _params(self) -> Mapping[str, Any]:
@@ -93,16 +94,37 @@ class Configuration:
 
     @property
     def steps(self) -> list[Configuration] | None:
-        """The steps that are named before it; None where nothing is said of steps."""
-        steps = self.written.get("steps")
-        if not isinstance(steps, list | tuple):
+        """The steps that are named before it, with their values; None where nothing is said of steps."""
+        if not isinstance(self.written.get("steps"), list | tuple):
             return None
-        places = (partial(self.here, "steps", index) for index in range(len(steps)))
-        return [Configuration(STEPS, step, here=place) for step, place in zip(steps, places, strict=True)]
+        found = []
+        for index, step in enumerate(self.written["steps"]):
+            start = f"{Configuration(STEPS, step).use}."
+            own = {path.removeprefix(start): one for path, one in self.inside.items() if path.startswith(start)}
+            own = own if self._is_of_step(start) else {}
+            found.append(
+                Configuration(STEPS, step, own, partial(self.here, "steps", index), below(self.at, start))
+            )
+        return found
+
+    def _is_of_step(self, path: str) -> bool:
+        """Whether a path leads into a step: parameters go first where one has the name of a step."""
+        start, dot, _ = path.partition(".")
+        steps = self.written.get("steps")
+        if not dot or not isinstance(steps, list | tuple):
+            return False
+        cls = self.cls_or_none
+        named = any(Configuration(STEPS, step).use == start for step in steps)
+        return named and (cls is None or start not in by_name(cls))
 
     def parameter(self, path: str) -> Parameter | None:
-        """Its parameter of a name, or at a path."""
-        return parameter_at(self.cls, self.values, path) if self.use in self.catalogue else None
+        """The parameter at a path, if there is one."""
+        if self.use not in self.catalogue:
+            return None
+        if not self._is_of_step(path):
+            return parameter_at(self.cls, self.values, path)
+        use, _, name = path.partition(".")
+        return next((step.parameter(name) for step in self.steps or () if step.use == use), None)
 
     def built(self) -> Any:
         """What is written, nothing learned."""
@@ -188,6 +210,11 @@ class Configuration:
         if keys and keys[0] in self.inside:
             return self.at(*keys)
         return self.here("params", *keys) if keys else self.here()
+
+
+def below(place: Place, start: str) -> Place:
+    """The places of values whose paths have lost their beginning."""
+    return lambda path, *keys: place(start + path, *keys)
 
 
 def described_as(model: Model) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from mlcli.core.configuration import Configuration, Inside, described_as
+from mlcli.core.configuration import Configuration, Inside, below, described_as
 from mlcli.core.errors import Problem
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
@@ -85,14 +85,14 @@ class ModelParameter(Parameter):
         if value is None:
             return [] if self.optional else [Configuration(MODELS, value, inside, partial(place, self.name))]
         if not self.many:
-            at = _below(place, f"{self.name}.")
+            at = below(place, f"{self.name}.")
             one = _giving_way(value, inside) if value is self.default else value
             return [Configuration(MODELS, one, inside, partial(place, self.name), at)]
         entries = []
         for index, one in enumerate(value):
             start = f"{Configuration(MODELS, one).use}."
             own = {path.removeprefix(start): given for path, given in inside.items() if path.startswith(start)}
-            at = _below(place, f"{self.name}.{start}")
+            at = below(place, f"{self.name}.{start}")
             entries.append(Configuration(MODELS, one, own, partial(place, self.name, index), at))
         return entries
 
@@ -171,7 +171,3 @@ def _giving_way(default: Any, inside: Inside) -> Any:
 
 def _either(bases: Sequence[type[Model]]) -> str:
     return " or ".join(map(noun_of, bases))
-
-
-def _below(place: Place, start: str) -> Place:
-    return lambda path, *keys: place(start + path, *keys)

@@ -25,6 +25,7 @@ from mlcli.core.params import settings
 from mlcli.core.pipeline import fit_steps
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.tuning.space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
 from mlcli.protocols._base import Split, by_class_if_any
@@ -35,8 +36,6 @@ from mlcli.tasks.supervised import SupervisedRows
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
 """What ends a candidate, not the search."""
 BADNESS = {"high": -1.0, "low": 1.0}
-Values = dict[str, Any]
-"""The values of a candidate by path, such as ``base.max_depth``."""
 Part = tuple[Rows, Rows]
 """The rows to learn from and the rows to predict."""
 

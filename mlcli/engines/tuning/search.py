@@ -13,8 +13,7 @@ from mlcli.core.abilities import stage_name
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.engines.inner_validation import Candidate, InnerEvaluation, InnerScore
-from mlcli.engines.tuning.paths import with_values
-from mlcli.engines.tuning.space import SearchSpace, Values, text_of
+from mlcli.engines.tuning.space import SearchSpace, Values, text_of, with_values
 from mlcli.metrics.base import Metric
 from mlcli.protocols._base import Split, Units, by_class_if_any
 

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.abilities import SearchRanges
+from mlcli.core.configuration import Configuration, described_as
 from mlcli.core.effective import condition_text, has_effect
-from mlcli.core.errors import FitError, Problem, UsageError
+from mlcli.core.errors import FitError, Problem, UsageError, raise_all
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, nowhere, parameters
+from mlcli.core.params import Parameter, by_name, nowhere, parameters
 from mlcli.core.ranges import Among, ByRows, Range, Search, Simpler
-from mlcli.engines.tuning.paths import parameter_at
+from mlcli.core.registry import MODELS
 
 Values = dict[str, Any]
 """By path the value of a candidate."""
@@ -267,3 +268,54 @@ def value_text(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def parameter_at(model: Model, path: str) -> Parameter:
+    """The parameter at a path into a configured model; a path that leads nowhere is refused."""
+    configuration = Configuration(MODELS, described_as(model))
+    found = configuration.parameter(path)
+    if found is None:
+        steps = [f"{step.use}." for step in configuration.steps or ()]
+        names = [*by_name(configuration.cls), *steps]
+        hint = did_you_mean(path.partition(".")[0], names, f"parameters of {configuration.use}")
+        raise UsageError(f"the path '{path}' leads nowhere in {configuration.use}", hint=hint)
+    return found
+
+
+def with_values(model: Model, values: Mapping[str, Any]) -> Model:
+    """The same configuration, nothing learned, with other values at some paths, those of whole models first."""
+    plain = _editable(described_as(model))
+    for path in sorted(values, key=lambda path: path.count(".")):
+        owner, name = _owner(plain, path)
+        owner["params"][name] = _editable(values[path])
+    configuration = Configuration(MODELS, plain)
+    raise_all(UsageError, list(configuration.problems()))
+    changed: Model = configuration.built()
+    return changed
+
+
+def _owner(plain: dict[str, Any], path: str) -> tuple[dict[str, Any], str]:
+    """The model or step that a path leads to, in plain values, and the name of its parameter."""
+    name, dot, rest = path.partition(".")
+    if not dot:
+        return plain, name
+    if name not in plain["params"]:
+        inside = next((step for step in plain.get("steps", ()) if step["use"] == name), None)
+    elif isinstance(plain["params"][name], list):
+        use, _, rest = rest.partition(".")
+        inside = next((one for one in plain["params"][name] if one["use"] == use), None)
+    else:
+        inside = plain["params"][name]
+        if isinstance(inside, str):  # an id that another value has put here
+            inside = plain["params"][name] = {"use": inside}
+    if not isinstance(inside, dict):
+        raise UsageError(f"the path '{path}' leads nowhere in {plain['use']}")
+    inside.setdefault("params", {})
+    return _owner(inside, rest)
+
+
+def _editable(value: Any) -> Any:
+    """Plain values that may be changed."""
+    if isinstance(value, Mapping):
+        return {key: _editable(one) for key, one in value.items()}
+    return [_editable(one) for one in value] if isinstance(value, list | tuple) else value

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from os.path import isfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mlcli.core.abilities import Staged
@@ -14,13 +15,14 @@ from mlcli.core.configuration import Configuration
 from mlcli.core.errors import Problem, UsageError, placed, raise_all
 from mlcli.core.located_values import YamlNode, until_too_many_problems
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, by_name, parameter_at, problems_with
+from mlcli.core.params import Parameter, by_name, problems_with
 from mlcli.core.plugins import IMPORT_PATH, allow_imports, import_paths_in
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 MODEL_KEYS = ("grid", "tune", "stages", "decide", "as")
 """What an entry says of a model beside its id, parameters and steps."""
 STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
@@ -71,14 +73,14 @@ def model_of(
     asked = Configuration(MODELS, written.bare, here=written.place, further_keys=MODEL_KEYS)
     problems += asked.problems_with_form()
     label, stages = _label(parts, problems), _stages(asked, parts, problems)
-    made = [_with_combination(asked, values, written) for values in _combinations(asked, parts, problems)]
-    changed = [step for _, steps in made for step in steps or () if step.inside]
-    _add_problems_with_values([*(model for model, _ in made), *changed], problems)
+    made = [_with_values(asked, values, written) for values in _combinations(asked, parts, problems)]
+    changed = [step for model in made for step in model.steps or () if step.inside]
+    _add_problems_with_values([*made, *changed], problems)
     if len(problems) > before:
         return []
     specs = [
-        ModelSpec(asked.use, model.values, _steps(steps), label, stages=stages, where=written.where)
-        for model, steps in made
+        ModelSpec(asked.use, model.values, _steps(model.steps), label, stages=stages, where=written.where)
+        for model in made
     ]
     specs = _tuned(parts, specs, problems, tune) if "tune" in parts else specs
     decide = parts.get("decide")
@@ -164,18 +166,6 @@ def _with_values(asked: Configuration, values: Mapping[str, YamlNode], entry: Ya
         return values.get(name, entry).place(*keys)
 
     return replace(asked, inside={name: part.bare for name, part in values.items()}, at=place)
-
-
-def _with_combination(
-    asked: Configuration, values: Mapping[str, YamlNode], entry: YamlNode
-) -> tuple[Configuration, list[Configuration] | None]:
-    """A model and its steps with the values of a grid; those of a step stand at its path, as polynomial.degree."""
-    steps, own, changed = asked.steps, dict(values), []
-    for step in steps or ():
-        mine = [path for path in values if path.startswith(f"{step.use}.") and asked.parameter(path) is None]
-        changed.append(_with_values(step, {path.partition(".")[2]: values[path] for path in mine}, entry))
-        own = {path: part for path, part in own.items() if path not in mine}
-    return _with_values(asked, own, entry), None if steps is None else changed
 
 
 def _add_problems_with_values(models: Sequence[Configuration], problems: list[Problem]) -> None:
@@ -331,13 +321,15 @@ def models_from_text(
 
 
 def parameter_of(model: ModelSpec, path: str) -> Parameter | None:
-    """The parameter of a model, at a path into a model inside it, or of a step before it."""
-    declared = parameter_at(model.cls, model.params, path)
-    if declared is not None:
-        return declared
-    use, _, name = path.partition(".")
-    step = next((step for step in model.steps or () if step.use == use), None)
-    return None if step is None else parameter_at(step.cls, step.params, name)
+    """The parameter of a model at a path, which may lead into a model inside it or a step before it."""
+    return _configuration(model).parameter(path)
+
+
+def _configuration(model: ModelSpec, values: Mapping[str, Any] = NOTHING) -> Configuration:
+    """A model with values that are given by ``-p``."""
+    steps = None if model.steps is None else [{"use": step.use, "params": step.params} for step in model.steps]
+    written = {"use": model.use, "params": model.params, **({} if steps is None else {"steps": steps})}
+    return Configuration(MODELS, written, values, at=_option)
 
 
 def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
@@ -374,13 +366,12 @@ def _values(texts: Sequence[str], problems: list[Problem]) -> dict[str, str]:
 
 
 def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) -> Iterator[Problem]:
-    """What no model has a parameter for."""
+    """A problem for each value that no model has a parameter for."""
     if values and not models:
         for name in values:
             yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
         return
     known = {name for model in models for name in _typed_values(model, values)}
-    known |= {name for model in models for name in values if model.steps and parameter_of(model, name)}
     for name in values:
         if name not in known:
             unknown = _unknown_path(name, values, models) or unknown_in_step(name, models)
@@ -399,8 +390,8 @@ def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSp
     owners = (model for model in models if not model.saved and start in by_name(model.cls))
     if start == name or (owner := next(owners, None)) is None:
         return None
-    given = {**owner.params, **_typed_values(owner, values), name: values[name]}
-    return next(iter(problems_with(owner.cls, given, _option)), None)
+    given = {**_typed_values(owner, values), name: values[name]}
+    return next(iter(_configuration(owner, given).problems_with_values()), None)
 
 
 def unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
@@ -419,56 +410,38 @@ def unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
 
 
 def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
-    """The values of parameters that a model has, by their declared types; a saved one can no longer be changed."""
+    """The values of parameters that a model or its steps have, by their types; a saved one cannot be changed."""
     if model.saved:
         return {}
     given: dict[str, Any] = {}
-    for name in sorted(values, key=lambda name: name.count(".")):  # a nested model before what is inside it
-        declared = parameter_at(model.cls, {**model.params, **given}, name)
+    for path in sorted(values, key=lambda path: path.count(".")):  # a nested model before what is inside it
+        declared = _configuration(model, given).parameter(path)
         if declared is not None:
-            given[name] = declared.from_text(values[name])
+            given[path] = declared.from_text(values[path])
     return given
 
 
 def _with_params(model: ModelSpec, values: Mapping[str, str], problems: list[Problem]) -> ModelSpec:
-    if model.steps:
-        own = {path: text for path, text in values.items() if parameter_at(model.cls, model.params, path) is None}
-        model = replace(model, steps=tuple(_step_with_values(step, own, problems) for step in model.steps))
     given = _typed_values(model, values)
     if not given:
         return model
-    cls, params = model.cls, {**model.params, **given}
-    grids = dict(_grids(replace(model, params=params), {name: values[name] for name in given}))
+    grids = dict(_grids(model, {path: values[path] for path in given}))
     problems += grids.values()
-    wrong = problems_with(cls, {name: value for name, value in params.items() if name not in grids}, _option)
-    for name in given.keys() & model.params.keys():
-        what = f"{model.use}: '{name}' is set with -m already"
-        wrong.append(Problem(what, where="-p", hint="leave one of them out"))
-    problems += wrong
-    return replace(model, params=params)
-
-
-def _step_with_values(step: StepSpec, values: Mapping[str, str], problems: list[Problem]) -> StepSpec:
-    """The step with the values that are for it."""
-    given: dict[str, Any] = {}
-    for path, text in values.items():
-        use, _, name = path.partition(".")
-        declared = parameter_at(step.cls, step.params, name) if use == step.use else None
-        if declared is not None:
-            given[name] = declared.from_text(text)
-    params = {**step.params, **given}
-    problems += problems_with(step.cls, params, _option) if given else []
-    for name in given.keys() & step.params.keys():
-        what = f"{step.use}: '{name}' is set with -m already"
-        problems.append(Problem(what, where="-p", hint="leave one of them out"))
-    return replace(step, params=params)
+    changed = _configuration(model, {path: value for path, value in given.items() if path not in grids})
+    for part in (changed, *(step for step in changed.steps or () if step.inside)):
+        problems += part.problems_with_values()
+    steps = None
+    if model.steps is not None:
+        pairs = zip(model.steps, changed.steps or (), strict=True)
+        steps = tuple(replace(step, params=configured.values) for step, configured in pairs)
+    return replace(model, params=changed.values, steps=steps)
 
 
 def _grids(model: ModelSpec, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
     """By parameter that takes one value and was given several: that they make a grid, or which is no choice."""
     for name, text in values.items():
         listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-        declared = parameter_at(model.cls, model.params, name)
+        declared = parameter_of(model, name)
         if declared is None or len(listed) < 2 or not declared.problem_with(declared.from_text(text)):
             continue
         wrong = next(filter(None, (declared.problem_with(declared.from_text(part)) for part in listed)), None)

@@ -42,9 +42,8 @@ from mlcli.core.pipeline import fit_steps, sample_rows
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.inner_validation import Candidate, InnerScore
-from mlcli.engines.tuning.paths import with_values
 from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, halved
-from mlcli.engines.tuning.space import SearchSpace, Values, space_of, value_text
+from mlcli.engines.tuning.space import SearchSpace, Values, space_of, value_text, with_values
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.density import DensityEstimator

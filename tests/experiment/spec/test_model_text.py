@@ -76,7 +76,7 @@ def test_a_parameter_of_a_step_is_set_by_its_path() -> None:
     [
         ("polynomial.degre=3", "polynomial: no parameter 'degre'"),
         ("polynomial.degree=0", "degree must be at least 1"),
-        ("polynomial.interactions=false", "'interactions' is set with -m already"),
+        ("polynomial.interactions=false", "'interactions' is given twice"),
         ("discretise.bins=3", "no model has a step 'discretise' before it"),
     ],
 )
@@ -147,7 +147,7 @@ def test_a_value_that_is_not_legal_is_refused(text: str, what: str) -> None:
 
 
 def test_nothing_is_overruled_in_silence() -> None:
-    assert "'k' is set with -m already" in refusal("{use: knn, params: {k: 3}}", params=("k=5",))
+    assert "'k' is given twice" in refusal("{use: knn, params: {k: 3}}", params=("k=5",))
     assert "-p sets 'k' twice" in refusal("knn", params=("k=3", "k=5"))
     assert "grid: {k: [3, 5]}" in refusal("knn", params=("k=3", "k=5"))
 
