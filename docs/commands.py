@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from mlcli.cli._verbs import VERBS, app, examples_of, parts_of
+from mlcli.cli._app import COMMANDS, app, examples_of, subcommands_of
 from mlcli.core.threads import cores
 
 PAGE = Path(__file__).with_name("commands.md")
@@ -37,7 +37,6 @@ BEFORE = {
     "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
-    "verify": "mlcli run experiments/weather.yaml --store runs.db",
     "report": "mlcli run experiments/weather.yaml --store runs.db",
     "runs": "mlcli run experiments/weather.yaml --store runs.db",
 }
@@ -114,11 +113,11 @@ def parts() -> Iterator[str]:
     yield OPENING
     yield f"```text\n{help_of()}```\n"
     with ThreadPoolExecutor(cores()) as pool:
-        examples = pool.map(example_section, [examples_of(verb)[0] for verb in VERBS])
-    for verb, example in zip(VERBS, examples, strict=True):
+        examples = pool.map(example_section, [examples_of(verb)[0] for verb in COMMANDS])
+    for verb, example in zip(COMMANDS, examples, strict=True):
         yield help_section(verb)
         yield example
-        yield from (help_section(f"{verb} {part}", "###") for part in parts_of(verb))
+        yield from (help_section(f"{verb} {part}", "###") for part in subcommands_of(verb))
 
 
 def printed(command: str) -> str:

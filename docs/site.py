@@ -16,7 +16,7 @@ from pathlib import Path
 from build import write_pages
 from typer.testing import CliRunner, Result
 
-from mlcli.cli._verbs import app
+from mlcli.cli._app import app
 from mlcli.core.threads import cores, pin_blas_from_the_start
 
 ROOT = Path(__file__).parent.parent

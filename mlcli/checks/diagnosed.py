@@ -195,7 +195,7 @@ def diagnosed_model(
 def _diagnosed_cell(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
     """The cell of the model that is under diagnosis."""
     if len(models) != 1 or len({cell.dataset.name for cell in cells}) != 1:
-        raise UsageError("one model on one dataset is looked at", hint="such as mlcli diagnose iris -m knn")
+        raise UsageError("one model is audited at a time", hint="such as mlcli audit iris -m knn")
     wanted = models[0]
     cell = next(cell for cell in cells if cell.model.saved == wanted.saved and wanted.use in ("", cell.model.use))
     if cell.skipped:

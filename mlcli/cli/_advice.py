@@ -1,18 +1,20 @@
-"""What to type instead: for options, commands and arguments that the command line does not know."""
+"""What to type instead of an unknown option or command, or a missing argument."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
-from mlcli.core.names import likely_names
+import typer
+
+from mlcli.core.names import did_you_mean, likely_names
 
 CURVES = ("learning", "validation", "stages", "bias-variance")
 VALUE = "{}"
-"""Where in an advice the value stands that was typed."""
-OPTIONS = {
+"""Stands for the value that was typed."""
+DASHES = "-–—−"
+OTHER_OPTIONS = {
     "--folds {}": "cv kfold kfolds nfolds nsplits splits crossval k",
     "--protocol leave-one-out": "loo loocv leaveoneout",
     "--protocol {}": "strategy validation splitter resampling",
@@ -25,7 +27,10 @@ OPTIONS = {
     "--positive {}": "poslabel positiveclass positivelabel",
     "--drop {}": "exclude remove without skip dropcolumn dropcolumns",
     "--tune": "gridsearch hyperopt optimise optimize autotune",
-    "--trials {}": "niter ntrials",
+    "--search '{{search: random, trials: {}}}'": "trials niter ntrials",
+    "--search '{{rule: {}}}'": "rule",
+    "--show {name}": "classes spread curves stages training",
+    "--show fairness": "fair",
     "--format {name}": "csv markdown text latex html",
     "--html {}": "output o out outfile export report",
     "-o {}": "save savemodel dump",
@@ -35,7 +40,7 @@ OPTIONS = {
     "--sensitive {}": "protectedattribute protected",
     "--help": "h",
 }
-"""By what options are called here, what other programs call them."""
+"""By option, what other programs call it."""
 SIDECAR = "in the sidecar, my.yaml beside my.csv (mlcli data my.csv --write-sidecar begins one)"
 SENTENCES = {
     f"say delimiter: semicolon {SIDECAR}": "delimiter sep separator",
@@ -46,13 +51,13 @@ SENTENCES = {
     "columns that no model may see: --drop COLUMN": "features columns usecols cols",
     "the rest is tested: --protocol holdout --test-share 0.2": "trainsize trainsplit trainshare",
     f"say roles: {{weight: COLUMN}} {SIDECAR}": "weight weights sampleweight",
-    "files stand alone: mlcli VERB {}": "data file input dataset train f i",
+    "files stand alone: mlcli COMMAND {}": "data file input dataset train f i",
     "steps stand beside a model: -m '{{use: knn, steps: [standardise]}}'": (
         "scale normalize normalise standardize standardise impute steps"
     ),
 }
-"""What stands elsewhere."""
-COMMANDS = {
+"""What other programs set by an option, and mlcli elsewhere."""
+OTHER_COMMANDS = {
     "eval {}": (
         "evaluate test score benchmark cv classify regress automl cross-validate crossvalidate crossval cross-val"
     ),
@@ -64,7 +69,7 @@ COMMANDS = {
     "data {} --plot COLUMN": "plot draw",
     "predict {}": "infer apply ask",
     "join {}": "merge",
-    "check {}": "validate lint",
+    "run {} --dry-run": "validate lint",
     "init {}": "start setup template config",
     "data": "datasets data-sets",
     "models": "list methods algorithms steps ls",
@@ -72,53 +77,99 @@ COMMANDS = {
     "{} --help": "help",
     "--version": "version",
 }
-"""What commands of other programs are called here, with {} for what was typed behind them."""
+"""By command, what other programs call it; {} stands for what was typed behind it."""
+REMOVED_SUBCOMMANDS = {"check": "doctor", "rm": "runs remove"}
+"""Earlier names of subcommands, with what to type now."""
 
 
-def on_option(
-    option: str, words: Sequence[str], verb: str, own: Sequence[str], others: Callable[[str], list[str]]
-) -> str:
-    """What to type in the place of an option that a verb does not have.
+def on_usage_error(error: typer.TyperException, words: Sequence[str]) -> str:
+    """The message of a usage error, with what to type instead."""
+    message, ctx = error.format_message().removesuffix("."), getattr(error, "ctx", None)
+    if ctx is None:
+        return message
+    command = ctx.command_path.partition(" ")[2]
+    typed = words[len(command.split()) :]
+    match type(error).__name__:  # Typer exports their base class only
+        case "NoSuchOption":
+            option = str(getattr(error, "option_name", ""))
+            advice = on_option(option, typed, command) if command else _behind_its_command(option, words)
+            return f"there is no option '{option}'\n  {advice}"
+        case "MissingParameter":
+            return f"{message}\n  {_on_missing(command, message, typed)}"
+    return message
 
-    ``words`` is the whole command line, ``own`` are the options of the verb, ``others`` tells whose else one is.
-    """
-    name, value = option.lstrip("-"), _value_behind(option, words)
+
+def on_single_dash(words: Sequence[str]) -> str:
+    """The long option that stands behind one hyphen, or behind a dash of a text editor; "" if there is none."""
+    from mlcli.cli._app import COMMANDS, options_of
+
+    known = options_of(words[0]) if words and words[0] in COMMANDS else []
+    for word in words:
+        name = word.partition("=")[0]
+        option = f"--{name.lstrip(DASHES)}"
+        if name[:1] in DASHES and name != option and len(option) > len("--m") and option in known:
+            return f"did you mean {option}? Two hyphens stand before a word"
+    return ""
+
+
+def on_option(option: str, words: Sequence[str], command: str) -> str:
+    """What to type in place of an option that a command does not have; ``words`` stand behind the command."""
+    from mlcli.cli._app import COMMANDS, options_of
+
+    main_command, *subcommand = command.split()
+    own = [] if subcommand else options_of(main_command)
+    if advice := on_single_dash([main_command, *words]):
+        return advice
+    name, value = option.lstrip("-"), _value_of(option, words)
     plain = "".join(letter for letter in name.lower() if letter.isalnum())
-    known = _advice_on(plain, OPTIONS)
-    sentence = _filled(_advice_on(plain, SENTENCES), value, plain).replace("VERB", verb)
-    found = [
+    sentence = _filled(_advice_on(plain, SENTENCES), value, plain).replace("COMMAND", command)
+    elsewhere = _advice_on(plain, OTHER_OPTIONS)
+    suggestions = (
         _parameter_of_a_model(name, value, words) if "-p" in own else "",
-        _filled(known, value, plain) if known and known.split()[0] in own else "",
+        _filled(elsewhere, value, plain) if elsewhere and elsewhere.split()[0] in own else "",
         sentence,
-        " or ".join(
-            f"--{one}" for one in likely_names(name, [other[2:] for other in own if other.startswith("--")])
-        ),
-    ]
-    advice = next(filter(None, found), "")
+        " or ".join(f"--{near}" for near in likely_names(name, [one[2:] for one in own if one[:2] == "--"])),
+    )
+    advice = next(filter(None, suggestions), "")
     if advice:
         return advice if advice == sentence else f"did you mean {advice}?"
-    theirs = others(f"--{name}")
-    if theirs:
-        return f"{' and '.join(f'mlcli {one}' for one in theirs)} {'has' if len(theirs) == 1 else 'have'} it"
-    return f"mlcli {verb} --help lists its options"
+    if others := [f"mlcli {one}" for one in COMMANDS if f"--{name}" in options_of(one)]:
+        return f"{' and '.join(others)} {'has' if len(others) == 1 else 'have'} it"
+    return f"mlcli {command} --help lists its options"
+
+
+def _behind_its_command(option: str, words: Sequence[str]) -> str:
+    """The same words with the command in front."""
+    from mlcli.cli._app import COMMANDS
+
+    index = next((index for index, word in enumerate(words) if word in COMMANDS), None)
+    if index is None:
+        return "mlcli --help lists the commands"
+    line = shlex.join([words[index], *words[index + 1 :], *words[:index]])
+    return f"options stand behind the command: mlcli {line}"
 
 
 def on_command(typed: str, rest: Sequence[str], known: Sequence[str]) -> str:
-    """What to type in the place of a command that there is not."""
-    asked = _advice_on(typed.lower(), COMMANDS)
-    if asked:
-        line = asked.replace(VALUE, shlex.join(rest)) if VALUE in asked else asked
+    """What to type in place of an unknown command; ``rest`` are the words behind it."""
+    if advice := _advice_on(typed.lower(), OTHER_COMMANDS):
+        line = advice.replace(VALUE, shlex.join(rest)) if VALUE in advice else advice
         line = line.removesuffix(" -m MODEL") if "-m" in rest or "--model" in rest else line
         return f"did you mean: mlcli {' '.join(line.split())}"
-    if subject := _command_on(typed, rest):
-        return f"did you mean: mlcli {subject}"
-    close = likely_names(typed, known)
-    if close:
-        return "did you mean " + " or ".join(f"'{one}'" for one in close) + "?"
-    return f"commands: {', '.join(sorted(known))}"
+    if line := _command_for(typed, rest):
+        return f"did you mean: mlcli {line}"
+    return did_you_mean(typed, known, "commands")
 
 
-def _command_on(typed: str, rest: Sequence[str]) -> str:
+def on_subcommand(words: Sequence[str], command: str, known: Sequence[str]) -> str:
+    """What to type in place of an unknown subcommand: the number or file of a run is shown."""
+    if words[0].isdigit() or "." in words[0]:
+        return f"did you mean: mlcli {command} show {shlex.join(words)}"
+    if words[0] in REMOVED_SUBCOMMANDS:
+        return f"did you mean: mlcli {' '.join([REMOVED_SUBCOMMANDS[words[0]], *words[1:]])}"
+    return did_you_mean(words[0], known, "commands")
+
+
+def _command_for(typed: str, rest: Sequence[str]) -> str:
     from mlcli.core.registry import MODELS
     from mlcli.data.shipped import find_or_none, is_path
 
@@ -130,54 +181,25 @@ def _command_on(typed: str, rest: Sequence[str]) -> str:
     return f"eval {line}" if is_path(typed) or find_or_none(typed) is not None else ""
 
 
-def on_missing(verb: str, what: str, words: Sequence[str], examples: Sequence[str]) -> str:
+def _on_missing(command: str, message: str, words: Sequence[str]) -> str:
     """What to type where an argument or an option is missing."""
+    from mlcli.cli._app import examples_of
     from mlcli.core.registry import MODELS
     from mlcli.data.shipped import FILE_SUFFIXES
 
     model = next((word for word in words if word in MODELS), "")
-    if "--model" in what and model:
+    if "--model" in message and model:
         others = shlex.join([word for word in words if word != model])
-        return f"did you mean: mlcli {verb} {others} -m {model}"
+        return f"did you mean: mlcli {command} {others} -m {model}"
     subject = words[0] if words else ""
-    if verb == "curve" and subject not in CURVES and not subject.startswith("-"):
+    if command == "curve" and subject not in CURVES and not subject.startswith("-"):
         line = shlex.join(words) if {"-m", "--model"} & {*words} else f"{shlex.join(words)} -m MODEL"
         return f"say which curve: mlcli curve {CURVES[0]} {line}; others: {', '.join(CURVES[1:])}"
-    if verb in ("predict", "explain") and subject and subject.lower().endswith(FILE_SUFFIXES):
+    if command in ("predict", "explain") and subject and subject.lower().endswith(FILE_SUFFIXES):
         return f"a trained model stands first: mlcli train {subject} -m MODEL -o FILE makes one"
-    example = next((one for one in examples if one.startswith(f"mlcli {verb} ")), "")
-    return f"such as: {example}" if example else f"mlcli {verb} --help says what stands there"
-
-
-def on_value_of_tune(words: Sequence[str]) -> str:
-    """The model that tunes the parameter that stands behind ``--tune``; nothing where none stands there."""
-    from mlcli.core.aliases import other_names
-    from mlcli.core.params import by_name
-    from mlcli.core.registry import MODELS
-    from mlcli.tasks.table import KINDS
-
-    for word, behind in zip(words, [*words[1:], ""], strict=False):
-        option, equals, value = word.partition("=")
-        value = value if equals else behind
-        if option != "--tune" or not value or value.startswith("-"):
-            continue
-        name, sign, values = value.partition("=")
-        named = list(_models_in(words))
-        for use in named or dict.fromkeys(use for kind in KINDS for use in kind.panel):
-            known = by_name(MODELS.load(use))
-            if parameter := next((one for one in (name, *other_names(name)) if one in known), ""):
-                tried = f"{{{parameter}: [{values}]}}" if sign else f"[{parameter}]"
-                return f"-m '{{use: {use}, tune: {tried}}}'"
-    return ""
-
-
-def single_dashes(words: Sequence[str], own: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Long options behind one hyphen, or behind a dash of a text editor, with how they are written."""
-    for word in words:
-        name = word.partition("=")[0]
-        plain = name.lstrip("-–—−")
-        if len(plain) > 1 and name != f"--{plain}" and name[:1] in "-–—−" and f"--{plain}" in own:
-            yield name, f"--{plain}"
+    examples = examples_of(command.split()[0])
+    example = next((example for example in examples if example.startswith(f"mlcli {command} ")), "")
+    return f"such as: {example}" if example else f"mlcli {command} --help describes it"
 
 
 def _advice_on(word: str, words_of: Mapping[str, str]) -> str:
@@ -189,38 +211,28 @@ def _filled(advice: str, value: str, name: str) -> str:
     return filled.replace("\0", "{").replace("}}", "}")
 
 
-def _value_behind(option: str, words: Sequence[str]) -> str:
+def _value_of(option: str, words: Sequence[str]) -> str:
     """What was typed for an option: behind an equals sign, or as the next word."""
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         name, sign, value = word.partition("=")
         if name == option:
-            behind = "".join(words[place + 1 : place + 2])
-            given = value if sign else "" if behind.startswith("-") else behind
+            following = "".join(words[index + 1 : index + 2])
+            given = value if sign else "" if following.startswith("-") else following
             return shlex.quote(given) if given else "..."
     return "..."
 
 
 def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
-    """The parameter of a model on the command line that is called so, or so elsewhere."""
+    """The parameter that is meant, if a model on the command line has one of that name."""
     from mlcli.core.aliases import other_names
+    from mlcli.core.errors import MlcliError
     from mlcli.core.params import by_name
     from mlcli.core.registry import MODELS
 
-    known: dict[str, Any] = {}
-    for use in _models_in(words):
-        known |= by_name(MODELS.load(use))
-    called = [one for one in (name.replace("-", "_"), *other_names(name)) if one in known]
-    return f"-p {called[0]}={value}" if called else ""
-
-
-def _models_in(words: Sequence[str]) -> Iterator[str]:
-    """The ids of models on the command line that can be loaded."""
-    from mlcli.core.errors import MlcliError
-    from mlcli.core.registry import MODELS
-
+    parameters: set[str] = set()
     for word in words:
-        use = word.removeprefix("--model=").removeprefix("-m")
-        if use in MODELS:
-            with suppress(MlcliError):
-                MODELS.load(use)
-                yield use
+        model = word.removeprefix("--model=").removeprefix("-m")
+        with suppress(MlcliError):
+            parameters.update(by_name(MODELS.load(model)) if model in MODELS else ())
+    names = [one for one in (name.replace("-", "_"), *other_names(name)) if one in parameters]
+    return f"-p {names[0]}={value}" if names else ""

@@ -6,14 +6,14 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from mlcli import __version__
-from mlcli.cli._console import remark
+from mlcli.cli._console import remark, stdout_for_results
 from mlcli.core.errors import ExitCode, MlcliError, StoreError
 
 DEBUG = "MLCLI_DEBUG"
@@ -22,26 +22,38 @@ MOST_PROBLEMS = 50
 
 
 @contextmanager
-def reported() -> Iterator[None]:
-    """Run the body; leave with the exit code of whatever it raised."""
+def reported(words: Sequence[str] = ()) -> Iterator[None]:
+    """Run the command line of ``words``; any error becomes a message on stderr and an exit code."""
     try:
         with _warnings_as_remarks():
             yield
-        sys.stdout.flush()
+    except typer.TyperException as error:
+        raise SystemExit(_print_usage_error(error, words)) from error
     except MlcliError as error:
-        raise typer.Exit(print_problems(error)) from error
+        raise SystemExit(_print_problems(error, words)) from error
+    except OSError as error:
+        raise SystemExit(print_system_error(error)) from error
+    except MemoryError as error:
+        remark(
+            "Error: there is not enough memory\n  use fewer rows or columns; docs/data.md says how much is needed"
+        )
+        raise SystemExit(ExitCode.STORE) from error
+    except typer.Abort:
+        raise SystemExit(ExitCode.BUG) from None
+    except Exception as error:
+        raise SystemExit(_reported_as_bug(error)) from error
+
+
+@contextmanager
+def command_output() -> Iterator[None]:
+    """Run a command: stdout holds its results only, and a reader that stops early, such as head, is no error."""
+    try:
+        with stdout_for_results():
+            yield
+        sys.stdout.flush()
     except BrokenPipeError as closed:
         _detach_stdout()
         raise typer.Exit(ExitCode.DONE) from closed
-    except OSError as error:
-        raise typer.Exit(print_system_error(error)) from error
-    except MemoryError as error:
-        remark("Error: there is not enough memory\n  fewer rows or columns need less; docs/data.md says how much")
-        raise typer.Exit(ExitCode.STORE) from error
-    except (typer.TyperException, typer.Exit, typer.Abort):
-        raise  # Typer ends with these by itself: a usage error, or a command that is done
-    except Exception as error:
-        raise typer.Exit(_reported_as_bug(error)) from error
 
 
 @contextmanager
@@ -59,6 +71,17 @@ def stored_run_shown(store: Path) -> Iterator[None]:
         raise StoreError(what, where=str(store), hint=hint) from problem
 
 
+def _print_usage_error(error: typer.TyperException, words: Sequence[str]) -> int:
+    """Print what is wrong with a command line, and what to type instead; return the exit code."""
+    from mlcli.cli._advice import on_usage_error
+
+    ctx = getattr(error, "ctx", None)
+    if ctx is not None:
+        remark(f"{ctx.get_usage()}\nTry '{ctx.command_path} --help' for help.\n")
+    remark(f"Error: {on_usage_error(error, words)}")
+    return ExitCode.USAGE
+
+
 @contextmanager
 def _warnings_as_remarks() -> Iterator[None]:
     """What the body warns of is said plainly, without the place in the code that a programmer would want."""
@@ -67,12 +90,17 @@ def _warnings_as_remarks() -> Iterator[None]:
         yield
 
 
-def print_problems(error: MlcliError) -> int:
+def _print_problems(error: MlcliError, words: Sequence[str]) -> int:
     """Print every problem of an error; return its exit code."""
     for problem in error.problems[:MOST_PROBLEMS]:
         remark(f"Error: {problem}")
     if len(error.problems) > MOST_PROBLEMS:
         remark(f"... and {len(error.problems) - MOST_PROBLEMS:,} more problems of this kind or others")
+    if error.exit_code in (ExitCode.USAGE, ExitCode.DATA):
+        from mlcli.cli._advice import on_single_dash
+
+        if advice := on_single_dash(words):
+            remark(f"  {advice}")
     return error.exit_code
 
 

@@ -1,93 +1,63 @@
-"""What commands write: rows, pages and pictures; where ``-o`` points, and what it may not replace."""
+"""What commands write: files, which are never replaced without ``--force``, rows, pages and pictures."""
 
 from __future__ import annotations
 
 import math
-import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
+import typer
+
 from mlcli.cli._console import page_for, remark, results, results_to, show_as
-from mlcli.cli._declaring import flag, option, shared
+from mlcli.cli._options import OUTPUT_PANEL, Force
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
-from mlcli.core.names import counted, did_you_mean, free_name
+from mlcli.core.names import counted, free_name
 from mlcli.report.document import Document, grid
 from mlcli.report.formats._registry import CSV
 
 Columns = Mapping[str, Sequence[str]]
-PICTURE_FORMATS = ("svg", "png", "pdf")
-
-
-def in_a_folder(output: Path | None) -> Path | None:
-    """A file to write, unless its folder is not there: that is said before any work is done."""
-    if output is not None and not output.parent.is_dir():
-        what = f"cannot be written: there is no folder '{output.parent}'"
-        raise StoreError(what, where=str(output), hint=f"make it first: mkdir -p {output.parent}")
-    return output
-
-
-Output = Annotated[
-    Path | None, shared("--output -o", "FILE", "Write here instead of standard output.", callback=in_a_folder)
-]
-Force = Annotated[bool, shared("--force", None, "Replace FILE if it is there.")]
-INSTEAD = "name another file, or replace it with --force"
-EARLIER = {
-    "answers of mlcli predict": rb"row,|\| *row\b|\[\s*{\s*\"row\":",
-    "page of mlcli": rb"\s*<!DOCTYPE html>.*?<meta name=\"generator\" content=\"mlcli ",
-    "picture of mlcli": rb".*?Matplotlib v|%PDF-1\.\d\n%\xac\xdc \xab\xba",
-    "JUnit XML": rb"<\?xml[^>]*>\s*<testsuites\b",
-}
-"""How files begin that may be replaced by another of their kind."""
-BEGINNING = 2048
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """How cells begin that spreadsheets run."""
 
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to this file instead of standard output.",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
+
 
 def refuse_to_replace(output: Path | None, force: bool) -> None:
-    """Refuse a file that is there, unless it is to be replaced."""
-    if output is not None and output.exists() and not force:
-        raise UsageError(f"{output} exists: it was left alone", hint=INSTEAD)
-
-
-def refuse_unlike(output: Path | None, what: str, force: bool = False, instead: str = INSTEAD) -> None:
-    """Refuse a file that is nothing earlier of the same kind, and whatever a link leads to."""
-    if output is None or force:
+    """Refuse a file that exists, unless it is to be replaced, and one whose folder does not exist."""
+    if output is None:
         return
-    if output.is_symlink() and (output.is_file() or not output.exists()):
-        raise UsageError(f"{output} is a link to {output.resolve()}: it was left alone", hint=instead)
-    if output.is_file():
-        with output.open("rb") as file:
-            beginning = file.read(BEGINNING)
-        if beginning and not re.match(EARLIER[what], beginning, re.DOTALL):
-            raise UsageError(f"{output} exists and holds no {what}: it was left alone", hint=instead)
+    refuse_missing_folder(output)
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder", hint="name a file in it")
+    refuse_existing(output, force)
 
 
-def refuse_to_overwrite(output: Path, data: str, model: Path | None = None) -> None:
-    """Refuse an output that is the data, their sidecar or the model, by whatever path or link it is named."""
-    from mlcli.data.new_rows import STANDARD_INPUT
-    from mlcli.data.shipped import find
-    from mlcli.data.sidecar import sidecar_places
-
-    rows = Path("/dev/stdin") if data == STANDARD_INPUT else find(data)
-    read = {rows: "the file that the rows are read from"}
-    read |= dict.fromkeys(sidecar_places(rows), f"where the sidecar of {rows} belongs")
-    read |= {model: "the model that is asked"} if model is not None else {}
-    for path, what in read.items():
-        if _are_same(output, path):
-            raise UsageError(f"{output} is {what}: it was left alone", hint="name another file with -o FILE")
+def refuse_existing(output: Path | None, force: bool) -> None:
+    """Refuse a file that exists, unless it is to be replaced."""
+    if output is not None and output.is_file() and not force:
+        hint = "name another file, or replace it with --force"
+        raise UsageError(f"{output} exists: it was left alone", hint=hint)
 
 
-def _are_same(output: Path, path: Path) -> bool:
-    """A sidecar that is not there yet has a place already: what is written there would be read as one."""
-    if output.is_file() and path.is_file():
-        return os.path.samefile(output, path)
-    return not output.exists() and os.path.realpath(output) == os.path.realpath(path)
+def refuse_missing_folder(output: Path) -> None:
+    """Refuse a path whose folder does not exist."""
+    if not output.parent.is_dir():
+        what = f"cannot be written: there is no folder '{output.parent}'"
+        raise StoreError(what, where=str(output), hint=f"make it first: mkdir -p {output.parent}")
 
 
 def without_controls(cell: str) -> str:
@@ -171,66 +141,76 @@ def _values(cells: Sequence[str]) -> list[Any]:
     return [cell or None for cell in cells]
 
 
-Pictures = Annotated[Path | None, shared("--pictures", "DIR", "Write each picture of the report as a file.")]
-PictureFormat = Annotated[
-    str, shared("--picture-format", "NAME", f"One of {', '.join(PICTURE_FORMATS)}.", lambda: list(PICTURE_FORMATS))
-]
-
-
 @dataclass(frozen=True)
 class PageOptions:
-    """Where a report is written, if anywhere; what stands in the way is said before anything is run."""
+    """Where a report is written, if anywhere."""
 
-    html: Path | None = option("--html", "FILE", "Write all of it as one page of HTML, with pictures.")
-    pictures: Pictures = None
-    picture_format: PictureFormat = PICTURE_FORMATS[0]
-    force: bool = flag("--force", "Replace such files whatever they are, not only earlier ones.")
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write everything as one HTML page, with pictures.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            "--pictures",
+            metavar="DIR",
+            help="Write each picture of the report to this folder, as SVG.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None
+    force: Force = False
 
     def __post_init__(self) -> None:
-        if self.picture_format not in PICTURE_FORMATS:
-            what = f"there is no format '{self.picture_format}' of pictures"
-            raise UsageError(what, hint=did_you_mean(self.picture_format, PICTURE_FORMATS, "formats"))
-        if self.picture_format != PICTURE_FORMATS[0] and self.pictures is None:
-            what = f"--picture-format {self.picture_format}: no pictures are asked for"
-            raise UsageError(what, hint="say where they go, with --pictures DIR")
+        """Refuse what cannot be written before anything is run."""
         if not self.wanted:
             return
         from mlcli.report.formats.html import refuse_without_extra
 
         refuse_without_extra()
-        for path in filter(None, (self.html, self.pictures)):
-            if not path.absolute().parent.is_dir():
-                what = f"{path}: there is no folder {path.parent}"
-                raise StoreError(what, hint="make it first, or name another")
-        if self.html is not None and self.html.is_dir():
-            raise StoreError(f"{self.html} is a folder", hint="name the file, such as report.html")
-        refuse_unlike(self.html, "page of mlcli", self.force)
-        for path in self.pictures.glob(f"[0-9]*-*.{self.picture_format}") if self.pictures else ():
-            refuse_unlike(path, "picture of mlcli", self.force)
+        refuse_to_replace(self.html, self.force)
+        if self.pictures is not None:
+            refuse_to_fill(self.pictures, self.force)
 
     @property
     def wanted(self) -> bool:
         """Whether anything is written."""
         return self.html is not None or self.pictures is not None
 
-    def write(self, make: Callable[[], Document], say: Callable[[str], None] = remark) -> None:
-        """Write what was asked for, and say where it is."""
-        if not self.wanted:
-            return
-        document = make()
-        if self.html is not None:
-            from mlcli.core.files import replacing
-            from mlcli.report.formats.html import html_of
-            from mlcli.report.page import Page
+    def write(self, make: Callable[[], Document]) -> None:
+        """Write what was requested, and say where it is."""
+        if self.wanted:
+            document = make()
+            if self.html is not None:
+                remark(write_page(document, self.html))
+            if self.pictures is not None:
+                remark(write_pictures(document, self.pictures))
 
-            page = html_of(document, Page())
-            with replacing(self.html) as beside:
-                beside.write_text(page, encoding="utf-8")
-            say(f"wrote {self.html}: open it in a browser")
-        if self.pictures is not None:
-            from mlcli.core.names import counted
-            from mlcli.report.pictures.files import save_all
 
-            self.pictures.mkdir(exist_ok=True)
-            written = save_all(document, self.pictures, self.picture_format)
-            say(f"wrote {counted(len(written), 'picture')} to {self.pictures}")
+def refuse_to_fill(folder: Path, force: bool) -> None:
+    """Refuse a folder for pictures that holds some, unless they are to be replaced."""
+    refuse_missing_folder(folder.absolute())
+    for picture in sorted(folder.glob("[0-9]*-*.*")):
+        refuse_to_replace(picture, force)
+
+
+def write_page(document: Document, output: Path) -> str:
+    """Write a document as HTML; return a sentence that says where it is."""
+    from mlcli.report.formats.html import html_of
+    from mlcli.report.page import Page
+
+    with replacing(output) as beside:
+        beside.write_text(html_of(document, Page()), encoding="utf-8")
+    return f"wrote {output}: open it in a browser"
+
+
+def write_pictures(document: Document, folder: Path, format: str = "svg") -> str:
+    """Write the pictures of a document to a folder; return a sentence that says where they are."""
+    from mlcli.report.pictures.files import save_all
+
+    folder.mkdir(exist_ok=True)
+    return f"wrote {counted(len(save_all(document, folder, format)), 'picture')} to {folder}"

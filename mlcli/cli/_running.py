@@ -13,7 +13,7 @@ import typer
 
 from mlcli.api.running import NOTHING, RunOptions, answered, planned, with_gates
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
-from mlcli.cli._options import GateOptions, ViewOptions
+from mlcli.cli._options import CiOptions, ViewOptions
 from mlcli.cli._outputs import PageOptions
 from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
@@ -46,17 +46,17 @@ def run_and_show(
     experiments: Sequence[Experiment],
     place_of: StorePath,
     options: RunOptions,
-    views: ViewOptions,
-    gates: GateOptions,
+    details: Details,
     pages: PageOptions,
     format: str,
+    ci: CiOptions | None = None,
 ) -> None:
-    """Run experiments, show what they found, and leave with the exit code that tells how it went."""
+    """Run experiments, show their results, and leave with the exit code that tells how it went."""
     plans = planned_with_remarks(experiments)
     if sys.stdin.isatty() and is_terminal(sys.stderr):
         ask_before_hours([(plan, place_of(plan.experiment)) for plan in plans], options)
     outcomes: list[ExperimentOutcome] = []
-    details = _details(views, experiments)
+    details = _with_fairness(details, experiments)
     for plan in plans:
         place = place_of(plan.experiment)
         outcomes.append(with_gates(plan.experiment, _scored(plan, place, options), place))
@@ -68,21 +68,19 @@ def run_and_show(
         show(scores_as_table(one for outcome in outcomes for one in outcome.cells), CSV)
     elif format != TEXT:
         show(tuple(element for outcome in outcomes for element in _document(outcome, details)), format)
-    gates.write(outcomes)
+    if ci is not None:
+        ci.write(outcomes)
     pages.write(lambda: _report(experiments, outcomes, details.similarity))
     _leave_by(outcomes)
 
 
-def _details(views: ViewOptions, experiments: Sequence[Experiment]) -> Details:
-    """What is shown: as typed, or as the experiments say."""
-    details = views.details()
+def _with_fairness(details: Details, experiments: Sequence[Experiment]) -> Details:
+    """The details with what the experiments say of fairness."""
     thresholds = {experiment.similarity for experiment in experiments if experiment.fair}
-    if views.similarity is None and len(thresholds) > 1:
+    if len(thresholds) > 1:
         what = f"the experiments differ in 'similarity': {', '.join(map(str, sorted(thresholds)))}"
-        raise UsageError(what, hint="run them one by one, or give one --similarity")
-    similarity = details.similarity if views.similarity is not None or not thresholds else thresholds.pop()
-    fair = details.fair or any(experiment.fair for experiment in experiments)
-    return replace(details, fair=fair, similarity=similarity)
+        raise UsageError(what, hint="run them one by one")
+    return replace(details, fair=True, similarity=thresholds.pop()) if thresholds else details
 
 
 def _document(outcome: ExperimentOutcome, details: Details) -> Document:
@@ -160,12 +158,13 @@ def run_shard(
     _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
 
 
-def refuse_views(views: ViewOptions, gates: GateOptions, pages: PageOptions) -> None:
-    """Refuse options for what can only be seen when all shards are there; --verbose may stand in any command."""
-    asked = {**vars(views), **vars(gates), **vars(pages), "verbose": False, "picture_format": ""}
-    for name in given(asked):
-        hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
-        raise UsageError(f"--{name.replace('_', '-')} is for when all shards are there", hint=hint)
+def refuse_views(views: ViewOptions, fail_under: Sequence[str] | None, ci: CiOptions, pages: PageOptions) -> None:
+    """Refuse options that need the results of all shards."""
+    options = {"show": views.show, "fail-under": fail_under, **vars(ci), **vars(pages)}
+    for name, value in options.items():
+        if value:
+            hint = "merge the stores first: mlcli runs merge, then mlcli run without --shard"
+            raise UsageError(f"--{name} needs the results of all shards", hint=hint)
 
 
 def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:

@@ -1,11 +1,13 @@
-"""compare: test the models of runs against each other, on each dataset and over all."""
+"""compare: test the models of stored runs against each other."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from mlcli.cli._completion import metric_names, run_numbers
-from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 
@@ -20,28 +22,53 @@ EXAMPLES = (
 
 
 def compare_command(
-    sources: list[str] = argument(
-        "RUN|FILE", "Runs by number, an experiment file, or a CSV of scores.", run_numbers
-    ),
+    *,
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="Runs by number, an experiment file, or a CSV file of scores.",
+            autocompletion=run_numbers,
+        ),
+    ],
     store: StoreToRead = None,
-    metrics: list[str] | None = option(
-        "--metric", "NAME", "What is compared; repeatable, or all. [default: the first of the run]", metric_names
-    ),
-    rope: float = option("--rope", "SIZE", "Differences within this size count as none.", default=0.01, min=0),
-    against: str = option("--against", "MODEL", "Compare each model with this one only.", default=""),
-    test: str = option(
-        "--test",
-        "NAME",
-        "mcnemar, 5x2 or corrected-t. [default: what suits the metric and the splits]",
-        default="",
-    ),
-    lower_is_better: bool = flag("--lower-is-better", "The scores of the CSV are errors."),
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="The score to compare, or all; repeatable. [default: the first of the run]",
+            autocompletion=metric_names,
+        ),
+    ] = None,
+    rope: Annotated[
+        float,
+        typer.Option(
+            "--rope",
+            metavar="SIZE",
+            help="The region of practical equivalence: smaller differences count as ties.",
+            min=0,
+        ),
+    ] = 0.01,
+    against: Annotated[
+        str, typer.Option("--against", metavar="MODEL", help="Compare every model with this one only.")
+    ] = "",
+    test: Annotated[
+        str,
+        typer.Option(
+            "--test", metavar="NAME", help="mcnemar, 5x2 or corrected-t. [default: by the metric and the splits]"
+        ),
+    ] = "",
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="The scores of the CSV file are errors.")
+    ] = False,
     format: Format = "text",
 ) -> None:
-    """Test the models of runs against each other, on each dataset and over all.
+    """Test the models of stored runs against each other.
 
-    From five datasets on, ranks are tested by Friedman and Nemenyi, pairs by
-    Wilcoxon and Holm, and a Bayesian test says how probable a gain is.
+    They are compared on each dataset and over all. From five datasets on, ranks
+    are tested by Friedman and Nemenyi, pairs by Wilcoxon with Holm's
+    correction, and a Bayesian test gives the probability of a gain.
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import show_as

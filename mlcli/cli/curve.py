@@ -1,11 +1,24 @@
-"""curve: draw a score over training rows, values of a parameter, or stages of a fit."""
+"""curve: draw learning, validation, stage or bias-variance curves."""
 
 from __future__ import annotations
 
-from mlcli.cli._completion import metric_names
-from mlcli.cli._declaring import argument, option
-from mlcli.cli._options import ColumnOptions, Data, Format, Jobs, Params, ProtocolName, Seed
-from mlcli.core.registry import MODELS
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import (
+    SPLITS_PANEL,
+    CodeOptions,
+    ColumnOptions,
+    Data,
+    Format,
+    Jobs,
+    Metric,
+    Models,
+    Params,
+    ProtocolName,
+    Seed,
+)
 
 KINDS = ("learning", "validation", "stages", "bias-variance")
 
@@ -19,31 +32,57 @@ EXAMPLES = (
 
 def curve_command(
     *,
-    kind: str = argument("CURVE", f"One of {', '.join(KINDS)}.", lambda: list(KINDS)),
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="CURVE", help=f"One of {', '.join(KINDS)}.", autocompletion=lambda: list(KINDS)),
+    ],
     data: Data,
-    models: list[str] = option("--model -m", "MODEL", "An id or mapping; repeatable.", MODELS.names, default=...),
-    columns: ColumnOptions,
+    models: Models,
     params: Params = None,
+    code: CodeOptions,
+    columns: ColumnOptions,
     protocol: ProtocolName = None,
-    sizes: str | None = option("--sizes", "LIST", "Shares of the training rows, or numbers of them: 0.1,0.5,1."),
-    folds: int | None = option(
-        "--folds", "N", "Folds, each judged once. [default: 5 of learning curves, else by the task]"
-    ),
-    repeats: int | None = option("--repeats", "N", "Times that rows are split, or training sets drawn."),
-    metric: str | None = option("--metric", "NAME", "The score. [default: the first of the task]", metric_names),
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            metavar="LIST",
+            help="Shares or numbers of training rows, such as 0.1,0.5,1.",
+            rich_help_panel=SPLITS_PANEL,
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            "--folds",
+            metavar="N",
+            help="The number of folds. [default: 5 for learning curves, else by the task]",
+            rich_help_panel=SPLITS_PANEL,
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            metavar="N",
+            help="How often rows are split, or training sets drawn.",
+            rich_help_panel=SPLITS_PANEL,
+        ),
+    ] = None,
+    metric: Metric = None,
     seed: Seed = 1,
     jobs: Jobs = None,
     format: Format = "text",
 ) -> None:
-    """Draw a score over training rows, values of a parameter, or stages of a fit.
+    """Draw learning, validation, stage or bias-variance curves.
 
-    Each point has the score of judged rows with its spread over splits, and
-    that of training rows beside it. learning: are more rows worth having?
-    validation: one parameter takes several values (k=1..25, C=0.1,1,10,
-    or polynomial.degree=1..9 of a step).
-    stages: rounds, trees or epochs of one fit. bias-variance: how far the
-    answers of many training sets are off, and how much they differ, also
-    over the values of one parameter.
+    Each point shows the score on test rows with its spread over the splits,
+    and the score on training rows.
+
+    learning: would more training rows help? validation: which value of a
+    parameter is best (-p k=1..25, -p C=0.1,1,10, or polynomial.degree=1..9 of
+    a step)? stages: how many rounds, trees or epochs? bias-variance: how large
+    are the bias and variance of predictions, also over values of a parameter?
     """
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
@@ -53,10 +92,10 @@ def curve_command(
     from mlcli.report.formats._registry import CSV
     from mlcli.report.views.curves import sweep_as_json, sweep_as_table, sweep_of
 
-    split = {"folds": folds, "repeats": repeats}
-    given = {name: value for name, value in split.items() if value is not None}
-    asked = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, given, protocol)
-    sweep = experiment_of(asked, columns.of(data), metric, seed)
+    options = {"folds": folds, "repeats": repeats}
+    split = {name: value for name, value in options.items() if value is not None}
+    request = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, split, protocol)
+    sweep = experiment_of(request, columns.of(data), metric, seed)
     cells = plan(sweep.experiment)
     with watched(cells) as progress:
         results = run(cells, jobs=jobs, on_progress=progress)

@@ -1,15 +1,17 @@
-"""data: list the shipped datasets, profile one or a CSV file, or compare one with another."""
+"""data: list the shipped datasets, profile a file, or compare two files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from mlcli.cli._completion import column_names, data_names
 from mlcli.cli._console import remark, show_as
-from mlcli.cli._declaring import argument, flag, option
 from mlcli.cli._options import ColumnOptions, Format
 from mlcli.cli._outputs import PageOptions
+from mlcli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from mlcli.data.dataset import Dataset
@@ -17,55 +19,66 @@ if TYPE_CHECKING:
 Make = Callable[[], Any]
 """What makes a document, or plain values."""
 
-
 EXAMPLES = (
     "mlcli data iris",
     "mlcli data",
     "mlcli data iris --plot petal_length --plot petal_width",
     "mlcli data my.csv --write-sidecar",
-    "mlcli data last_year.csv --against this_year.csv",
+    "mlcli data last_year.csv this_year.csv",
 )
 
 
 def data_command(
+    *,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DATA", help="A CSV file or a shipped dataset; two are compared.", autocompletion=data_names
+        ),
+    ] = None,
     columns: ColumnOptions,
+    plot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plot",
+            metavar="COLUMN",
+            help="Draw a column; given twice, two columns against each other.",
+            autocompletion=column_names,
+        ),
+    ] = None,
+    write_sidecar: Annotated[
+        bool,
+        typer.Option("--write-sidecar", help="Write what was inferred to a sidecar beside the file, for review."),
+    ] = False,
     pages: PageOptions,
-    reference: str | None = argument("NAME|FILE", "A shipped dataset, or a CSV file.", data_names, default=None),
-    plot: list[str] | None = option(
-        "--plot", "COLUMN", "Draw a column; two columns against each other; repeatable.", column_names
-    ),
-    against: str | None = option(
-        "--against", "FILE", "Compare with the rows of another file: is it like this one?", data_names
-    ),
-    write_sidecar: bool = flag("--write-sidecar", "Write what was inferred beside the CSV file, for review."),
     format: Format = "text",
 ) -> None:
-    """List the shipped datasets, profile one or a CSV file, or compare one with another.
+    """List the shipped datasets, profile a file, or compare two files.
 
-    A profile shows each column with its kind and how that was found, missing
-    cells, ranges, small histograms, the balance of the classes, and warnings.
-    --against compares column by column, and by a model that tells files apart.
+    A profile shows the kind of each column and how it was found, missing
+    values, ranges, small histograms, the balance of the classes, and warnings.
+    Two files are compared column by column, and by a model that tries to tell
+    their rows apart.
     """
-    from mlcli.core.errors import UsageError
-
-    if reference is None:
-        if write_sidecar or any(vars(columns).values()) or plot or against or pages.wanted:
+    if not files:
+        if write_sidecar or any(vars(columns).values()) or plot or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
         _list(format)
         return
-
-    if plot and against is not None:
-        raise UsageError("--plot is of one file, and --against of two", hint="leave one of them out")
+    if len(files) > 2:
+        raise UsageError(f"two files can be compared, {len(files)} were given", hint="leave the others out")
+    if plot and len(files) == 2:
+        raise UsageError("--plot draws one file, and two were given", hint="leave one of them out")
     from mlcli.data.load import load
 
-    dataset = load(reference, target=columns.target, task=columns.task, drop=columns.drop or ())
+    dataset = load(files[0], target=columns.target, task=columns.task, drop=columns.drop or ())
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 
         written = write(dataset, overwrite=pages.force)
         remark(f"wrote {written}: correct what is wrong there, and it is used from now on")
-    if against is not None:
-        document, plain = _compared(dataset, against)
+    if len(files) == 2:
+        document, plain = _compared(dataset, files[1])
     else:
         document, plain = _drawn(dataset, plot) if plot else _profiled(dataset)
     show_as(format, document, plain)

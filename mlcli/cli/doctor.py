@@ -1,4 +1,4 @@
-"""doctor: say whether the installation is sound: versions, threads, compiled kernels, store."""
+"""doctor: check the installation: versions, threads, kernels, store."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ EXAMPLES = ("mlcli doctor", "mlcli doctor --store runs.db")
 
 
 def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
-    """Say whether the installation is sound: versions, threads, compiled kernels, store.
+    """Check the installation: versions, threads, kernels, store.
 
-    What is wrong is named with its repair; a store that is damaged, or is not
-    there though it was named, gives exit code 6.
+    Every problem is shown with its repair. A store that is damaged, or that you
+    named and does not exist, gives exit code 6.
     """
     from mlcli.checks.installation import health_as_json, health_document, health_of
     from mlcli.cli._console import show_as

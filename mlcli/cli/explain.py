@@ -1,19 +1,20 @@
-"""explain: show how a saved model comes to its answers about single rows."""
+"""explain: explain single predictions of a saved model."""
 
 from __future__ import annotations
 
 from os.path import exists
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from mlcli.cli._declaring import argument, option
-from mlcli.cli._options import Format
+import typer
+
+from mlcli.cli._options import CodeOptions, Format
+from mlcli.cli.predict import SavedModel
 from mlcli.core.errors import UsageError
 from mlcli.core.names import listed
 
 if TYPE_CHECKING:
     from mlcli.data.new_rows import AlignedRows
-    from mlcli.experiment.saved.saved_model import SavedModel
+    from mlcli.experiment.saved import saved_model
 
 EXAMPLES = (
     "mlcli explain bayes.mlcli outlook=sunny temperature=hot humidity=high windy=TRUE",
@@ -22,16 +23,27 @@ EXAMPLES = (
 
 
 def explain_command(
-    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
-    data: list[str] = argument("DATA", "A CSV file, - for standard input, or one row as column=value ..."),
-    row: list[int] | None = option("--row", "N", "A row of the file, from 1; repeatable. [default: the first 20]"),
+    *,
+    file: SavedModel,
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA", help="A CSV file, - for standard input, or one row as column=value ..."),
+    ],
+    code: CodeOptions,
+    row: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--row", metavar="N", help="A row of the file, counted from 1; repeatable. [default: the first 20]"
+        ),
+    ] = None,
     format: Format = "text",
 ) -> None:
-    """Show how a saved model comes to its answers about single rows.
+    """Explain single predictions of a saved model.
 
-    Neighbours with their votes, factors, the path through a tree, a score
-    term by term, support vectors, Viterbi's table: what the method works with.
-    For any method, what changes when a column is hidden.
+    You see what the method works with: the neighbours and their votes, the
+    path through a tree, each term of a score, the support vectors, the table
+    of Viterbi's algorithm. For every method you see how the prediction changes
+    if a column is hidden.
     """
     from mlcli.experiment.saved.model_file import asking, load_model
 
@@ -42,7 +54,7 @@ def explain_command(
         show_explained(saved, rows, tuple(row or ()), format)
 
 
-def warn_of_unlike(saved: SavedModel, rows: AlignedRows) -> None:
+def warn_of_unlike(saved: saved_model.SavedModel, rows: AlignedRows) -> None:
     """Say on stderr which rows are unlike those of training, and which columns the file lacks."""
     from mlcli.cli._console import remark
 
@@ -52,7 +64,9 @@ def warn_of_unlike(saved: SavedModel, rows: AlignedRows) -> None:
         remark(f"Warning: columns that the file lacks count as not there: {listed(absent)}")
 
 
-def show_explained(saved: SavedModel, rows: AlignedRows, chosen: tuple[int, ...], format: str = "text") -> None:
+def show_explained(
+    saved: saved_model.SavedModel, rows: AlignedRows, chosen: tuple[int, ...], format: str = "text"
+) -> None:
     """Print how the answers about the chosen rows, or the first, come about."""
     from mlcli.cli._console import show_as
     from mlcli.report.views.trained_model import (
@@ -77,7 +91,7 @@ def _reference(words: list[str]) -> str | dict[str, str]:
             hint = "give one file, or one row as column=value column=value ..."
             if exists(words[0]) and all(one.isdigit() for one in words[1:]):
                 hint = f"rows of a file are named by {' '.join(f'--row {one}' for one in words[1:])}"
-            raise UsageError(f"'{word}' is no cell", hint=hint)
+            raise UsageError(f"'{word}' is not column=value", hint=hint)
         if name in cells:
             raise UsageError(f"column '{name}' is given twice")
         cells[name] = value

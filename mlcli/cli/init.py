@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from mlcli.cli._declaring import option
-from mlcli.cli._options import Data, Target, Task
-from mlcli.cli._outputs import in_a_folder
+import typer
+
+from mlcli.cli._options import Data, Force, Target, Task
+from mlcli.cli._outputs import refuse_to_replace
 
 SCHEMA = Path(".mlcli") / "experiment.schema.json"
 """The schema of experiment files, relative to one that init has written."""
@@ -15,31 +17,29 @@ EXAMPLES = ("mlcli init penguins", "mlcli init my.csv --target price -o prices.y
 
 
 def init_command(
+    *,
     reference: Data,
-    output: Path = option(
-        "--output -o", "FILE", "The file to write.", default=Path("experiment.yaml"), callback=in_a_folder
-    ),
     target: Target = None,
     task: Task = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The experiment file to write.")
+    ] = Path("experiment.yaml"),
+    force: Force = False,
 ) -> None:
-    """Write a first experiment file for a dataset; one that is there is never overwritten.
+    """Write a first experiment file for a dataset.
 
-    Its schema is written beside it, by which editors complete and check: see
-    mlcli schema.
+    Its JSON Schema is written to .mlcli/ beside it, so that editors complete
+    and check the file.
     """
     from mlcli.cli._console import show_line
-    from mlcli.core.errors import UsageError
     from mlcli.core.files import write
     from mlcli.data.load import load
     from mlcli.experiment.spec.templates import first_experiment
 
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder", hint=f"name a file in it: -o {output / 'experiment.yaml'}")
-    if output.exists():
-        raise UsageError(f"{output} is there already", hint="remove it, or name another file with -o")
+    refuse_to_replace(output, force)
     text = first_experiment(_reference_from(output, reference), load(reference, target=target, task=task))
     write(output, f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
-    show_line(f"wrote {output}; next: mlcli plan {output}, then mlcli run {output}")
+    show_line(f"wrote {output}; next: mlcli run {output} --dry-run, then mlcli run {output}")
 
 
 def _schema_beside(output: Path) -> str:

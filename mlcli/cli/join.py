@@ -1,41 +1,52 @@
-"""join: put the columns of two CSV files together by a key, and say which rows found no match."""
+"""join: join two CSV files by a key column."""
 
 from __future__ import annotations
 
-from mlcli.cli._declaring import argument, flag, option
-from mlcli.cli._outputs import Force, Output, refuse_to_replace
+from typing import Annotated
+
+import typer
+
+from mlcli.cli._options import Force, format_option
+from mlcli.cli._outputs import Output, refuse_to_replace
 from mlcli.core.errors import UsageError
-from mlcli.report.formats._registry import FORMATS, known_format
 
 EXAMPLES = (
     "mlcli join orders.csv customers.csv --on customer",
     "mlcli join orders.csv customers.csv --on customer=id -o both.csv",
 )
+JoinFormat = Annotated[
+    str | None, format_option("The format of the rows or, with -o, of the report. [default: csv, or text with -o]")
+]
 
 
 def join_command(
-    first: str = argument("A", "A CSV file, or a shipped dataset: its rows are kept."),
-    second: str = argument("B", "Another: what it says of each key is added."),
-    on: list[str] = option("--on", "COLUMN", "The key, or A's=B's name of it; repeatable.", default=...),
+    *,
+    first: Annotated[str, typer.Argument(metavar="A", help="A CSV file or a shipped dataset; its rows are kept.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one; its columns are added.")],
+    on: Annotated[
+        list[str],
+        typer.Option("--on", metavar="COLUMN", help="The key, or its names in both files, A=B; repeatable."),
+    ],
+    how: Annotated[
+        str,
+        typer.Option(
+            "--how",
+            metavar="left|inner|outer",
+            help="Keep all rows of A, only rows with a match, or all rows of both.",
+        ),
+    ] = "left",
+    many: Annotated[
+        bool, typer.Option("--many", help="Allow keys that B has more than once; they repeat rows of A.")
+    ] = False,
     output: Output = None,
-    how: str = option(
-        "--how", "left|inner|outer", "Rows of A; those with a match; all rows of both.", default="left"
-    ),
-    many: bool = flag("--many", "Let keys that B has twice multiply rows of A."),
     force: Force = False,
-    format: str = option(
-        "--format",
-        "NAME",
-        f"How rows, or with -o the report, are printed: {', '.join(FORMATS)}. [default: csv, or text]",
-        lambda: list(FORMATS),
-        default="",
-        callback=lambda name: name and known_format(name),
-    ),
+    format: JoinFormat = None,
 ) -> None:
-    """Put the columns of two CSV files together by a key, and say which rows found no match.
+    """Join two CSV files by a key column.
 
-    Unmatched, empty and doubled keys are reported, beside the CSV on stderr or,
-    with -o, as a report. A key that B has twice is refused unless --many.
+    The result is CSV. Keys without a match, empty keys and repeated keys are
+    reported on standard error; with -o the report is the output. Keys that B
+    has more than once are refused without --many.
     """
     from mlcli.cli._console import remark, show_as
     from mlcli.cli._outputs import write_rows

@@ -82,7 +82,7 @@ def _run() -> None:
 
     pin_blas_from_the_start()
     compiling.on_long = _remark_on_compiling
-    from mlcli.cli._verbs import app
+    from mlcli.cli._app import app
 
     try:
         app(prog_name="mlcli")

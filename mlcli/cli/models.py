@@ -1,12 +1,14 @@
-"""models: list the methods and steps, or show all that is known of one."""
+"""models: list methods and steps, or show one in detail."""
 
 from __future__ import annotations
 
 from itertools import chain
+from typing import Annotated
+
+import typer
 
 from mlcli.cli._console import show_as
-from mlcli.cli._declaring import argument
-from mlcli.cli._options import Format, model_and_step_names
+from mlcli.cli._options import CodeOptions, Format, model_and_step_names
 from mlcli.core.aliases import other_names
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest
@@ -17,12 +19,22 @@ EXAMPLES = ("mlcli models", "mlcli models knn", "mlcli models standardise", "mlc
 
 
 def models_command(
-    name: str | None = argument(
-        "ID", "A method or step, such as knn or impute, or a word to look for.", model_and_step_names, default=None
-    ),
+    *,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="A method or step, such as knn or impute, or a word to search for.",
+            autocompletion=model_and_step_names,
+        ),
+    ] = None,
+    code: CodeOptions,
     format: Format = "text",
 ) -> None:
-    """List the methods and steps, show all that is known of one, or those that speak of a word."""
+    """List methods and steps, or show one in detail.
+
+    A word that is no id is searched for in the descriptions of all.
+    """
     from mlcli.report.views import catalogue
 
     if name is None:

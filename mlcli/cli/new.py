@@ -1,10 +1,13 @@
-"""new: write a method of your own to start from, with its test."""
+"""new: write a template for a method of your own."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from mlcli.cli._declaring import argument, option
+import typer
+
+from mlcli.cli._options import Force
 
 NOUNS = ("model",)
 
@@ -12,23 +15,27 @@ EXAMPLES = ("mlcli new model nearest-mean", "mlcli eval iris -m nearest-mean --p
 
 
 def new_command(
-    what: str = argument("WHAT", "What to write: model."),
-    name: str = argument("NAME", "Its id, such as nearest-mean."),
-    output: Path = option("--output -o", "FOLDER", "Write the files here.", default=Path()),
+    *,
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="What to write: model.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id, such as nearest-mean.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write to.")
+    ] = Path(),
+    force: Force = False,
 ) -> None:
-    """Write a method of your own to start from, with its test.
+    """Write a template for a method of your own.
 
-    The file works as it stands: change what it learns and answers.
+    It is a complete method with its test: change how it fits and predicts.
     """
     from mlcli.cli._console import remark, show_line
-    from mlcli.cli._outputs import in_a_folder
+    from mlcli.cli._outputs import refuse_missing_folder
     from mlcli.core.errors import UsageError
     from mlcli.core.names import did_you_mean
     from mlcli.experiment.spec.templates import write_model
 
     if what not in NOUNS:
         raise UsageError(f"there is no '{what}' to write", hint=did_you_mean(what, NOUNS, "what can be written"))
-    in_a_folder(output / name)
-    for path in (written := write_model(name, output)):
+    refuse_missing_folder(output / name)
+    for path in (written := write_model(name, output, replace=force)):
         show_line(str(path))
     remark(f"next: mlcli eval iris -m {name} --plugin {written[0]}; pytest {written[1]}")

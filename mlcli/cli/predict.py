@@ -1,64 +1,68 @@
-"""predict: ask a saved model about new rows; the answers are CSV."""
+"""predict: predict new rows with a saved model."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from mlcli.cli._console import remark
-from mlcli.cli._declaring import argument, flag
-from mlcli.cli._options import RowFormat
-from mlcli.cli._outputs import Output, refuse_to_overwrite, refuse_unlike
+from mlcli.cli._options import CodeOptions, Force, RowFormat
+from mlcli.cli._outputs import Output, refuse_to_replace, safe_cell, without_controls, write_rows
 from mlcli.core.errors import UsageError
 from mlcli.report.formats._registry import CSV
 
-ROW = "row"
-WITHOUT_CSV = "leave out --output, --probabilities, --log-density and --confidence, or --explain"
-
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
-    "cat new.csv | mlcli predict tree.mlcli - > answers.csv",
+    "cat new.csv | mlcli predict tree.mlcli - > predictions.csv",
 )
+ROW = "row"
+
+SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that mlcli train -o has saved.")]
 
 
 def predict_command(
-    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
-    data: str = argument("DATA", "A CSV file; - reads standard input."),
+    *,
+    file: SavedModel,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file, or - for standard input.")],
+    code: CodeOptions,
     output: Output = None,
-    probabilities: bool = flag("--probabilities", "Add one column per class."),
-    log_density: bool = flag(
-        "--log-density", "Add log p(x): how probable a generative model finds the row itself."
-    ),
-    confidence: bool = flag(
-        "--confidence",
-        "Add how sure it is of a class: P(y1), the margin P(y1) - P(y2), the entropy in bits; the least sure rows "
-        "are worth a label.",
-    ),
-    explain: bool = flag("--explain", "In place of CSV, show how answers come about; see mlcli explain."),
-    force: bool = flag("--force", "Replace FILE whatever it is: the data, the model, a file of something else."),
-    safe_csv: bool = flag(
-        "--safe-csv", "Write an apostrophe before cells that a spreadsheet would run as a formula, such as =1+1."
-    ),
+    probabilities: Annotated[bool, typer.Option("--probabilities", help="Add a column for each class.")] = False,
+    log_density: Annotated[
+        bool, typer.Option("--log-density", help="Add log p(x), the log-density of the row under the model.")
+    ] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence",
+            help="Add how sure the model is: the highest probability, its margin to the second, and the entropy "
+            "in bits. The least sure rows are the ones to label next.",
+        ),
+    ] = False,
+    force: Force = False,
+    safe_csv: Annotated[
+        bool,
+        typer.Option(
+            "--safe-csv", help="Put an apostrophe before cells that a spreadsheet would run as a formula."
+        ),
+    ] = False,
     format: RowFormat = "csv",
 ) -> None:
-    """Ask a saved model about new rows; the answers are CSV.
+    """Predict new rows with a saved model.
 
-    Each row is numbered; columns that the model does not use are copied, ids
-    among them; control characters are escaped. Values unlike those of training
-    are reported on stderr.
+    The result is CSV: rows are numbered, and columns that the model does not
+    use, such as ids, are copied. Values unlike those of training are reported
+    on standard error.
     """
-    from mlcli.cli._outputs import safe_cell, without_controls, write_rows
-    from mlcli.cli.explain import show_explained, warn_of_unlike
+    from mlcli.cli.explain import warn_of_unlike
     from mlcli.core.pipeline import decision_in_words
     from mlcli.experiment.saved.model_file import asking, load_model
     from mlcli.report.columns import predictions_of
 
-    if explain and (output is not None or probabilities or log_density or confidence):
-        raise UsageError("--explain prints no CSV", hint=WITHOUT_CSV)
-    if safe_csv and (explain or format != CSV):
+    if safe_csv and format != CSV:
         raise UsageError("--safe-csv is for CSV", hint="leave it out")
-    if output is not None and not force:
-        refuse_to_overwrite(output, data, file)
-        refuse_unlike(output, "answers of mlcli predict")
+    refuse_to_replace(output, force)
     if Path(data).suffix == ".mlcli":
         rows_file = "DATA" if Path(file).suffix == ".mlcli" else file
         hint = f"did you mean: mlcli predict {data} {rows_file}"
@@ -66,10 +70,6 @@ def predict_command(
     saved = load_model(file)
     rows = saved.new_rows(data)
     warn_of_unlike(saved, rows)
-    if explain:
-        with asking(file):
-            show_explained(saved, rows, ())
-        return
     with asking(file):
         answers = predictions_of(
             saved, rows, probabilities=probabilities, evidence=log_density, confidence=confidence
@@ -78,7 +78,9 @@ def predict_command(
         remark(rule)
     for name in rows.extra:
         if name in (ROW, *answers):
-            remark(f"Warning: column '{name}' of the file is not copied: the answers have a column of that name")
+            remark(
+                f"Warning: column '{name}' of the file is not copied: the predictions have a column of that name"
+            )
     copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
     columns = {ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}
     write_rows(columns, output, format, safe_cell if safe_csv else without_controls)

@@ -1,19 +1,24 @@
-"""report: write a stored run, or a saved model, as one page of HTML."""
+"""report: write a stored run or a saved model as an HTML page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from mlcli.cli._declaring import argument, option
-from mlcli.cli._options import Format, StoreToRead
-from mlcli.cli._outputs import Force, PageOptions, PictureFormat, Pictures
-from mlcli.cli.verify import stored_run
+import typer
+
+from mlcli.cli._completion import run_numbers
+from mlcli.cli._options import CodeOptions, Force, Format, StoreToRead
+from mlcli.cli._outputs import refuse_to_fill, refuse_to_replace, write_page, write_pictures
+from mlcli.cli.runs import stored_run
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
 from mlcli.report.document import Document
 
 HTML = "html"
+PICTURE_FORMATS = ("svg", "png", "pdf")
 Shown = tuple[Callable[[], Document], Callable[[], Any]]
 """A report, and its plain values."""
 
@@ -24,43 +29,77 @@ EXAMPLES = (
 
 
 def report_command(
-    source: str = argument("RUN|FILE", "A run by number, its experiment file, or a model that was saved."),
-    output: Path | None = option("--output -o", "FILE", "Where the page is written. [default: report.html]"),
-    pictures: Pictures = None,
-    picture_format: PictureFormat = "svg",
+    *,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="A run by number, its experiment file, or a saved model.",
+            autocompletion=run_numbers,
+        ),
+    ],
+    code: CodeOptions,
     store: StoreToRead = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The HTML page to write. [default: report.html]"),
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="DIR", help="Write each picture of the report to this folder."),
+    ] = None,
+    picture_format: Annotated[
+        str,
+        typer.Option(
+            "--picture-format",
+            metavar="NAME",
+            help=f"The format of the pictures: {', '.join(PICTURE_FORMATS)}.",
+            autocompletion=lambda: list(PICTURE_FORMATS),
+        ),
+    ] = "svg",
     force: Force = False,
-    format: Format = "html",
+    format: Format = HTML,
 ) -> None:
-    """Write a stored run, or a saved model, as one page of HTML.
+    """Write a stored run or a saved model as an HTML page.
 
-    Summary over datasets, then each dataset with tables, pictures and tests,
-    how it was made and how to cite it. The page needs no network. Of a run
-    nothing is run again, but for pictures of the best model's behaviour. In any
-    other format it is printed.
+    The page has a summary, then for each dataset the tables, pictures and
+    tests, how the results were produced, and how to cite them. It works offline.
+    Models are not run again, except for pictures of the best one. In any format
+    but html, the report is printed.
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import remark, show_as, show_line
-    from mlcli.core.errors import UsageError
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.store import SUFFIXES, is_number, store_of
+    from mlcli.report.formats.html import refuse_without_extra
 
     if output is not None and format != HTML:
         hint = f"leave out -o, and end the command with > {output}"
         raise UsageError(f"-o is where a page is written; --format {format} is printed", hint=hint)
+    if picture_format not in PICTURE_FORMATS:
+        what = f"there is no format '{picture_format}' of pictures"
+        raise UsageError(what, hint=did_you_mean(picture_format, PICTURE_FORMATS, "formats"))
     page = output or Path("report.html")
-    pages = PageOptions(page if format == HTML else None, pictures, picture_format, force)
     if Path(source).suffix.lower() in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {page}")
     is_run = is_number(source) or Path(source).suffix.lower() in SUFFIXES
     if not is_run and not Path(source).suffix and not Path(source).exists():
         hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"
         raise UsageError(f"'{source}' is no number of a run, and no file", hint=hint)
+    if format == HTML or pictures is not None:
+        refuse_without_extra()
+    if format == HTML:
+        refuse_to_replace(page, force)
+    if pictures is not None:
+        refuse_to_fill(pictures, force)
     with stored_run_shown(store_of(source, store)) if is_run else nullcontext():
         document, values = _of_run(source, store, format) if is_run else _of_model(Path(source))
-        if format != HTML:
+        if format == HTML:
+            show_line(write_page(document(), page))
+        else:
             show_as(format, document, values)
-        pages.write(document, say=show_line if format == HTML else remark)
+        if pictures is not None:
+            (show_line if format == HTML else remark)(write_pictures(document(), pictures, picture_format))
 
 
 def _of_run(source: str, place: Path | None, format: str) -> Shown:

@@ -1,69 +1,173 @@
-"""run: run experiment files; what is in the store is not run again."""
+"""run: run experiment files, or show what they would run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from mlcli.cli._declaring import flag, option
-from mlcli.cli._options import Format, GateOptions, Jobs, NoShortcut, Specs, Store, ViewOptions
-from mlcli.cli._outputs import PageOptions
+import typer
+
+from mlcli.cli._options import (
+    RUNNING_PANEL,
+    CiOptions,
+    CodeOptions,
+    FailUnder,
+    Format,
+    Jobs,
+    NoShortcut,
+    Specs,
+    Store,
+    ViewOptions,
+    bounds_of,
+)
+from mlcli.cli._outputs import PageOptions, refuse_existing
 
 if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Experiment
+    from mlcli.core.errors import Problem
+    from mlcli.experiment.spec.cells import Cell, Experiment
     from mlcli.experiment.spec.expectations import Bound
+    from mlcli.experiment.store.estimates import CellEstimate
 
 EXAMPLES = (
     "mlcli run experiments/weather.yaml --store runs.db",
+    "mlcli run experiments/weather.yaml --dry-run",
     "mlcli run a.yaml b.yaml --store all.db --jobs 2",
 )
+PROBLEM_COLUMNS = ("file", "where", "problem", "advice")
 
 
 def run_command(
+    *,
     specs: Specs,
-    views: ViewOptions,
-    gates: GateOptions,
-    pages: PageOptions,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Check the files and show what would run, with estimated time and memory; run nothing.",
+            rich_help_panel=RUNNING_PANEL,
+        ),
+    ] = False,
     store: Store = None,
     jobs: Jobs = None,
-    budget: str | None = option(
-        "--budget", "LIMIT", "What a cell may take, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'."
-    ),
-    fresh: bool = flag("--fresh", "Run again what is in the store, too."),
-    retry: bool = flag("--retry", "Run again what is in the store as failed."),
-    shard: str | None = option(
-        "--shard", "PART/PARTS", "Run only this part of the cells, such as 2/8, in a store of its own."
-    ),
-    backend: str | None = option("--backend", "NAME", "Work on a cluster: dask, ray."),
-    address: str | None = option(
-        "--address", "URL", "Where it is, such as tcp://host:8786. [default: made here, of --jobs]"
-    ),
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="LIMIT",
+            help="The limit of each model on a dataset, such as 60s, or '{cell: 60s, total: 2h, memory: 4GiB}'.",
+            rich_help_panel=RUNNING_PANEL,
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Run everything again, even what is stored.", rich_help_panel=RUNNING_PANEL),
+    ] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run again what failed earlier.", rich_help_panel=RUNNING_PANEL)
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            "--shard",
+            metavar="PART/PARTS",
+            help="Run only this part of the work, such as 2/8, in a store of its own.",
+            rich_help_panel=RUNNING_PANEL,
+        ),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            "--backend", metavar="NAME", help="Run on a cluster: dask or ray.", rich_help_panel=RUNNING_PANEL
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="URL",
+            help="The address of the cluster, such as tcp://host:8786. [default: a local one with --jobs workers]",
+            rich_help_panel=RUNNING_PANEL,
+        ),
+    ] = None,
     no_shortcut: NoShortcut = False,
+    fail_under: FailUnder = None,
+    code: CodeOptions,
+    views: ViewOptions,
+    pages: PageOptions,
+    ci: CiOptions,
     format: Format = "text",
 ) -> None:
-    """Run experiment files; what is in the store is not run again.
+    """Run experiment files; finished results are not run again.
 
-    Answers are kept in .mlcli/runs.db beside each file: a second run does only
+    Results are kept in .mlcli/runs.db beside each file: a second run does only
     what is missing, and Ctrl-C loses nothing that is finished.
     """
     from mlcli.api.running import RunOptions
     from mlcli.cli._running import refuse_views, run_and_show, run_shard, usual_store_of
 
-    experiments = [_read(spec, budget, no_shortcut, gates.bounds()) for spec in specs]
+    if dry_run:
+        _show_plan(specs, store, format)
+        return
+    refuse_existing(ci.junit, pages.force)
+    experiments = [_read(spec, budget, no_shortcut, bounds_of(fail_under)) for spec in specs]
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is None:
-        run_and_show(experiments, lambda one: store or usual_store_of(one), options, views, gates, pages, format)
+        run_and_show(
+            experiments, lambda one: store or usual_store_of(one), options, views.details(), pages, format, ci
+        )
         return
-    refuse_views(views, gates, pages)
+    refuse_views(views, fail_under, ci, pages)
     run_shard(experiments, shard, store, options, format)
 
 
 def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
-    from dataclasses import replace
-
     from mlcli.experiment.spec.entries import budget_from_text
     from mlcli.experiment.spec.file import read_experiment
 
-    read = read_experiment(spec, to_run=True)
-    limits = read.budget if budget is None else budget_from_text(budget)
-    return replace(read, shortcuts=not no_shortcut, budget=limits, expect=(*read.expect, *bounds))
+    experiment = read_experiment(spec, to_run=True)
+    limits = experiment.budget if budget is None else budget_from_text(budget)
+    return replace(experiment, shortcuts=not no_shortcut, budget=limits, expect=(*experiment.expect, *bounds))
+
+
+def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
+    from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
+    from mlcli.cli._console import show_as
+    from mlcli.cli._running import usual_store_of
+    from mlcli.experiment.spec.file import check, read_experiment
+    from mlcli.experiment.spec.plan import plan
+    from mlcli.report.views.plan import plan_as_json, plan_of
+
+    problems = [(spec, problem) for spec in specs for problem in check(spec)]
+    if problems:
+        _show_problems(problems, format)
+    plans = [with_issues(plan(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
+    cells = [cell for each in plans for cell in each]
+    estimates = [one for each in plans for one in _estimates(each, store or usual_store_of(each.experiment))]
+    show_as(format, plan_of, plan_as_json, cells, estimates)
+
+
+def _estimates(cells: Sequence[Cell], store: Path) -> Sequence[CellEstimate | None]:
+    from mlcli.experiment.store.estimates import estimates
+    from mlcli.experiment.store.store import Store
+
+    if not store.exists():
+        return [None] * len(cells)
+    with Store.read(store) as opened:
+        return estimates(cells, opened)
+
+
+def _show_problems(problems: Sequence[tuple[Path, Problem]], format: str) -> None:
+    """Say what is wrong with experiment files, and fail; in all formats but text as a table."""
+    from mlcli.cli._console import show_as
+    from mlcli.core.errors import ExitCode, ExperimentError
+    from mlcli.report.document import grid
+    from mlcli.report.formats._registry import TEXT
+
+    if format == TEXT:
+        raise ExperimentError(*(problem for _, problem in problems))
+    rows = [(str(spec), problem.where, problem.what, problem.hint) for spec, problem in problems]
+    values = [dict(zip(PROBLEM_COLUMNS, row, strict=True)) for row in rows]
+    show_as(format, lambda: (grid(PROBLEM_COLUMNS, rows),), lambda: {"problems": values})
+    raise typer.Exit(ExitCode.EXPERIMENT)

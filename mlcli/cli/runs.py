@@ -1,103 +1,166 @@
-"""runs: list the runs in a store, show one again without running it, and keep the store in order."""
+"""runs: list, show, verify, repeat and merge stored runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._console import show_as
-from mlcli.cli._declaring import argument
-from mlcli.cli._options import Format, StoreToRead, ViewOptions
+from mlcli.cli._options import CodeOptions, Format, Jobs, StoreToRead, ViewOptions
 from mlcli.core.errors import ExitCode
 
 if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import CellResult
+    from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.transfer import Carried
 
+RunName = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="A run by its number, or its experiment file.", autocompletion=run_numbers),
+]
 SomeNumbers = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Runs by number. [default: all]")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A store that holds what was exported.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A store with exported runs.")]
 
-PARTS = ("show", "rm", "gc", "export", "import", "merge", "check")
+SUBCOMMANDS = ("list", "show", "verify", "rerun", "merge", "gc", "remove", "export", "import")
 EXAMPLES = (
-    "mlcli runs 1 --store runs.db",
-    "mlcli runs --store runs.db",
-    "mlcli runs rm 1 2 --store runs.db",
+    "mlcli runs show 1 --store runs.db",
+    "mlcli runs list --store runs.db",
+    "mlcli runs verify experiments/weather.yaml",
+    "mlcli runs rerun 1 --store runs.db --jobs 4",
+    "mlcli runs remove 1 2 --store runs.db",
     "mlcli runs merge shards/*.db --store runs.db",
 )
 
 
-def runs_command() -> None:
-    """List the runs in a store, show one again without running it, and keep the store in order.
+def runs_command(*, ctx: typer.Context, store: StoreToRead = None, format: Format = "text") -> None:
+    """List, show, verify, repeat and merge stored runs.
 
-    Without a command: mlcli runs lists all, mlcli runs 3 shows one.
+    mlcli runs alone lists them; mlcli runs show 3 shows the results of one.
     """
+    if ctx.invoked_subcommand is None:
+        list_command(store=store, format=format)
 
 
-def show_command(
-    views: ViewOptions,
-    run: str | None = argument("RUN", "A run by its number, or its experiment file.", run_numbers, default=None),
-    store: StoreToRead = None,
-    format: Format = "text",
-) -> None:
-    """List all runs, or show one again without running it.
+def list_command(*, store: StoreToRead = None, format: Format = "text") -> None:
+    """List the runs of a store."""
+    from mlcli.cli._boundary import stored_run_shown
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
 
-    Tables are made from stored answers: neither data nor methods are needed.
-    With --format csv a run has a row for each model and metric.
+    place = store or DEFAULT_PLACE
+    with stored_run_shown(place), Store.read(place) as opened:
+        runs = opened.runs
+        show_as(format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: runs_as_json(runs.all()))
+
+
+def show_command(*, run: RunName, store: StoreToRead = None, views: ViewOptions, format: Format = "text") -> None:
+    """Show the results of a run.
+
+    The tables are made from the store: neither data nor methods are needed.
+    With --format csv there is a row for each model and metric.
     """
     from mlcli.cli._boundary import stored_run_shown
-    from mlcli.experiment.store.store import DEFAULT_PLACE, Store, number_of, store_of
+    from mlcli.experiment.store.store import store_of
     from mlcli.report.formats._registry import CSV
     from mlcli.report.views.results import results_of
     from mlcli.report.views.results_as_json import results_as_json
-    from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
     from mlcli.report.views.score_rows import scores_as_table
     from mlcli.scoring.model_results import score_result
 
-    place = store or DEFAULT_PLACE if run is None else store_of(run, store)
     details = views.details()
-    with stored_run_shown(place), Store.read(place) as opened:
-        if run is None:
-            runs = opened.runs
-            show_as(format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: runs_as_json(runs.all()))
-            return
-        about, results = opened.runs.one(number_of(run, opened))
-        found = [score_result(result, about.metrics) for result in results]
+    about, results, _ = stored_run(run, store)
+    with stored_run_shown(store_of(run, store)):
+        scores = [score_result(result, about.metrics) for result in results]
         show_as(
             format,
-            lambda: scores_as_table(found) if format == CSV else results_of(found, details),
+            lambda: scores_as_table(scores) if format == CSV else results_of(scores, details),
             lambda: results_as_json(
-                found, curves=details.curves, fair=details.fair, similarity=details.similarity
+                scores, curves=details.curves, fair=details.fair, similarity=details.similarity
             ),
         )
 
 
-def rm_command(
-    numbers: list[int] = argument("ID", "Runs, by their numbers in the list.", run_numbers),
+def verify_command(*, run: RunName, store: StoreToRead = None, format: Format = "text") -> None:
+    """Compute the scores of a run again from its stored predictions, and compare.
+
+    If predictions, scores or intervals differ from those of the run, the
+    differences are shown and the exit code is 6.
+    """
+    from mlcli.cli._boundary import stored_run_shown
+    from mlcli.experiment.store.store import store_of
+    from mlcli.report.views.runs import SCORES, verified_as_json, verified_cells, verified_of
+    from mlcli.scoring.model_results import score_result
+
+    about, results, kept = stored_run(run, store, SCORES)
+    with stored_run_shown(store_of(run, store)):
+        cells = verified_cells([score_result(result, about.metrics) for result in results], kept[SCORES])
+        show_as(format, verified_of, verified_as_json, about, cells)
+    if any(cell.faults for cell in cells):
+        raise typer.Exit(ExitCode.STORE)
+
+
+def rerun_command(
+    *, run: RunName, code: CodeOptions, store: StoreToRead = None, jobs: Jobs = None, format: Format = "text"
+) -> None:
+    """Run the models of a run again, and check that they give the same predictions.
+
+    Nothing is taken from the store and nothing is kept. Differences are shown,
+    with the versions of packages that have changed, and the exit code is 8. On
+    another CPU predictions need only be close, and the report says how close.
+    """
+    from mlcli.cli._boundary import stored_run_shown
+    from mlcli.cli._progress import Progress
+    from mlcli.experiment.run.reproduction import (
+        PLUGINS,
+        refuse_missing_plugins,
+        rerun_cells,
+        versions_and_hardware,
+    )
+    from mlcli.experiment.store.store import store_of
+    from mlcli.report.views.runs import VERSIONS, agrees, rerun_as_json, rerun_of
+
+    about, results, kept = stored_run(run, store, VERSIONS, PLUGINS)
+    with stored_run_shown(store_of(run, store)):
+        refuse_missing_plugins(results, kept[PLUGINS])
+        with Progress([result.cell for result in results]) as progress:
+            cells = rerun_cells(results, jobs, progress)
+        now = versions_and_hardware()
+        show_as(format, rerun_of, rerun_as_json, about, cells, kept[VERSIONS], now)
+    if not all(agrees(cell, kept[VERSIONS], now) for cell in cells):
+        raise typer.Exit(ExitCode.UNMET)
+
+
+def merge_command(
+    *,
+    stores: Annotated[list[Path], typer.Argument(metavar="STORE", help="Stores, such as those of shards.")],
     store: StoreToRead = None,
     format: Format = "text",
 ) -> None:
-    """Remove runs from the list.
+    """Merge other stores into this one, and join shards.
 
-    Their answers stay, for whoever asks the same again, until gc removes them.
+    All runs and results of the other stores are copied. Shards come from
+    mlcli run --shard; while some are missing the others wait in the store, and
+    mlcli run does only what is missing.
     """
-    from mlcli.experiment.store.housekeeping import remove_runs
-    from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import removed_of
+    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
+    from mlcli.experiment.store.transfer import merge
 
-    place = _existing_store(store)
-    with Store.open(place) as opened:
-        remove_runs(opened, numbers)
-    show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
+    place = store or DEFAULT_PLACE
+    for path in stores:
+        Store.read(path).close()  # all of them can be read, or nothing is changed
+    with Store.open(place) as target:
+        carried = merge([path for path in stores if not place.samefile(path)], target)
+    _show_carried(carried, place, format)
 
 
-def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
-    """Remove answers that no run needs.
+def gc_command(*, store: StoreToRead = None, format: Format = "text") -> None:
+    """Delete results that no run needs.
 
-    The file gets smaller by what they took. A run that was cut short may need
-    any answer: while one is in the list and was not made anew, answers are
-    kept. Remove it first, or finish it.
+    The file shrinks. An interrupted run may still need any result, so nothing is
+    deleted while one is in the list: finish or remove it first.
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
@@ -109,12 +172,35 @@ def gc_command(store: StoreToRead = None, format: Format = "text") -> None:
     show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
 
 
-def export_command(
-    output: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
+def remove_command(
+    *,
+    numbers: Annotated[
+        list[int], typer.Argument(metavar="ID", help="Runs by number.", autocompletion=run_numbers)
+    ],
+    store: StoreToRead = None,
+    format: Format = "text",
 ) -> None:
-    """Write runs and answers to a file.
+    """Remove runs from the list.
 
-    The file is a store itself: mlcli runs --store FILE shows what is in it.
+    Their results stay in the store, so that the same work is not done again,
+    until mlcli runs gc deletes them.
+    """
+    from mlcli.experiment.store.housekeeping import remove_runs
+    from mlcli.experiment.store.store import Store
+    from mlcli.report.views.runs import removed_of
+
+    place = _existing_store(store)
+    with Store.open(place) as opened:
+        remove_runs(opened, numbers)
+    show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
+
+
+def export_command(
+    *, output: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
+) -> None:
+    """Write runs with their results to a file.
+
+    The file is a store itself: mlcli runs list --store FILE shows what it holds.
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import export
@@ -125,11 +211,11 @@ def export_command(
 
 
 def import_command(
-    file: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
+    *, file: File, numbers: SomeNumbers = None, store: StoreToRead = None, format: Format = "text"
 ) -> None:
-    """Bring runs of another store here.
+    """Copy runs of another store into this one.
 
-    Those that are here already stay as they are.
+    Runs that are in this store already stay as they are.
     """
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import carry
@@ -140,42 +226,13 @@ def import_command(
     _show_carried(carried, place, format)
 
 
-def merge_command(
-    stores: list[Path] = argument("STORE", "Stores, such as those of shards."),
-    store: StoreToRead = None,
-    format: Format = "text",
-) -> None:
-    """Bring stores together, and join shards.
+def stored_run(name: str, store: Path | None, *kept: str) -> tuple[RunFacts, list[CellResult], dict[str, Any]]:
+    """A run, its results, and what was kept of it under each name."""
+    from mlcli.experiment.store.store import Store, number_of, store_of
 
-    All answers and runs of other stores come here. Shards come from
-    mlcli run --shard; where some are missing, the others wait here for them,
-    and mlcli run does only what is not here.
-    """
-    from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.experiment.store.transfer import merge
-
-    place = store or DEFAULT_PLACE
-    for one in stores:
-        Store.read(one).close()  # all of them can be read, or nothing is changed
-    with Store.open(place) as target:
-        carried = merge([one for one in stores if not place.samefile(one)], target)
-    _show_carried(carried, place, format)
-
-
-def check_command(store: StoreToRead = None, format: Format = "text") -> None:
-    """Look for damage in a store.
-
-    Everything that it holds is read; the exit code is 6 where something is wrong.
-    """
-    from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import faults_in
-
-    place = _existing_store(store)
-    with Store.read(place) as opened:
-        faults = opened.faults()
-    show_as(format, lambda: faults_in(faults, place), lambda: {"faults": faults})
-    if faults:
-        raise typer.Exit(ExitCode.STORE)
+    with Store.read(store_of(name, store)) as opened:
+        about, results = opened.runs.one(number_of(name, opened))
+        return about, results, {name: opened.runs.kept(about.id, name) for name in kept}
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
@@ -185,7 +242,7 @@ def _show_carried(carried: Carried, place: Path, format: str) -> None:
 
 
 def _existing_store(store: Path | None) -> Path:
-    """The place of a store that must be there: nothing is looked after in one that is made for it."""
+    """The path of a store that must exist: none is made for housekeeping."""
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 
     place = store or DEFAULT_PLACE

@@ -1,27 +1,34 @@
-"""sample: draw new rows from a saved model of how rows come about; they are CSV."""
+"""sample: draw new rows from a saved generative model."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Annotated
 
-from mlcli.cli._declaring import argument, option
-from mlcli.cli._options import RowFormat
-from mlcli.cli._outputs import Force, Output, refuse_to_replace
+import typer
 
-EXAMPLES = ("mlcli sample bayes.mlcli -n 5", "mlcli sample mixture.mlcli -n 1000 --seed 1 -o drawn.csv")
+from mlcli.cli._options import CodeOptions, Force, RowFormat, Seed
+from mlcli.cli._outputs import Output, refuse_to_replace
+from mlcli.cli.predict import SavedModel
+
+EXAMPLES = ("mlcli sample bayes.mlcli -n 5", "mlcli sample mixture.mlcli -n 1000 --seed 7 -o drawn.csv")
 
 
 def sample_command(
-    file: Path = argument("FILE", "A model that mlcli train -o has saved."),
-    rows: int = option("--rows -n", None, "How many rows; of a tagger, how many sequences.", default=10, min=1),
-    seed: int = option("--seed", "N", "The random seed.", default=0, min=0),
+    *,
+    file: SavedModel,
+    rows: Annotated[
+        int, typer.Option("--rows", "-n", metavar="N", help="How many rows, or sequences of a tagger.", min=1)
+    ] = 10,
+    code: CodeOptions,
+    seed: Seed = 1,
     output: Output = None,
     force: Force = False,
     format: RowFormat = "csv",
 ) -> None:
-    """Draw new rows from a saved model of how rows come about; they are CSV.
+    """Draw new rows from a saved generative model.
 
-    Columns, levels and decimals are those of the file that it learned from.
+    The result is CSV with the columns, levels and decimals of the training
+    file.
     """
     from mlcli.cli._outputs import without_controls, write_rows
     from mlcli.experiment.saved.model_file import load_model

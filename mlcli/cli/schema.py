@@ -1,4 +1,4 @@
-"""schema: print the JSON Schema of the experiment file, for editors."""
+"""schema: print the JSON Schema of experiment files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ EXAMPLES = ("mlcli schema", "mlcli schema > experiment.schema.json")
 
 
 def schema_command() -> None:
-    """Print the JSON Schema of the experiment file, for editors."""
+    """Print the JSON Schema of experiment files.
+
+    Editors complete and check files by it; mlcli init writes it beside the
+    file.
+    """
     from mlcli.cli._console import show_json
     from mlcli.experiment.spec.json_schema import experiment_schema
 

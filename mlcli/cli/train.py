@@ -1,14 +1,27 @@
-"""train: train a method on all rows, show what it learned, save it."""
+"""train: train a method on all rows, show what it learned, and save it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from mlcli.cli._declaring import option
-from mlcli.cli._options import Data, Format, JudgedColumnOptions, Params, Seed, TuningOptions
-from mlcli.cli._outputs import PageOptions, in_a_folder
-from mlcli.core.registry import MODELS
+import typer
+
+from mlcli.cli._options import (
+    OUTPUT_PANEL,
+    CodeOptions,
+    Data,
+    Format,
+    JudgedColumnOptions,
+    Models,
+    Params,
+    Seed,
+    TuningOptions,
+)
+from mlcli.cli._outputs import PageOptions, refuse_to_replace
+from mlcli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import Cell, DataSpec
@@ -24,34 +37,38 @@ EXAMPLES = (
 def train_command(
     *,
     data: Data,
-    model: str = option(
-        "--model -m",
-        "MODEL",
-        "An id, or '{use: knn, params: {k: 3}, steps: [standardise]}'.",
-        MODELS.names,
-        default=...,
-    ),
-    columns: JudgedColumnOptions,
-    tuning: TuningOptions,
-    pages: PageOptions,
+    models: Models,
     params: Params = None,
-    output: Path | None = option(
-        "--output -o", "FILE", "Save the model here, for predict and eval.", callback=in_a_folder
-    ),
+    code: CodeOptions,
+    columns: JudgedColumnOptions,
     seed: Seed = 1,
-    ask: list[str] | None = option(
-        "--ask",
-        "QUESTION",
-        "Of bayes-net and mrf: 'P(a | b=x)', 'argmax a | b=x', or 'a _||_ b | c' (may be repeated).",
-    ),
+    tuning: TuningOptions,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the model to this file, for mlcli predict, explain and eval.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ask",
+            metavar="QUESTION",
+            help="Ask a bayes-net or mrf: 'P(a | b=x)', 'argmax a | b=x', or 'a _||_ b | c'; repeatable.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None,
+    pages: PageOptions,
     format: Format = "text",
 ) -> None:
-    """Train a method on all rows, show what it learned, save it.
+    """Train a method on all rows, show what it learned, and save it.
 
-    How good it is, only rows that it has not seen can tell: see mlcli eval.
+    How well it predicts, only rows that it has not seen can tell: mlcli eval.
     """
-    from dataclasses import replace
-
     from mlcli.cli._console import remark, show_as
     from mlcli.cli._progress import watched
     from mlcli.core.pipeline import answer_to
@@ -61,9 +78,11 @@ def train_command(
     from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
     from mlcli.report.views.trained_model import trained_as_json, trained_of
 
-    if output is not None:
-        _refuse(output, data)
-    cell = _cell(columns.of(data), model, params or [], seed, tuning.settings())
+    refuse_to_replace(output, pages.force)
+    if len(models) != 1:
+        what = f"mlcli train takes one model, was given {len(models)}"
+        raise UsageError(what, hint="train them one by one, or compare them with mlcli eval")
+    cell = _cell(columns.of(data), models[0], params or [], seed, tuning.settings())
     assert isinstance(cell.dataset, Dataset)
     if output is not None:
         refuse_code(Learner(cell.dataset.content, cell.model, cell.steps, seed).parts())
@@ -80,17 +99,8 @@ def train_command(
         remark(f"saved as {output}; next: mlcli predict {output} DATA")
 
 
-def _refuse(output: Path, data: str) -> None:
-    from mlcli.cli._outputs import refuse_to_overwrite
-    from mlcli.experiment.saved.model_file import refuse_to_replace
-
-    refuse_to_overwrite(output, data)
-    refuse_to_replace(output)
-
-
-def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: dict[str, str | int] | None) -> Cell:
+def _cell(data: DataSpec, model: str, params: list[str], seed: int, tune: Mapping[str, Any] | None) -> Cell:
     """The one cell of the model, with the steps that it needs, planned as in an experiment."""
-    from mlcli.core.errors import UsageError
     from mlcli.experiment.spec.cells import TUNED, UNSPLIT, Experiment
     from mlcli.experiment.spec.entries import models_from_text
     from mlcli.experiment.spec.plan import plan

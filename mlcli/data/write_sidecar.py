@@ -41,7 +41,9 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
     path = path or _place_beside(dataset)
     own = dataset.sidecar.path
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there already", hint="correct it by hand, or have it completed with --force")
+        raise UsageError(
+            f"{path} exists: it was left alone", hint="correct it by hand, or have it completed with --force"
+        )
     if own is not None and path.exists() and path.samefile(own):
         write(path, _completed(dataset, path))
     else:

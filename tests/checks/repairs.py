@@ -156,7 +156,7 @@ RESOLVED_BY_DROPPING = {"correlated-columns", "useless-columns", "misleading-imp
 
 
 def diagnosed(name: str, *words: str) -> Any:
-    result = typed("diagnose", name, *words, "--json")
+    result = typed("audit", name, *words, "--json")
     assert result.exit_code == 0, result.output
     return document(result)
 

@@ -16,7 +16,7 @@ CODES = {"overfitting", "underfitting", "more-rows-help"}
 
 @cache
 def diagnosed(*words: str) -> Any:
-    result = typed("diagnose", *words, "--json")
+    result = typed("audit", *words, "--json")
     assert result.exit_code == 0
     return document(result)
 
@@ -62,22 +62,22 @@ def test_nothing_is_said_where_nothing_is_wrong(words: tuple[str, ...]) -> None:
 
 def test_advice_is_shown_on_request() -> None:
     advice = "2 pieces of advice"
-    shown = typed("diagnose", "iris", "-m", "lda").stdout
+    shown = typed("audit", "iris", "-m", "lda").stdout
     assert f"no issue found; {advice} (nothing-tuned, duplicates): --all shows" in " ".join(shown.split())
     assert "advice: " not in shown
-    shown = typed("diagnose", "iris", "-m", "lda", "--all").stdout
+    shown = typed("audit", "iris", "-m", "lda", "--all").stdout
     assert f"lda: {advice}\n" in shown
     assert "advice: nothing-tuned" in shown
 
 
 def test_strict_leaves_with_its_exit_code() -> None:
-    words = ("diagnose", "diabetes_progression", "-m", "decision-tree", "--strict")
+    words = ("audit", "diabetes_progression", "-m", "decision-tree", "--strict")
     assert typed(*words, "--json").exit_code == 8
-    assert typed("diagnose", "iris", "-m", "lda", "--strict").exit_code == 0
+    assert typed("audit", "iris", "-m", "lda", "--strict").exit_code == 0
 
 
 def test_the_shell_shows_scores_remedies_and_with_v_the_curve() -> None:
-    words = ("diagnose", "wine", "-m", "decision-tree", "-p", "max_depth=1")
+    words = ("audit", "wine", "-m", "decision-tree", "-p", "max_depth=1")
     shown = typed(*words).stdout
     assert "decision-tree underfits: it has high bias" in shown
     assert "by training rows" not in shown
@@ -85,8 +85,8 @@ def test_the_shell_shows_scores_remedies_and_with_v_the_curve() -> None:
 
 
 def test_what_cannot_be_diagnosed() -> None:
-    assert "one model" in typed("diagnose", "iris", "-m", "{use: knn, grid: {k: [1, 3]}}").output
-    assert "ridge does regression" in typed("diagnose", "iris", "-m", "ridge").output
+    assert "one model" in typed("audit", "iris", "-m", "{use: knn, grid: {k: [1, 3]}}").output
+    assert "ridge does regression" in typed("audit", "iris", "-m", "ridge").output
 
 
 def noisy(folder: Path, rows: int, noise: float, seed: int) -> str:
@@ -107,7 +107,7 @@ def issue_of(found: Any, code: str) -> Any:
 
 def test_a_tree_that_is_right_about_its_own_rows_only_overfits(tmp_path: Path) -> None:
     noise = 0.25
-    found = document(typed("diagnose", noisy(tmp_path, 400, noise, 2), "-m", "decision-tree", "--json"))
+    found = document(typed("audit", noisy(tmp_path, 400, noise, 2), "-m", "decision-tree", "--json"))
     assert found["scores"]["training"] == 1.0
     assert found["scores"]["judged"] < 1 - noise
     assert issue_of(found, "overfitting")["gravity"] == "warning"
@@ -115,13 +115,13 @@ def test_a_tree_that_is_right_about_its_own_rows_only_overfits(tmp_path: Path) -
 
 def test_a_pruned_tree_does_not_overfit(tmp_path: Path) -> None:
     path = noisy(tmp_path, 400, 0.25, 2)
-    found = document(typed("diagnose", path, "-m", "decision-tree", "-p", "max_depth=1", "--json"))
+    found = document(typed("audit", path, "-m", "decision-tree", "-p", "max_depth=1", "--json"))
     assert issue_of(found, "overfitting") is None
 
 
 def test_a_method_without_parameters_to_tune_is_not_to_be_tuned() -> None:
     """``eval penguins -m zero-r --tune`` is refused, since zero-r has nothing that could be tuned."""
-    result = typed("diagnose", "penguins", "-m", "zero-r", "--all")
+    result = typed("audit", "penguins", "-m", "zero-r", "--all")
     assert "worse-than-rival" in result.stdout
     assert "-m logistic-regression" in result.stdout
     assert "--tune" not in result.stdout

@@ -95,17 +95,17 @@ def test_a_store_has_nothing_imported(folder: Path, change: Any) -> None:
     shown = typed("runs", "show", "1", "--store", "s.db")
     assert shown.exit_code == 0
     assert "zero-r" in shown.stdout
-    assert typed("verify", "1", "--store", "s.db").exit_code == 0
+    assert typed("runs", "verify", "1", "--store", "s.db").exit_code == 0
     assert typed("report", "1", "--store", "s.db", "--format", "text").exit_code in (0, 2)
-    assert typed("rerun", "1", "--store", "s.db").exit_code in (2, 8)
+    assert typed("runs", "rerun", "1", "--store", "s.db").exit_code in (2, 8)
     assert not os.path.exists("intruded")
 
 
 def test_check_and_plan_import_what_they_are_asked_to(folder: Path) -> None:
     (folder / "e.yaml").write_text(f"data: [weather_nominal]\nmodels: [{CLASS}]\n")
-    for verb in ("check", "plan", "audit"):
-        assert refused(verb, "e.yaml")
-    assert typed("check", "e.yaml", "--allow-import", CLASS).exit_code == 3  # it has no tags
+    for command in (("run", "--dry-run"), ("audit",)):
+        assert refused(*command, "e.yaml")
+    assert typed("run", "e.yaml", "--dry-run", "--allow-import", CLASS).exit_code == 3  # it has no tags
     assert os.path.exists("intruded")
 
 
@@ -114,12 +114,12 @@ def test_check_and_plan_import_no_plug_in_unasked(folder: Path) -> None:
     with (folder / "nearest_mean.py").open("a") as file:
         file.write("import pathlib\npathlib.Path('intruded').touch()\n")
     (folder / "e.yaml").write_text("plugins: [nearest_mean.py]\ndata: [iris]\nmodels: [nearest-mean]\n")
-    for verb in ("check", "plan", "audit"):
-        result = typed(verb, "e.yaml")
+    for command in (("run", "--dry-run"), ("audit",)):
+        result = typed(*command, "e.yaml")
         assert result.exit_code == 3
         assert "--plugin nearest_mean.py" in result.stderr
         assert not os.path.exists("intruded")
-    assert typed("check", "e.yaml", "--plugin", "nearest_mean.py").exit_code == 0
+    assert typed("run", "e.yaml", "--dry-run", "--plugin", "nearest_mean.py").exit_code == 0
 
 
 def test_the_command_line_and_an_experiment_that_is_run_name_what_is_imported(folder: Path) -> None:

@@ -95,6 +95,6 @@ def test_every_code_is_on_the_page() -> None:
 def test_plan_says_what_cannot_be_done_well(tmp_path: Path) -> None:
     spec = tmp_path / "one.yaml"
     spec.write_text("data: [zoo]\nmodels: [knn]\nprotocol: [stratified-k-fold, {folds: 2}]\n")
-    text = typed("plan", str(spec)).stdout
+    text = typed("run", str(spec), "--dry-run").stdout
     assert "3 classes have fewer than 10 rows (the smallest 4): some folds have none to judge" in text
     assert "fewer than 2 rows" not in text

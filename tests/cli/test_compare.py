@@ -80,7 +80,7 @@ def test_a_run_is_compared_by_its_file_or_number(folder: Path) -> None:
     assert [one["metric"] for one in found["datasets"]] == ["f1-macro"] * 5
     assert len(found["datasets"][0]["pairs"]) == 6
     assert found["over_datasets"][0]["models"] == ["one-r", "naive-bayes", "knn"]
-    assert document(typed("runs", "1", "--json"))["over_datasets"][0]["metric"] == "accuracy"
+    assert document(typed("runs", "show", "1", "--json"))["over_datasets"][0]["metric"] == "accuracy"
     every = document(typed("compare", "1", "--json", "--metric", "all"))
     assert [one["metric"] for one in every["over_datasets"]] == ["accuracy", "f1-macro"]
     two = typed("compare", "1", "--json", "--metric", "f1-macro", "--metric", "accuracy")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from mlcli.cli._verbs import app
+from mlcli.cli._app import app
 from tests.support.shell import typed
 
 OFFERED = [
@@ -31,8 +31,8 @@ OFFERED = [
     ("mlcli train iris -m knn -p k = 3 -p weights = i", ["inverse", "inverse-linear"]),
     ("mlcli train iris -m knn -p weights = inverse -p k =", ["5"]),
     ("mlcli eval my.csv --target = cl", ["class"]),
-    ("mlcli runs --store runs.db ", ["1"]),
-    ("mlcli runs ", []),
+    ("mlcli runs show --store runs.db ", ["1"]),
+    ("mlcli runs ver", ["verify"]),
     ("mlcli eval nowhere.csv --target ", []),
 ]
 SCRIPTS = {

@@ -34,7 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_pictures_and_reports_stay_xml(folder: Path) -> None:
-    words = ("eval", "c.csv", "-m", "decision-tree", "--folds", "2", "--curves")
+    Path("e.yaml").write_text("data: [c.csv]\nmodels: [decision-tree]\nprotocol: {folds: 2}\n")
+    words = ("run", "e.yaml", "--show", "curves")
     result = typed(*words, "--html", "r.html", "--pictures", "p", "--junit", "j.xml")
     assert result.exit_code == 0, result.stderr
     for file in (*Path("p").glob("*.svg"), Path("j.xml")):

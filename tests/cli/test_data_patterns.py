@@ -44,7 +44,7 @@ def test_data_takes_folders_and_patterns(folder: Path, data: str, names: list[st
     Path("spec").mkdir()
     written = data.replace("data", "../data")
     Path("spec/many.yaml").write_text(f"data: [{written}]\n{SPEC}")
-    cells = document(typed("plan", "spec/many.yaml", "--json"))["cells"]
+    cells = document(typed("run", "spec/many.yaml", "--dry-run", "--json"))["cells"]
     assert list(dict.fromkeys(cell["dataset"] for cell in cells)) == names
     if not data.startswith("{"):
         shell = document(typed("eval", data.strip("'"), "-m", "lda", "--folds", "3", "-j", "1", "--json"))["cells"]

@@ -50,7 +50,9 @@ def test_an_experiment_says_the_same(tmp_path: Path) -> None:
         *(f"knn (by youden) base.k={k}" for k in (3, 9)),
     ]
     assert list(cells[1]["metrics"]) == ["cost", "accuracy"]
-    again = document(typed("runs", "1", "--store", str(tmp_path / ".mlcli" / "runs.db"), "--json"))["cells"]
+    again = document(typed("runs", "show", "1", "--store", str(tmp_path / ".mlcli" / "runs.db"), "--json"))[
+        "cells"
+    ]
     assert again[1]["metrics"] == cells[1]["metrics"]
 
 
@@ -99,7 +101,7 @@ def test_options_that_cannot_be_followed() -> None:
 
 
 def test_curves_of_probabilities_are_drawn_and_written() -> None:
-    words = ("eval", "wdbc", "-m", "naive-bayes", "--curves")
+    words = ("eval", "wdbc", "-m", "naive-bayes", "--show", "curves")
     shown = typed(*words).stdout
     for title in ("ROC, class malignant", "Precision and recall, class malignant", "Calibration, class malignant"):
         assert title in shown
@@ -109,7 +111,7 @@ def test_curves_of_probabilities_are_drawn_and_written() -> None:
     assert (roc["points"][0], roc["points"][-1]) == (0.0, 1.0)
     assert dict(recall["series"])["precision"][0] == 1.0
     assert len(calibration["points"]) <= 10
-    several = typed("eval", "wine", "-m", "naive-bayes", "--curves", "--json")
+    several = typed("eval", "wine", "-m", "naive-bayes", "--show", "curves", "--json")
     titles = [curve["title"] for curve in document(several)["cells"][1]["curves"]]
     assert titles[::3] == ["ROC of class_0", "ROC of class_1", "ROC of class_2"]
     assert "curves" not in document(typed("eval", "wdbc", "-m", "naive-bayes", "--json"))["cells"][1]

@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def planned(*words: str) -> dict[tuple[str, str], Any]:
-    cells = document(typed("plan", "asked.yaml", *words, "--json"))["cells"]
+    cells = document(typed("run", "asked.yaml", "--dry-run", *words, "--json"))["cells"]
     return {(cell["dataset"], cell["model"]): cell.get("estimate") for cell in cells}
 
 
@@ -57,20 +57,20 @@ def test_growth_is_learned_from_tables_of_several_sizes(folder: Path) -> None:
 
 
 def test_the_plan_says_it_and_what_is_more_than_the_budget(folder: Path) -> None:
-    shown = typed("plan", "asked.yaml").stdout
+    shown = typed("run", "asked.yaml", "--dry-run").stdout
     assert "4 min 16 s" in shown
     assert "tables of 2 sizes, more than its budget" in shown
     assert "estimate for what is to run: 8 min 40 s of one core, at most 1.76 KiB of memory" in shown
     assert "of 2 cells the store has not seen the like" in shown
-    assert "in the store" in typed("plan", "seen.yaml").stdout
-    assert "seconds" not in typed("plan", "asked.yaml", "--store", "none.db").stdout
+    assert "in the store" in typed("run", "seen.yaml", "--dry-run").stdout
+    assert "seconds" not in typed("run", "asked.yaml", "--dry-run", "--store", "none.db").stdout
 
 
 def test_what_is_stored_already_is_not_among_what_the_store_has_not_seen(folder: Path) -> None:
     """A run that was interrupted has not described its datasets."""
     with closing(sqlite3.connect(".mlcli/runs.db")) as other, other:
         other.execute("DELETE FROM datasets")
-    shown = typed("plan", "seen.yaml").stdout
+    shown = typed("run", "seen.yaml", "--dry-run").stdout
     assert "0 cells to run; in the store already: 4" in shown
     assert "has not seen the like" not in shown
 

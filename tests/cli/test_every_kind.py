@@ -43,15 +43,15 @@ def test_it_is_planned_run_kept_and_shown_again(kind: str, data: str, method: st
     if "k-fold" not in BY_NAME[kind].protocols[0]:
         experiment["protocol"] = BY_NAME[kind].protocols[0]
     Path("one.yaml").write_text(json.dumps(experiment))
-    planned = typed("plan", "one.yaml")
+    planned = typed("run", "one.yaml", "--dry-run")
     assert planned.exit_code == 0
     beside = len(BY_NAME[kind].baselines) + len(BY_NAME[kind].yardsticks)
     assert f"{beside + 1} cells to run" in planned.stdout
     ran = typed("run", "one.yaml", "--jobs", "1")
     assert ran.exit_code == 0, ran.output
     assert typed("runs").stdout.splitlines()[2].split()[-1] == "one.yaml"
-    assert typed("runs", "1").stdout == ran.stdout
-    cells = document(typed("runs", "1", "--json"))["cells"]
+    assert typed("runs", "show", "1").stdout == ran.stdout
+    cells = document(typed("runs", "show", "1", "--json"))["cells"]
     assert {(cell["kind"], cell["status"]) for cell in cells} == {(kind, "done")}
     assert "were in .mlcli/runs.db already" in typed("run", "one.yaml").stderr
 

@@ -21,18 +21,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_file_is_compared_with_another(folder: Path) -> None:
     Path("b.csv").write_text("petal_length,petal_width,colour\n" + "9.5,4.1,red\n" * 30, encoding="utf-8")
-    shown = typed("data", "iris", "--against", "b.csv")
+    shown = typed("data", "iris", "b.csv")
     assert shown.exit_code == 0, shown.stderr
     assert "Is b like iris?" in shown.stdout
     assert "Columns of A that B lacks: sepal_length, sepal_width, species." in shown.stdout
     assert "Columns that only B has, not compared: colour." in shown.stdout
-    found = document(typed("data", "iris", "--against", "b.csv", "--json"))
+    found = document(typed("data", "iris", "b.csv", "--json"))
     assert found["model"]["tells_apart"]
     assert {one["name"]: one["distance"] for one in found["columns"]} == {"petal_length": 1.0, "petal_width": 1.0}
 
 
 def test_a_file_with_none_of_the_columns_is_refused(folder: Path) -> None:
-    assert typed("data", "iris", "--against", "orders.csv").exit_code == 4
+    assert typed("data", "iris", "orders.csv").exit_code == 4
 
 
 def test_a_join_goes_to_stdout_and_its_report_to_stderr(folder: Path) -> None:

@@ -97,9 +97,10 @@ def test_fail_under_knows_which_side_is_worse() -> None:
 
 
 def test_ci_reads_junit_and_a_summary(folder: Path) -> None:
-    words = ("eval", "iris", "-m", "lda", "-m", "linear-regression", "--fail-under", "accuracy=0.999")
-    for _ in range(2):
-        assert typed(*words, "--junit", "out/junit.xml", "--summary", "out/summary.md").exit_code == 5
+    (folder / "spec.yaml").write_text("data: [iris]\nmodels: [lda, linear-regression]\n")
+    words = ("run", "spec.yaml", "--fail-under", "accuracy=0.999")
+    for force in ((), ("--force",)):
+        assert typed(*words, "--junit", "out/junit.xml", "--summary", "out/summary.md", *force).exit_code == 5
     suite = ET.parse(folder / "out" / "junit.xml").getroot().find("testsuite")
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {

@@ -33,7 +33,7 @@ def test_a_file_that_wastes_time_is_refused_in_few_words(tmp_path: Path, what: s
     text, problem = FILES[what]
     file = tmp_path / "hostile.yaml"
     file.write_text(text)
-    result = typed("check", str(file))
+    result = typed("run", str(file), "--dry-run")
     assert result.exit_code == 3
     assert problem in result.stderr
     assert len(result.stderr.splitlines()) <= 120
@@ -42,5 +42,5 @@ def test_a_file_that_wastes_time_is_refused_in_few_words(tmp_path: Path, what: s
 def test_an_alias_stands_for_all_that_its_anchor_names(tmp_path: Path) -> None:
     file = tmp_path / "aliased.yaml"
     file.write_text("data: [iris]\nmodels:\n  - use: knn\n    params: &p {k: 3}\n  - use: knn\n    params: *p\n")
-    refused = typed("check", str(file))
+    refused = typed("run", str(file), "--dry-run")
     assert "knn stands here twice" in refused.stderr

@@ -30,16 +30,7 @@ predict my.csv
   > mlcli train my.csv -m MODEL -o FILE
 eval iris -m bagging -p base=knn -p base.k=1,3
   > {use: bagging, params: {base: knn}, grid: {base.k: [1, 3]}}
-  $ check bags.yaml
-eval my.csv -m decision-tree --tune max_depth
-  > -m '{use: decision-tree, tune: [max_depth]}'
-  $ plan tuned.yaml
-eval my.csv -m knn --tune=n_neighbors
-  > -m '{use: knn, tune: [k]}'
-train my.csv -m knn --tune k=1,3
-  > -m '{use: knn, tune: {k: [1,3]}}'
-eval my.csv --tune max_depth
-  > -m '{use: decision-tree, tune: [max_depth]}'
+  $ run bags.yaml --dry-run
 eval --tune irsi -m knn
   > did you mean 'iris'?
 eval price.csv
@@ -62,10 +53,10 @@ curve my.csv
 curve my.csv learning -m knn
   > did you mean: mlcli curve learning my.csv
 --verbose eval my.csv -m one-r
-  > did you mean: mlcli eval my.csv -m one-r --verbose
+  > options stand behind the command: mlcli eval my.csv -m one-r --verbose
   $ eval my.csv -m one-r --verbose
 --seed 3 eval my.csv -m one-r
-  > did you mean: mlcli eval my.csv -m one-r --seed 3
+  > options stand behind the command: mlcli eval my.csv -m one-r --seed 3
   $ eval my.csv -m one-r --seed 3
 eval my.csv -m knn --drop y
   > 'y' is the target, by its name, so it cannot be dropped
@@ -75,7 +66,7 @@ eval my.csv --target y --drop y
 eval fixed.csv -m ridge --cost '{a: {b: 1}}'
   > costs are those of answering with classes, and fixed is regression
   $ eval fixed.csv -m ridge
-check cost.yaml
+run cost.yaml --dry-run
   > cost.yaml:3:1: costs are those of answering with classes
 """
 """What is typed, what is said (>), and a command that then works ($)."""
@@ -109,7 +100,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "bags.yaml").write_text(
         "data: [iris]\nmodels: [{use: bagging, params: {base: knn}, grid: {base.k: [1, 3]}}]\n"
     )
-    (place / "tuned.yaml").write_text("data: [my.csv]\nmodels: [{use: decision-tree, tune: [max_depth]}]\n")
     (place / "cost.yaml").write_text("data: [fixed.csv]\nmodels: [ridge]\ncost: {a: {b: 1}}\n")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(place)
@@ -135,7 +125,7 @@ def test_wrong_indentation_is_told_with_the_right_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(f"data: [iris]\n{text}")
-    result = typed("check", "spec.yaml")
+    result = typed("run", "spec.yaml", "--dry-run")
     assert (result.exit_code, hint in result.output) == (3, True)
 
 

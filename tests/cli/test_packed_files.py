@@ -31,9 +31,12 @@ def test_packed_and_parquet_files_stand_for_csv_files(tmp_path: Path, monkeypatc
     assert (done.exit_code, done.stdout.count(": classification of species")) == (0, 2)
 
 
-def test_the_sidecar_of_a_packed_file_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_sidecar_of_a_packed_file_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my.csv.gz").write_bytes(gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * 5))
     assert typed("train", "my.csv.gz", "-m", "one-r", "-o", "my.mlcli").exit_code == 0
+    Path("my.yaml").write_text("target: y\n")
     done = typed("predict", "my.mlcli", "my.csv.gz", "-o", "my.yaml")
-    assert (done.exit_code, Path("my.yaml").exists()) == (2, False)
+    assert (done.exit_code, Path("my.yaml").read_text()) == (2, "target: y\n")

@@ -49,10 +49,10 @@ def test_options_are_kept_and_a_run_is_made_again_from_any_folder(
 ) -> None:
     assert typed("eval", "mine.csv", *options, "--store", STORE).exit_code == 0
     monkeypatch.chdir(folder / "elsewhere")
-    again = typed("rerun", "1", "--store", STORE)
+    again = typed("runs", "rerun", "1", "--store", STORE)
     assert again.exit_code == 0, again.output
     assert "the same answers to the bit" in again.stdout
-    assert typed("verify", "1", "--store", STORE).exit_code == 0
+    assert typed("runs", "verify", "1", "--store", STORE).exit_code == 0
     report = typed("report", "1", "--store", STORE, "--format", "markdown").stdout
     assert "left out, since" not in report
     assert " ".join(options[:-2]) in " ".join(report.split())
@@ -64,13 +64,15 @@ def test_a_sidecar_is_kept_and_what_changed_is_named(folder: Path, monkeypatch: 
     assert typed("eval", "mine.csv", "-m", "zero-r", "--store", STORE).exit_code == 0
     sidecar.write_text("target: sex\n")
     monkeypatch.chdir(folder / "elsewhere")
-    assert typed("rerun", "1", "--store", STORE).exit_code == 0
+    assert typed("runs", "rerun", "1", "--store", STORE).exit_code == 0
     data.write_text(data.read_text().replace("\n0,", "\n1,"))
-    changed = typed("rerun", "1", "--store", STORE)
+    changed = typed("runs", "rerun", "1", "--store", STORE)
     assert changed.exit_code == 8
     assert f"the data of mine have changed since: {data}" in changed.stdout
     data.unlink()
-    assert f"the data of mine are not there any more: {data}" in typed("rerun", "1", "--store", STORE).stdout
+    assert (
+        f"the data of mine are not there any more: {data}" in typed("runs", "rerun", "1", "--store", STORE).stdout
+    )
 
 
 def test_other_options_are_told_from_other_data(folder: Path) -> None:
@@ -80,7 +82,7 @@ def test_other_options_are_told_from_other_data(folder: Path) -> None:
         facts = json.loads(text)
         facts["recipe"]["drop"] = []
         connection.execute("UPDATE datasets SET facts = ?", (json.dumps(facts),))
-    told = typed("rerun", "1", "--store", STORE)
+    told = typed("runs", "rerun", "1", "--store", STORE)
     assert told.exit_code == 8
     assert "the data of mine are the same, but are read differently now" in told.stdout
 
@@ -94,7 +96,7 @@ def test_an_experiment_and_a_saved_model_are_found_from_another_folder(
     assert typed("eval", "mine.csv", "-m", "saved.mlcli", "--store", STORE).exit_code == 0
     monkeypatch.chdir(folder / "elsewhere")
     for run in ("1", "2"):
-        again = typed("rerun", run, "--store", STORE)
+        again = typed("runs", "rerun", run, "--store", STORE)
         assert again.exit_code == 0, again.output
     assert "drop: [x]" in typed("report", "1", "--store", STORE, "--format", "text").stdout
 
@@ -104,10 +106,10 @@ def test_a_run_of_a_plugin_names_it_and_imports_it_on_request_only(folder: Path)
     assert typed("new", "model", "my-mean").exit_code == 0
     kept = ("--store", STORE)
     assert in_shell("eval", "mine.csv", "-m", "my-mean", "--plugin", "my_mean.py", *kept).returncode == 0
-    refused = in_shell("rerun", "1", *kept, folder=elsewhere)
+    refused = in_shell("runs", "rerun", "1", *kept, folder=elsewhere)
     assert refused.returncode == 2
     assert f"--plugin {plugin}" in refused.stderr
-    again = in_shell("rerun", "1", "--plugin", str(plugin), *kept, folder=elsewhere)
+    again = in_shell("runs", "rerun", "1", "--plugin", str(plugin), *kept, folder=elsewhere)
     assert again.returncode == 0, again.stdout + again.stderr
     page = ("report", "1", *kept, "--format", "text")
     without = in_shell(*page, folder=elsewhere)
@@ -118,7 +120,7 @@ def test_a_run_of_a_plugin_names_it_and_imports_it_on_request_only(folder: Path)
 def test_rows_from_memory_cannot_be_run_again(folder: Path) -> None:
     frame = pd.read_csv("mine.csv")
     mlcli.eval(frame, ["zero-r"], target="buys", store=STORE)
-    again = typed("rerun", "1", "--store", STORE)
+    again = typed("runs", "rerun", "1", "--store", STORE)
     assert again.exit_code == 8
     text = " ".join(again.stdout.split())
     assert "not run" in text
@@ -141,7 +143,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_answers_of_another_kernel_are_close_and_that_is_said(empty_folder: Path) -> None:
     words = ("eval", "cpu", "-m", "ridge", "-m", "kernel-ridge", "--protocol", "holdout", *IN_STORE)
     assert in_shell(*words, folder=empty_folder, **OLD_KERNEL).returncode == 0
-    again = in_shell("rerun", "1", *IN_STORE, folder=empty_folder)
+    again = in_shell("runs", "rerun", "1", *IN_STORE, folder=empty_folder)
     assert again.returncode == 0, again.stdout
     if platform.machine() == "x86_64":
         assert " then, openblas " in again.stdout
@@ -175,14 +177,14 @@ def pretend_another_cpu() -> None:
 def test_how_close_is_close_depends_on_the_hardware(empty_folder: Path) -> None:
     assert typed("eval", "iris", "-m", "naive-bayes", *IN_STORE).exit_code == 0
     change_answers(1e-4)
-    told = typed("rerun", "1", *IN_STORE)
+    told = typed("runs", "rerun", "1", *IN_STORE)
     assert told.exit_code == 8
     assert "1 of 3 cells differ" in told.stdout
     pretend_another_cpu()
-    told = typed("rerun", "1", *IN_STORE)
+    told = typed("runs", "rerun", "1", *IN_STORE)
     assert told.exit_code == 0
     assert "cpu another CPU then" in told.stdout
-    found = document(typed("rerun", "1", *IN_STORE, "--json"))
+    found = document(typed("runs", "rerun", "1", *IN_STORE, "--json"))
     assert (found["same"], found["agrees"]) == (False, True)
     change_answers(0.01)
-    assert typed("rerun", "1", *IN_STORE).exit_code == 8
+    assert typed("runs", "rerun", "1", *IN_STORE).exit_code == 8

@@ -37,7 +37,7 @@ def digests(run: str, store: Path = STORE) -> list[tuple[str, str]]:
     """The answers of each cell of a run."""
     return [
         (cell["model"], cell["digest"])
-        for cell in document(typed("verify", run, "--store", str(store), "--json"))["cells"]
+        for cell in document(typed("runs", "verify", run, "--store", str(store), "--json"))["cells"]
     ]
 
 
@@ -65,7 +65,7 @@ def test_shards_joined_are_the_run_of_one_process(folder: Path) -> None:
     merged = done("runs", "merge", *map(str, parts), "--store", "all.db")
     (number,) = merged["runs"]
     assert digests(str(number), Path("all.db")) == digests("1")
-    assert typed("verify", str(number), "--store", "all.db").exit_code == 0
+    assert typed("runs", "verify", str(number), "--store", "all.db").exit_code == 0
     again = done("runs", "merge", *map(str, parts), "--store", "all.db")
     assert (again["runs"], again["blocks"], again["known"]) == ([], 0, 1)
     told = typed("run", "spec.yaml", "--store", "all.db").stderr
@@ -83,16 +83,16 @@ def test_what_no_run_needs_is_collected(folder: Path) -> None:
     typed("run", "spec.yaml")
     typed("run", "other.yaml")
     answers = digests("2")
-    assert typed("runs", "rm", "1").exit_code == 0
+    assert typed("runs", "remove", "1").exit_code == 0
     assert [run["id"] for run in listed()] == [2]
     assert "9 of 9 cells were in" in typed("run", "spec.yaml").stderr
-    typed("runs", "rm", "3")
+    typed("runs", "remove", "3")
     freed = done("runs", "gc")
     assert (freed["runs"], freed["cells"]) == ([], 7)  # the baseline is needed by the other
     assert freed["bytes"] > 0
     assert digests("2") == answers
-    assert typed("runs", "check").exit_code == 0
-    assert typed("runs", "rm", "1").exit_code == 2
+    assert typed("doctor").exit_code == 0
+    assert typed("runs", "remove", "1").exit_code == 2
 
 
 def test_answers_of_a_run_that_was_cut_short_stay_until_it_is_made_anew(folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_run_that_is_being_made_is_left_alone(folder: Path) -> None:
     with Store.open(STORE) as store:
         store.runs.keep(1, "process", name_of(os.getpid()))
         store.database.connection.execute("UPDATE runs SET finished = NULL")
-    for words in (("rm", "1"), ("gc",)):
+    for words in (("remove", "1"), ("gc",)):
         result = typed("runs", *words)
         assert result.exit_code == 6
         assert f"run 1 is being made, by process {os.getpid()}" in result.stderr
@@ -125,7 +125,7 @@ def test_runs_are_carried_with_their_answers(folder: Path) -> None:
     assert [path.name for path in folder.glob("*one.db*")] == ["one.db"]
     assert done("runs", "import", "one.db", "--store", "new.db")["runs"] == [1]
     assert digests("1", Path("new.db")) == digests("1")
-    shown = [done("runs", "1"), done("runs", "1", "--store", "new.db")]
+    shown = [done("runs", "show", "1"), done("runs", "show", "1", "--store", "new.db")]
     assert shown[0] == shown[1]
     assert done("runs", "import", "one.db", "--store", "new.db")["known"] == 1
     assert "is there already" in typed("runs", "export", "one.db").stderr
@@ -136,11 +136,10 @@ def test_damage_is_found(folder: Path) -> None:
     with closing(sqlite3.connect(STORE)) as other, other:
         other.execute("UPDATE blocks SET payload = zeroblob(20) WHERE cell = 2 AND first = 1")
         other.execute("UPDATE run_cells SET facts = substr(facts, 2) WHERE position = 0")
-    result = typed("runs", "check")
+    result = typed("doctor")
     assert result.exit_code == 6
     assert "cell 2, splits from 2: the checksum is wrong; they will be run again" in result.stdout
     assert "run 1 cannot be shown: it is damaged" in result.stdout
-    assert "2 faults in .mlcli/runs.db" in result.stdout
     merged = done("runs", "merge", str(STORE), "--store", "all.db")
     assert merged["damaged"] == 1
 

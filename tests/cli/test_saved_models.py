@@ -60,7 +60,7 @@ def test_scripts_learn_how_many_rows_the_model_knew(folder: Path) -> None:
 
 def test_a_stored_run_remembers_it(folder: Path) -> None:
     shown = typed("eval", "learned.csv", "-m", "near.mlcli", "--store", "s.db").stdout
-    assert typed("runs", "1", "--store", "s.db").stdout == shown
+    assert typed("runs", "show", "1", "--store", "s.db").stdout == shown
 
 
 def test_words_that_meant_missing_in_training_do_so_in_new_rows(folder: Path) -> None:
@@ -79,7 +79,7 @@ def test_words_that_meant_missing_in_training_do_so_in_new_rows(folder: Path) ->
 
 def test_a_plan_says_what_a_model_has_learned_from(folder: Path) -> None:
     Path("first.yaml").write_text("data: [learned.csv]\nmodels: [near.mlcli]\n")
-    assert "near.mlcli has learned from 40 rows of these" in typed("plan", "first.yaml").stdout
+    assert "near.mlcli has learned from 40 rows of these" in typed("run", "first.yaml", "--dry-run").stdout
 
 
 def test_columns_that_do_not_fit_are_one_problem_before_anything_runs(folder: Path) -> None:
@@ -171,14 +171,14 @@ def test_eval_reads_a_new_file_as_predict_does(empty_folder: Path) -> None:
     judged = typed("eval", "new.csv", "-m", "nb.mlcli", "--metric", "accuracy", "--store", "runs.db", "--json")
     assert judged.exit_code == 0, judged.stderr
     assert answers_of(judged)["nb.mlcli"]["metrics"]["accuracy"]["mean"] == pytest.approx(accuracy)
-    assert typed("rerun", "1", "--store", "runs.db").exit_code == 0
+    assert typed("runs", "rerun", "1", "--store", "runs.db").exit_code == 0
 
 
 def test_a_new_file_is_compared_by_the_rules_of_the_first(empty_folder: Path) -> None:
     write_shop(empty_folder / "old.csv", 60)
     (empty_folder / "old.yaml").write_text(SIDECAR)
     write_shop(empty_folder / "new.csv", 60)
-    same = typed("data", "old.csv", "--against", "new.csv", "--json")
+    same = typed("data", "old.csv", "new.csv", "--json")
     assert same.exit_code == 0, same.stderr
     assert {one["distance"] for one in document(same)["columns"]} == {0.0}
 

@@ -79,7 +79,7 @@ def test_nested_judges_the_best_of_the_models() -> None:
 
 
 def test_train_saves_the_model_that_was_chosen(folder: Path) -> None:
-    text = text_of("train", "iris", "-m", "knn", "--tune", "--trials", "5", "-o", "knn.mlcli")
+    text = text_of("train", "iris", "-m", "knn", "--search", "{search: grid, trials: 5}", "-o", "knn.mlcli")
     assert "Chosen by inner splits" in text
     assert "inner accuracy" in text
     assert text_of("predict", "knn.mlcli", "iris").count("setosa") > 50
@@ -172,7 +172,7 @@ def in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def planned(entry: str, head: str = HEAD) -> dict[str, Any]:
     """The last cell of an experiment with one model."""
     Path("tune.yaml").write_text(f"{head}models: [{entry}]\n")
-    cell: dict[str, Any] = document(typed("plan", "tune.yaml", "--json"))["cells"][-1]
+    cell: dict[str, Any] = document(typed("run", "tune.yaml", "--dry-run", "--json"))["cells"][-1]
     return cell
 
 
@@ -203,18 +203,28 @@ def test_a_decision_rule_around_a_tuned_model_is_not_tuned_again() -> None:
 
 def test_the_shell_and_python_share_settings_in_the_same_way() -> None:
     entry = "{use: svm, tune: {C: [1, 2, 4]}}"
-    words = ("eval", "iris", "-m", entry, "--trials", "2", "--search", "random", "--protocol", "k-fold", "--json")
+    words = (
+        "eval",
+        "iris",
+        "-m",
+        entry,
+        "--search",
+        "{search: random, trials: 2}",
+        "--protocol",
+        "k-fold",
+        "--json",
+    )
     cell = document(typed(*words))["cells"][-1]
     assert (cell["params"]["search"], cell["params"]["trials"]) == ("random", 2)
     settings = {"search": "random", "trials": 2}
     results = mlcli.eval("iris", {"use": "svm", "tune": {"C": [1, 2, 4]}}, tune=settings, protocol="k-fold")
     assert results.scored[-1].cell.model.params == cell["params"]
-    trained = typed("train", "iris", "-m", entry, "--trials", "2", "--search", "random", "--json")
+    trained = typed("train", "iris", "-m", entry, "--search", "{search: random, trials: 2}", "--json")
     assert document(trained)["params"]["trials"] == 2
 
 
 def test_a_wrong_setting_at_the_head_is_told_once() -> None:
     Path("tune.yaml").write_text("tune: {serch: random}\ndata: [iris]\nmodels: [{use: svm, tune: true}]\n")
-    result = typed("plan", "tune.yaml")
+    result = typed("run", "tune.yaml", "--dry-run")
     assert result.exit_code == 3
     assert result.stderr.count("did you mean 'search'?") == 1

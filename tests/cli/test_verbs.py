@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.cli._verbs import VERBS, summary_of
+from mlcli.cli._app import COMMANDS, summary_of
 from mlcli.core.registry import MODELS, STEPS
 from tests.support.shell import document, in_shell, typed
 
@@ -29,13 +29,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_every_verb_has_help_with_examples(verb: str) -> None:
     result = typed(verb, "--help")
     assert result.exit_code == 0
     assert summary_of(verb).rstrip(".").casefold()[:20] in " ".join(result.stdout.split()).casefold()
     assert f"mlcli {verb}" in result.stdout.partition("Examples:")[2]
-    assert all(verb in typed("--help").stdout for verb in VERBS)
+    assert all(verb in typed("--help").stdout for verb in COMMANDS)
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -99,20 +99,22 @@ def test_a_sidecar_is_written_for_review_and_used(folder: Path) -> None:
 
 
 def test_a_plan_shows_cells_steps_and_what_is_skipped(folder: Path) -> None:
-    text = typed("plan", "first.yaml").stdout
+    text = typed("run", "first.yaml", "--dry-run").stdout
     assert "one-hot" in text
     assert "standardise" in text
     assert "one-r is skipped: one-r does classification; numbers is regression" in text
     assert "8 cells to run; 2 cannot be run" in text
-    cells = document(typed("plan", "first.yaml", "--json"))["cells"]
+    cells = document(typed("run", "first.yaml", "--dry-run", "--json"))["cells"]
     assert [cell["model"] for cell in cells if "skipped" in cell] == ["linear-regression", "one-r"]
     assert not (folder / ".mlcli").exists()
 
 
 def test_views_of_classes_say_where_there_is_none(folder: Path) -> None:
-    shown = typed("eval", "ruspini", "-m", "k-means", "-p", "clusters=4", "--classes", "--curves").stdout
-    assert "--classes: no model here answers with classes" in shown
-    assert "--curves: no model here gives the probabilities of classes" in shown
+    shown = typed(
+        "eval", "ruspini", "-m", "k-means", "-p", "clusters=4", "--show", "classes", "--show", "curves"
+    ).stdout
+    assert "--show classes: no model here answers with classes" in shown
+    assert "--show curves: no model here gives the probabilities of classes" in shown
 
 
 def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
@@ -120,13 +122,16 @@ def test_a_run_is_stored_and_shown_again(folder: Path) -> None:
     assert first.exit_code == 0, first.output
     assert second.stdout == first.stdout
     assert "8 of 8 cells were in" in second.stderr
-    assert "0 cells to run; in the store already: 8; 2 cannot be run" in typed("plan", "first.yaml").stdout
+    assert (
+        "0 cells to run; in the store already: 8; 2 cannot be run"
+        in typed("run", "first.yaml", "--dry-run").stdout
+    )
     assert "did you mean 'dask'?" in typed("run", "first.yaml", "--backend", "dusk").stderr
     store = ".mlcli/runs.db"
-    assert typed("runs", "1", "--store", store).stdout == first.stdout
+    assert typed("runs", "show", "1", "--store", store).stdout == first.stdout
     listed = document(typed("runs", "--json"))["runs"]
     assert [(run["id"], run["title"], run["cells"]) for run in listed] == [(1, "first", 10), (2, "first", 10)]
-    assert typed("runs", "9").exit_code == 2
+    assert typed("runs", "show", "9").exit_code == 2
 
 
 def test_what_is_stored_is_run_again_when_asked(folder: Path) -> None:
@@ -166,7 +171,7 @@ def test_the_schema_is_json(folder: Path) -> None:
 
 def test_a_first_experiment_can_be_run_as_it_is(folder: Path) -> None:
     assert typed("init", "numbers.csv").exit_code == 0
-    assert typed("check", "experiment.yaml").exit_code == 0
+    assert typed("run", "experiment.yaml", "--dry-run").exit_code == 0
     assert typed("run", "experiment.yaml").exit_code == 0
     assert typed("init", "numbers.csv").exit_code == 2
 
@@ -174,7 +179,7 @@ def test_a_first_experiment_can_be_run_as_it_is(folder: Path) -> None:
 def test_a_first_experiment_elsewhere_still_finds_its_data(folder: Path) -> None:
     (folder / "deep").mkdir()
     assert typed("init", "numbers.csv", "-o", "deep/one.yaml").exit_code == 0
-    assert typed("check", "deep/one.yaml").exit_code == 0
+    assert typed("run", "deep/one.yaml", "--dry-run").exit_code == 0
 
 
 def test_training_prints_what_was_learned() -> None:

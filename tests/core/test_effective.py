@@ -161,17 +161,22 @@ def test_what_is_declared_to_have_no_effect_has_none(use: str, kind: str, name: 
         assert np.array_equal(said_by(other.answers(train, test)), said_by(usual.answers(train, test)))
 
 
-def test_ties_go_to_the_nearest_in_the_closed_form_too() -> None:
+def test_ties_go_to_the_nearest_in_the_closed_form_too(tmp_path: Path) -> None:
+    spec = tmp_path / "ties.yaml"
+    spec.write_text(
+        "data: [iris]\nmodels: [{use: knn, params: {k: 2, tied_vote: nearest}}]\n"
+        "protocol: leave-one-out\nmetrics: [accuracy]\n"
+    )
+
     def scores(*words: str) -> Any:
-        ties = ("-p", "k=2", "-p", "tied_vote=nearest", "--protocol", "leave-one-out", "--metric", "accuracy")
-        cells = json.loads(shell("eval", "iris", "-m", "knn", *ties, "--json", *words))["cells"]
+        cells = json.loads(shell("run", str(spec), "--fresh", "--json", *words))["cells"]
         return next(cell["metrics"]["accuracy"]["mean"] for cell in cells if cell["model"] == "knn")
 
     assert scores() == scores("--no-shortcut")
 
 
 def test_a_diagnosis_names_parameters_without_effect() -> None:
-    shown = typed("diagnose", "iris", "-m", "knn", "-p", "gamma=2").stdout
+    shown = typed("audit", "iris", "-m", "knn", "-p", "gamma=2").stdout
     assert "gamma has no effect: it matters where weights is gaussian or laplacian" in " ".join(shown.split())
 
 

@@ -190,7 +190,7 @@ def test_a_run_shows_it_and_so_does_the_same_run_from_its_store(folder: Path) ->
     shown = typed("run", "parts.yaml")
     assert "Bias and variance, squared loss" in shown.stdout
     assert "2 of 2 cells were in .mlcli/runs.db already" in shown.stderr
-    assert "Bias and variance, squared loss" in typed("runs", "2", "--store", ".mlcli/runs.db").stdout
+    assert "Bias and variance, squared loss" in typed("runs", "show", "2", "--store", ".mlcli/runs.db").stdout
     assert typed("report", "2", "--store", ".mlcli/runs.db").exit_code == 0
     assert "Bias and variance, squared loss" in Path("report.html").read_text()
 

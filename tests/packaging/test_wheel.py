@@ -67,7 +67,9 @@ def test_it_answers_there_as_it_does_here(clean: Path, tmp_path: Path) -> None:
     assert without_times(there) == without_times(document(typed(*WORDS)))
 
 
-@pytest.mark.parametrize("words", [("models",), ("schema",), ("data", "penguins"), ("plan", "experiment.yaml")])
+@pytest.mark.parametrize(
+    "words", [("models",), ("schema",), ("data", "penguins"), ("run", "experiment.yaml", "--dry-run")]
+)
 def test_verbs_find_what_they_need_there(clean: Path, tmp_path: Path, words: Sequence[str]) -> None:
     done(str(clean / "mlcli"), "init", "penguins", folder=tmp_path)
     assert done(str(clean / "mlcli"), *words, folder=tmp_path)

@@ -12,7 +12,7 @@ import pytest
 import mlcli
 from tests.support.shell import document, typed
 
-WORDS = ("eval", "iris", "wine", "-m", "knn", "-m", "ridge", "--folds", "3", "-j", "1", "--training")
+WORDS = ("eval", "iris", "wine", "-m", "knn", "-m", "ridge", "--folds", "3", "-j", "1", "--show", "training")
 
 
 @pytest.fixture
@@ -53,7 +53,10 @@ def test_run_report_stored_runs_and_python_give_the_same_table(folder: Path) -> 
     Path("one.yaml").write_text("data: [iris]\nmodels: [lda]\nprotocol: {folds: 3}\nexpect: [beats: zero-r]\n")
     run = table("run", "one.yaml")
     kept = run.drop(columns=["fit_seconds", "predict_seconds"])
-    for words in (("runs", "1", "--store", ".mlcli/runs.db"), ("report", "1", "--store", ".mlcli/runs.db")):
+    for words in (
+        ("runs", "show", "1", "--store", ".mlcli/runs.db"),
+        ("report", "1", "--store", ".mlcli/runs.db"),
+    ):
         pd.testing.assert_frame_equal(table(*words), run)
     results = mlcli.run({"data": ["iris"], "models": ["lda"], "protocol": {"folds": 3}}).to("csv")
     frame = pd.read_csv(StringIO(results)).drop(columns=["fit_seconds", "predict_seconds"])

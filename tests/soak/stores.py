@@ -43,7 +43,13 @@ class Stores:
         """Whether the promise holds for a damaged store beside a whole one."""
         store = folder / "damaged.db"
         shutil.copy(store, folder / "damaged.db.kept")
-        for words in (("runs",), ("runs", "1"), ("runs", "check"), ("verify", "1"), ("runs", "1", "--json")):
+        for words in (
+            ("runs",),
+            ("runs", "show", "1"),
+            ("doctor",),
+            ("runs", "verify", "1"),
+            ("runs", "show", "1", "--json"),
+        ):
             answered(*words, "--store", str(store), codes=(*SOUND_OR_NOT, 2, 8))
         again = answered(*_run(folder, "damaged.db"), "--json", codes=SOUND_OR_NOT)
         if again.exit_code == 0:

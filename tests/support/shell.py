@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
-from mlcli.cli._verbs import app
+from mlcli.cli._app import app
 
 WIDE = {"COLUMNS": "200", "NO_COLOR": "1"}
 

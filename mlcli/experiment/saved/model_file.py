@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.configuration import parts_of
-from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, StoreError, UsageError
+from mlcli.core.errors import ImpossibleAnswerError, MlcliError, ModelFileError, UsageError
 from mlcli.core.files import write
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.experiment.saved.integrity import check_integrity
@@ -39,8 +39,7 @@ MAKE_ANOTHER = "make one with: mlcli train DATA -m MODEL -o FILE"
 
 
 def save_model(path: Path, saved: SavedModel) -> None:
-    """Write a model; the file is whole or not there, and only another model of mlcli is replaced."""
-    refuse_to_replace(path)
+    """Write a model; the file is whole or not there."""
     refuse_code(parts_of(saved.pipeline))
     arrays: NamedArrays = {}
     structure = json.dumps(packed(_parts(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
@@ -107,23 +106,6 @@ def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
         if getattr(cls, "saved_as_code", False):
             what = f"{name} cannot be saved: what it learns is code, and mlcli loads none"
             raise UsageError(what, hint="judge it with mlcli eval, or save a method of mlcli")
-
-
-def refuse_to_replace(path: Path) -> None:
-    """Refuse a path that holds anything but a model of mlcli; worth asking before a long training."""
-    if path.is_dir():
-        hint = f"name a file in it, such as {path / 'model.mlcli'}"
-        raise _refusal(path, "is a folder", hint)
-    if not path.parent.is_dir():
-        hint = f"make it first: mkdir -p {path.parent}"
-        raise StoreError(f"cannot be written: there is no folder '{path.parent}'", where=str(path), hint=hint)
-    if not path.exists():
-        return
-    try:
-        _about(path, _content(path))
-    except ModelFileError:
-        what = "exists and is not a model of mlcli, so it is left alone"
-        raise _refusal(path, what, "name another file with -o FILE") from None
 
 
 def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:

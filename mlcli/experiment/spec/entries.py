@@ -332,6 +332,13 @@ def _configuration(model: ModelSpec, values: Mapping[str, Any] = NOTHING) -> Con
     return Configuration(MODELS, written, values, at=_option)
 
 
+def tuning_from_text(text: str) -> Settings:
+    """The settings of ``--search``: the name of a search, or a mapping as under ``tune`` in a file."""
+    if not text.lstrip().startswith("{"):
+        return {"search": text}
+    return settings_of_tuning(YamlNode.typed(text, "--search").bare) or {}
+
+
 def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it, if any."""
     params = {name: value for name, value in options.items() if value is not None}

@@ -244,7 +244,7 @@ EXPERIMENT: Keys = {
     "task": Value("the kind of task of every dataset that does not name its own", (str,), filled=True),
     "stages": Value("at which stages of a fit models are judged, too"),
     "training": Value("whether training rows are answered, too", (bool,)),
-    "fair": Value("whether it is shown how groups are answered, as by --fair", (bool,)),
+    "fair": Value("whether fairness is shown, as by --show fairness", (bool,)),
     "similarity": Value(
         "how alike two rows must be for fairness to compare them; left out: 0.9", (float,), ge=0, lt=1
     ),

@@ -20,7 +20,7 @@ from mlcli.experiment.spec.suitability import why_too_slow
 
 EXPERIMENT = """\
 # {name}: {summary}.
-# "mlcli plan FILE" shows what this would run, "mlcli run FILE" runs it.
+# "mlcli run FILE --dry-run" shows what this would run, "mlcli run FILE" runs it.
 
 data:
 {data}
@@ -174,17 +174,19 @@ def test_its_parameters_are_checked_and_change_what_it_says() -> None:
 '''
 
 
-def write_model(name: str, folder: Path) -> tuple[Path, Path]:
-    """Write the file of a method and its test; nothing that is there is replaced."""
+def write_model(name: str, folder: Path, *, replace: bool = False) -> tuple[Path, Path]:
+    """Write the file of a method and its test; existing files are replaced only if ``replace``."""
     if not ID.fullmatch(name):
         raise UsageError(f"'{name}' is no id", hint="small letters, digits and hyphens, such as nearest-mean")
     if name in MODELS:
         raise UsageError(f"there is a model '{name}' already", hint="choose another id")
     module = module_of(name)
     texts = {folder / f"{module}.py": METHOD, folder / f"test_{module}.py": TEST}
-    there = next((path for path in texts if path.exists()), None)
-    if there is not None:
-        raise UsageError(f"{there} exists: it was left alone", hint="choose another id, or another folder with -o")
+    existing = next((path for path in texts if path.exists()), None)
+    if existing is not None and not replace:
+        raise UsageError(
+            f"{existing} exists: it was left alone", hint="choose another id, or replace it with --force"
+        )
     words = name.split("-")
     fields = {"name": name, "module": module, "title": " ".join(words).capitalize()}
     fields["title_case"] = "".join(map(str.capitalize, words))

@@ -85,7 +85,7 @@ class RunLog:
         numbers = self.database.all("SELECT id FROM runs WHERE finished IS NOT NULL ORDER BY id")
         if len(list(numbers)) > MOST_READ:
             what = f"it holds {self.count():,} runs, and at most {MOST_READ:,} are read one after another"
-            raise StoreError(what, where=str(self.database.path), hint="name some, or remove some: mlcli runs rm")
+            raise StoreError(what, where=str(self.database.path), hint="name or remove some: mlcli runs remove")
         return [int(number) for (number,) in numbers]
 
     def newest_of(self, file: Path) -> int:

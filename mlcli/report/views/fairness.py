@@ -29,9 +29,7 @@ from mlcli.scoring.fairness import GroupFairness, TradeOff, fairness_by_groups, 
 from mlcli.scoring.model_results import Group, ModelResult
 
 SHOWN = ("base-rate", "selected", "tpr", "fpr", "precision", "accuracy")
-NOTHING = (
-    "--fair: groups are made of sensitive columns of levels, and there is none; name one with --sensitive COLUMN"
-)
+NOTHING = "--show fairness: there is no sensitive nominal column to group by; name one with --sensitive COLUMN"
 READING = (
     "base-rate: of the class; selected: answered with it; tpr, fpr: answered with it among rows that are of it, "
     "and that are not; fnr is 1 - tpr; calibration: mean probability less base-rate",
@@ -45,7 +43,8 @@ HEADER_ALIKE = ("model", "consistency", "pairs", "decided differently", "probabi
 READING_ALIKE = (
     "consistency: 1 less the mean distance of an answer from those of the 5 nearest rows of its split",
     "pairs: rows of one split that are more than {similarity:g} alike (Gower, without sensitive columns); how "
-    "many are decided differently, and how far their probabilities are apart; --similarity compares others",
+    "many are decided differently, and how far their probabilities are apart; set another share with similarity "
+    "in an experiment file",
 )
 BEST = "*"
 READING_COSTS = (

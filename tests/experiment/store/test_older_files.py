@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("words", [("runs",), ("runs", "1"), ("eval", "iris", "-m", "zero-r")])
+@pytest.mark.parametrize("words", [("runs",), ("runs", "show", "1"), ("eval", "iris", "-m", "zero-r")])
 def test_a_store_is_refused_and_left_alone(store: Path, words: tuple[str, ...]) -> None:
     before = store.read_bytes()
     result = typed(*words, "--store", str(store))
@@ -65,7 +65,9 @@ def migrated(tmp_path: Path) -> Path:
 
 def answers(store: Path) -> list[str]:
     """The digests of all answers of its first run."""
-    return [cell["digest"] for cell in document(typed("verify", "1", "--store", str(store), "--json"))["cells"]]
+    return [
+        cell["digest"] for cell in document(typed("runs", "verify", "1", "--store", str(store), "--json"))["cells"]
+    ]
 
 
 def as_written(store: Path) -> list[str]:
