@@ -5,11 +5,12 @@ An owner is a user and a thing an item, or the other way round.
 
 from __future__ import annotations
 
+from numba import njit
+
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.without_counting import compiled
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def sums_in_common(mine: Rows, values: Array, starts: Rows, owners: Rows, ratings: Array, sums: Array) -> None:
     """Add up n, Σx, Σy, Σx², Σy², Σxy for each owner (a column of ``sums``).
 
@@ -29,7 +30,7 @@ def sums_in_common(mine: Rows, values: Array, starts: Rows, owners: Rows, rating
             sums[5, owner] += x * y
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_raters(
     order: Rows, closeness: Array, starts: Rows, rated: Rows, deviations: Array, k: int, sums: Array
 ) -> None:

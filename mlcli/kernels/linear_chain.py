@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.without_counting import inlined
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -61,7 +60,7 @@ def expect_chains(scores: Array, follows: Array, starts: Rows, shares: Array, pa
     return total
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def powers(scores: Array, emitted: Array) -> float:
     """The exponentials of scores beside the largest of their row; gives the sum of these largest."""
     tags, total = scores.shape[1], 0.0
@@ -75,7 +74,7 @@ def powers(scores: Array, emitted: Array) -> float:
     return total
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def forward(first: int, end: int, after: Array, emitted: Array, scale: Array, shares: Array) -> float:
     """P(tag | rows up to here) into ``shares``; gives the logarithm of what they are divided by."""
     tags, total = len(after), 0.0
@@ -98,7 +97,7 @@ def forward(first: int, end: int, after: Array, emitted: Array, scale: Array, sh
     return total
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def backward(
     first: int, end: int, after: Array, emitted: Array, scale: Array, shares: Array, sums: Array, later: Array
 ) -> None:

@@ -52,13 +52,13 @@ class Grower:
 
         ``trees`` takes less time for many than for one after another.
         """
-        from mlcli.kernels.trees.nodes import grow
+        from mlcli.kernels.trees.growing import grow
         from mlcli.kernels.trees.records import SPLIT, Branching
 
         drawn, words = np.arange(len(self.binned.known)) if drawn is None else drawn, len(targets.parts)
         space, grown = workspace(self.binned, rows, words, drawn, seed), self._nodes(len(rows), words)
         room = np.empty(len(rows), self.binned.bins.dtype) if self.random_cuts else None
-        sums = np.empty(space.along.shape, np.int64)
+        sums = np.empty(space.cuts.along.shape, np.int64)
         branching = Branching(np.empty(len(drawn), SPLIT), sums) if self.each_level else None
         searched = sums if room is None and kept is None and branching is None else None
         limits = limits_in_units(self.limits, targets.scale.weight)
@@ -153,10 +153,18 @@ def limits_in_units(limits: Limits, unit: float) -> Limits:
 
 def workspace(binned: Binned, rows: Rows, words: int, drawn: Rows, seed: int = 1) -> Workspace:
     """Memory to grow one tree in, of some rows and columns with sums of so many words."""
-    from mlcli.kernels.trees.records import Workspace
-    from mlcli.kernels.trees.sums import FEW, PLACE_BITS
+    from mlcli.kernels.trees.records import FEW, PLACE_BITS, Cuts, Order, Workspace
 
     count, width = len(rows), max(binned.width, FEW)  # with more rows than bins, no rows are sorted
+    keys = np.empty((3, width), np.int64)
+    keys[2] = np.arange(width) << PLACE_BITS | np.arange(width)
+    cuts = Cuts(
+        along=np.empty((words, width), np.int64),
+        bins=np.empty(width, np.intp),
+        filled=np.empty(width, np.uint8),
+        scores=np.empty((2, width)),
+        lost=np.zeros((3, words), np.int64),
+    )
     return Workspace(
         rows=rows.astype(np.uint32),
         right=np.empty(count, np.uint32),
@@ -165,14 +173,6 @@ def workspace(binned: Binned, rows: Rows, words: int, drawn: Rows, seed: int = 1
         drawn=drawn,
         state=np.array([seed]),
         waiting=np.empty(count + 1, np.intp),
-        along=np.empty((words, width), np.int64),
-        bins=np.empty(width, np.intp),
-        filled=np.empty(width, np.uint8),
-        scores=np.empty((2, width)),
-        lost=np.zeros((2, words), np.int64),
-        left=np.empty(words, np.int64),
-        rest=np.empty(words, np.int64),
-        every=np.arange(width) << PLACE_BITS | np.arange(width),
-        places=np.empty((2, width), np.int64),
-        counts=np.empty(257, np.intp),
+        order=Order(keys, np.empty(257, np.intp)),
+        cuts=cuts,
     )

@@ -11,12 +11,11 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.without_counting import inlined
 
 COMPLETE, AVERAGE, CENTROID, WARD = 0, 1, 2, 3
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def away(across: Array, alive: int, place: int, found: Array) -> None:
     """Squared distances of the first ``alive`` points, one column each, to the one at ``place``."""
     found[:alive] = 0.0
@@ -28,7 +27,7 @@ def away(across: Array, alive: int, place: int, found: Array) -> None:
             found[i] += step * step
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def swap(across: Array, place: int, other: int) -> None:
     """Points at each other's places."""
     for j in range(len(across)):
@@ -63,7 +62,7 @@ def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
         swap(across, place, last)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> None:
     """Turn squared distances of centres into those of the linkage; the cluster itself is infinitely far."""
     if linkage == WARD:
@@ -72,7 +71,7 @@ def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> N
     found[here] = np.inf
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def smallest(values: Array, count: int) -> int:
     """The first place of the smallest of some values."""
     place, least = 0, values[0]
@@ -82,7 +81,7 @@ def smallest(values: Array, count: int) -> int:
     return place
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def move_between(across: Array, sizes: Array, i: int, j: int) -> None:
     """The centre of a cluster goes to that of two."""
     for c in range(len(across)):
@@ -197,7 +196,7 @@ def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) ->
                 low[i], near[i], fresh[i] = joined, k, True
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def lowest(values: Array, places: Rows, count: int) -> int:
     """Of some places in order, the first with the smallest value."""
     chosen, least = places[0], values[places[0]]

@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.without_counting import inlined
 
 BLOCK = 128
 """Rows that are measured together: their distances to one centre fit the fastest cache."""
@@ -60,7 +59,7 @@ def place(
     return changed
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def measure(
     across: Array, centres: Array, margin: Array, squared: Array, best: Array, other: Array, chosen: Codes
 ) -> None:
@@ -87,7 +86,7 @@ def measure(
         other[i] = np.sqrt(other[i])
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def add(x: Array, weight: float, sign: int, c: int, counts: Rows, totals: Array, sums: Array) -> None:
     """Add a row to the sums of a cluster, or take it away."""
     counts[c] += sign

@@ -5,10 +5,9 @@ from __future__ import annotations
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.kernels.without_counting import compiled, inlined
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def perceptron_pass(X: Array, side: Array, order: Rows, rate: float, w: Array) -> int:
     """Correct w (columns, then the intercept) in place by every row that it gets wrong; how many these were."""
     width, wrong = X.shape[1], 0
@@ -24,7 +23,7 @@ def perceptron_pass(X: Array, side: Array, order: Rows, rate: float, w: Array) -
     return wrong
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def pocket_pass(
     X: Array, side: Array, order: Rows, rate: float, w: Array, pocket: Array, runs: Rows, errors: Rows
 ) -> int:
@@ -57,7 +56,7 @@ def pocket_pass(
     return wrong
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def count_wrong(X: Array, side: Array, w: Array) -> int:
     """How many rows w gets wrong."""
     width, wrong = X.shape[1], 0

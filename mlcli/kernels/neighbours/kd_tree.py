@@ -13,10 +13,9 @@ from numba import njit
 
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.kernels.neighbours.screening import put_among
-from mlcli.kernels.without_counting import compiled, inlined
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array
 ) -> None:
@@ -33,7 +32,7 @@ def grow(
             first[2 * v + 2], last[2 * v + 2] = middle, end
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def surround(cells: Array, rows: Rows, low: Array, high: Array) -> int:
     """Fill the box around some rows; its widest column."""
     widest = 0
@@ -49,7 +48,7 @@ def surround(cells: Array, rows: Rows, low: Array, high: Array) -> int:
     return widest
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
     """Put no larger cells before the middle of a stretch of rows than after it (Hoare 1961)."""
     left, right = begin, end - 1
@@ -120,7 +119,7 @@ def places_near(
     return len(queries)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
     """Keep of a stretch what is not beyond the limit; where it ends then."""
     kept = begin
@@ -131,7 +130,7 @@ def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> in
     return kept
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def outside_box(queries: Array, i: int, low: Array, high: Array, v: int) -> float:
     """The squared distance of a row to the box of a node."""
     total = 0.0
@@ -142,7 +141,7 @@ def outside_box(queries: Array, i: int, low: Array, high: Array, v: int) -> floa
     return total
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def squared(queries: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
     """Fill ``far`` with the squared distances of a row to some that lie side by side, a line for each column."""
     size = end - begin
@@ -155,7 +154,7 @@ def squared(queries: Array, i: int, cells: Array, begin: int, end: int, far: Arr
             far[place] += step * step
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def most_rows(first: Rows, last: Rows) -> int:
     """How many rows the largest leaf has."""
     most = 0
@@ -164,7 +163,7 @@ def most_rows(first: Rows, last: Rows) -> int:
     return most
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def link(
     rows: Array, cells: Array, first: Rows, last: Rows, low: Array, high: Array, limit: float,
     parent: Rows, joined: Flags, waiting: Rows, far: Array,
@@ -194,7 +193,7 @@ def link(
             note_joined(parent, joined, first, last, v)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def root(parent: Rows, place: int) -> int:
     """The row that stands for the set of a row; paths to it are halved on the way."""
     while parent[place] != place:
@@ -203,7 +202,7 @@ def root(parent: Rows, place: int) -> int:
     return place
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def note_joined(parent: Rows, joined: Flags, first: Rows, last: Rows, v: int) -> None:
     """Note whether all rows of a leaf are in one set, and of the nodes above it whose halves are."""
     own = root(parent, first[v])

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.without_counting import compiled, inlined
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def bounds(values: Any, minima: Any, bound: Array, best: Any) -> None:
     """Fill ``minima`` with the smallest value of each group, and ``bound`` with the k-th smallest of them.
 
@@ -32,7 +32,7 @@ def bounds(values: Any, minima: Any, bound: Array, best: Any) -> None:
         bound[i] = kth_smallest(lowest, best)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def lower(lowest: Any, values: Any) -> None:
     """Lower each number to that beside it, if that is less."""
     for g in range(len(lowest)):
@@ -40,7 +40,7 @@ def lower(lowest: Any, values: Any) -> None:
         lowest[g] = value if value < known else known
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def kth_smallest(values: Any, best: Any) -> float:
     """The k-th smallest value, infinite if there are fewer; ``best`` is room for the k smallest."""
     best[:] = np.inf
@@ -50,7 +50,7 @@ def kth_smallest(values: Any, best: Any) -> float:
     return float(best[-1])
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def put_among(best: Any, value: float) -> None:
     """Put a value among the smallest, which are sorted."""
     place = len(best) - 1
@@ -60,7 +60,7 @@ def put_among(best: Any, value: float) -> None:
     best[place] = value
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def places_within(values: Any, minima: Any, limit: Any, ends: Rows, places: Rows) -> int:
     """List the stored rows of each row whose value is at most its limit, those of row i up to ``ends[i]``.
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 
+from numba import njit
+
 from mlcli.core.tables import Array, Rows
-from mlcli.kernels.without_counting import compiled
 
 STEPS, CLOSE = 100, 1e-8
 """Of a step so small the square, by which the next would be off, is beyond the digits of a number."""
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def spans(K: Array, free: Rows, bounded: Rows, share: float, work: Array, squares: Array, products: Array) -> bool:
     """Fill the sums that spans follow from; False where rounding has made the matrix indefinite.
 
@@ -57,7 +58,7 @@ def spans(K: Array, free: Rows, bounded: Rows, share: float, work: Array, square
     return True
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def losses(K: Array, beta: Array, free: Rows, bounded: Rows, squares: Array, products: Array, lost: Array) -> None:
     """Fill β times the squared span of each support vector, from the sums of the columns [1 | B | I].
 
@@ -75,7 +76,7 @@ def losses(K: Array, beta: Array, free: Rows, bounded: Rows, squares: Array, pro
         lost[i] = beta[i] * (K[i, i] if len(free) == 1 else 1.0 / left if left > 0.0 else 0.0)
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def likeliest_slope(score: Array, y: Array, weights: Array, least: float) -> float:
     """The a, from ``least`` units on, at which 1/(1 + exp(−a score)) fits Platt's targets for classes y = ±1 best.
 

@@ -8,8 +8,9 @@ loop that looks for one largest number is not vectorised.
 
 from __future__ import annotations
 
+from numba import njit
+
 from mlcli.core.tables import Array
-from mlcli.kernels.without_counting import compiled, inlined, inlined_of_defined
 
 CHUNK = 64
 LANES = 2, CHUNK
@@ -18,7 +19,7 @@ FLAT = 1e-12
 """The least curvature along a step: equal rows have none."""
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def move_pairs(
     K: Array, lower: Array, upper: Array, epsilon: float, tolerance: float, most: int,
     beta: Array, residual: Array, room: Array, lanes: Array,
@@ -63,7 +64,7 @@ def move_pairs(
     return moves, stopped, level(beta, lower, upper, residual, raising, lowering)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def settle(
     t: int, beta: Array, lower: Array, upper: Array, epsilon: float, raising: Array, lowering: Array
 ) -> None:
@@ -72,7 +73,7 @@ def settle(
     lowering[t] = FAR if beta[t] <= lower[t] else (-epsilon if beta[t] > 0.0 else epsilon)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def level(beta: Array, lower: Array, upper: Array, residual: Array, raising: Array, lowering: Array) -> float:
     """The offset."""
     highest, lowest, total, count = -FAR, FAR, 0.0, 0
@@ -85,7 +86,7 @@ def level(beta: Array, lower: Array, upper: Array, residual: Array, raising: Arr
     return total / count if count else (highest + lowest) / 2.0
 
 
-@inlined_of_defined
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def move(up: Array, down: Array, step: float, residual: Array, raising: Array, gains: Array, tops: Array) -> None:
     """Tell the residuals of the last step, and fill what the rise of each coefficient gains."""
     tops[:] = -FAR
@@ -99,7 +100,7 @@ def move(up: Array, down: Array, step: float, residual: Array, raising: Array, g
             tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
-@inlined_of_defined
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def weigh_partners(
     up: Array, diagonal: Array, own: float, highest: float, residual: Array, lowering: Array, gains: Array,
     lanes: Array,
@@ -120,7 +121,7 @@ def weigh_partners(
             tops[t] = gained[t] if gained[t] > tops[t] else tops[t]
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def first_largest(gains: Array, tops: Array) -> int:
     """The first coefficient that gains most, where each lane knows the largest that it has met."""
     top, found = -FAR, len(gains) - 1
@@ -135,7 +136,7 @@ def first_largest(gains: Array, tops: Array) -> int:
     return int(found)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def least(values: Array) -> float:
     """The smallest of some numbers."""
     smallest = FAR

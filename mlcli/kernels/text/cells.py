@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from mlcli.kernels.text.decimals import NO_FLOAT, bits_of
 from mlcli.kernels.text.numbering import QUOTE, Texts, number_text
-from mlcli.kernels.without_counting import compiled, inlined
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 PLUS, COMMA, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E = 43, 44, 45, 46, 48, 57, 69, 101
@@ -30,7 +30,7 @@ TWO_TO_53 = np.uint64((1023 + 53) << 52)
 """From here on not every whole number is a float."""
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def read_rows(
     block: Any,
     delimiter: int,
@@ -84,7 +84,7 @@ def read_rows(
     return status
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def past_cell(
     block: Any,
     cell: int,
@@ -113,7 +113,7 @@ def past_cell(
     return stop + 1 if quoted else stop
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def read_number(
     block: Any, place: int, delimiter: int, quoted: Any, row: int, column: int, bits: Any, firsts: Any
 ) -> int:
@@ -172,7 +172,7 @@ def read_number(
     return stop
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def read_exponent(block: Any, i: int) -> Any:
     """Where an exponent ends, and what it is: beyond all bounds where there is none."""
     negative = block[i] == MINUS
@@ -185,20 +185,20 @@ def read_exponent(block: Any, i: int) -> Any:
     return i, -power if negative and power <= MOST_EXPONENT else power
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def note_first(firsts: Any, trait: int, row: int, column: int) -> None:
     """Keep the first row in which a column has a trait."""
     if firsts[trait, column] < 0:
         firsts[trait, column] = row
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def ends_cell(sign: Any, delimiter: int) -> Any:
     """Whether a sign stands after a cell that is not quoted."""
     return sign in (delimiter, NEWLINE, RETURN)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def past_blanks(block: Any, place: int, delimiter: int) -> int:
     """The first place from here on that is no blank; a tab that is the delimiter is none."""
     while block[place] == SPACE or (block[place] == TAB and delimiter != TAB):
@@ -206,7 +206,7 @@ def past_blanks(block: Any, place: int, delimiter: int) -> int:
     return place
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def past_line_end(block: Any, place: int) -> int:
     """Where the next line begins, or -1 where no line ends."""
     if block[place] == NEWLINE:
@@ -216,7 +216,7 @@ def past_line_end(block: Any, place: int) -> int:
     return -1
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def closing_quote(block: Any, place: int, end: int) -> Any:
     """Where a quoted cell is closed, -1 if it is not, and how many lines end in it; doubled quotes are letters."""
     breaks = 0
@@ -232,7 +232,7 @@ def closing_quote(block: Any, place: int, end: int) -> Any:
     return -1, breaks
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any, texts: Texts, which: Any) -> int:
     """Number the cells of the wanted columns in rows from the first on; the row for which there is no room."""
     end = len(block)

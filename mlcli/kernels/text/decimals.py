@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from mlcli.kernels.without_counting import compiled, inlined
+from numba import njit
 
 LOWEST, HIGHEST = -342, 308
 """The powers of ten that matter for a float; below and above is 0 or infinity for any 64 bits of digits."""
@@ -44,7 +43,7 @@ POWERS = np.array(
 """The upper and lower 64 bits of each."""
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def bits_of(digits: Any, exponent: int) -> Any:
     """The bits of the float nearest to digits times ten to the exponent, or ``NO_FLOAT``."""
     if digits == np.uint64(0):
@@ -77,7 +76,7 @@ def bits_of(digits: Any, exponent: int) -> Any:
     return (mantissa & (IMPLICIT_BIT - ONE)) | (np.uint64(binary) << MANTISSA_BITS)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def product(a: Any, b: Any) -> Any:
     """The upper and lower 64 bits of a product."""
     a_high, a_low = a >> HALF_BITS, a & LOW_HALF
@@ -89,7 +88,7 @@ def product(a: Any, b: Any) -> Any:
     return upper, (crossed << HALF_BITS) | (low & LOW_HALF)
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def leading_zeros(digits: Any) -> int:
     """How many bits of 64 are 0 before the first that is not."""
     zeros = 0
@@ -102,7 +101,7 @@ def leading_zeros(digits: Any) -> int:
     return zeros
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def floats(digits: Any, exponents: Any, bits: Any) -> None:
     """The bits of each float, for tests against Python's."""
     for i in range(len(digits)):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from mlcli.kernels.without_counting import compiled, inlined
+from numba import njit
 
 QUOTE = 34
 
@@ -28,7 +27,7 @@ class Texts(NamedTuple):
     """How many each column has; the last is how many there are."""
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def number_text(block: Any, begin: int, stop: int, column: int, quoted: Any, texts: Texts) -> int:
     """The number of a cell among those of its column; a new one is kept."""
     doubled, hashed = 0, np.uint64(14695981039346656037)
@@ -51,7 +50,7 @@ def number_text(block: Any, begin: int, stop: int, column: int, quoted: Any, tex
     return int(texts.numbers[one])
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def slot_of(block: Any, begin: int, stop: int, hashed: Any, owner: int, texts: Texts) -> Any:
     """Where a cell stands in the table, or would."""
     mask = len(texts.table) - 1
@@ -71,7 +70,7 @@ def slot_of(block: Any, begin: int, stop: int, hashed: Any, owner: int, texts: T
         slot = (slot + 1) & mask
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def place_again(hashes: Any, known: int, table: Any) -> None:
     """Fill a larger table, which holds -1 everywhere."""
     mask = len(table) - 1

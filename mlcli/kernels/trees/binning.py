@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from mlcli.core.tables import Array
 from mlcli.kernels.trees.records import Bins
-from mlcli.kernels.without_counting import compiled
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def fill_edges(ascending: Array, weights: Array, distinct: Array, edges: Array) -> int:
     """Fill ``edges`` (2 × most bins) with the smallest and the largest value of each bin; how many bins there are.
 
@@ -52,7 +52,7 @@ def fill_edges(ascending: Array, weights: Array, distinct: Array, edges: Array) 
     return made
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
 def bins_of(column: Array, highest: Array, missing: int, bins: Bins) -> None:
     """Fill ``bins``: the bin of x is the number of those that end below it; that of NaN is ``missing``.
 

@@ -26,6 +26,10 @@ AMOUNT, WEIGHT = 0, 1
 """The words of values and of gradients."""
 SQUARES, ENTROPY, LARGEST = range(3)
 """Criteria: the sum of squares, the entropy, the share that the largest class is wrong about."""
+PLACE_BITS = 32
+"""How many bits of a key say which entry of a bin it is; the others are the bin."""
+FEW = 32
+"""Up to how many rows inserting one after another sorts fastest."""
 LEAF = -1
 """The feature of a node that asks nothing."""
 NO_LIMIT = 2**31 - 1
@@ -121,8 +125,30 @@ class Grown(NamedTuple):
     """Nodes × bins, where any group of levels may."""
 
 
+class Cuts(NamedTuple):
+    """Memory for the cuts of one column at one node."""
+
+    along: Words
+    """Words × cuts: what lies on the left of each."""
+    bins: Rows
+    """The last bin there."""
+    filled: Bytes
+    scores: Array
+    """With missing cells on the right and on the left."""
+    lost: Words
+    """What missing cells add to the left: nothing, or their words; then all words on the left of the best cut."""
+
+
+class Order(NamedTuple):
+    """Memory for sorting."""
+
+    keys: Rows
+    """Two orders of the rows of a node or of levels, and all bins in order."""
+    counts: Rows
+
+
 class Workspace(NamedTuple):
-    """Memory to work in."""
+    """Memory to grow one tree in."""
 
     rows: Ids
     """The training rows of the tree, grouped by node as it grows."""
@@ -135,23 +161,8 @@ class Workspace(NamedTuple):
     state: Rows
     """Of random numbers."""
     waiting: Rows
-    along: Words
-    """Words × cuts: what lies on the left of each."""
-    bins: Rows
-    """The last bin there."""
-    filled: Bytes
-    scores: Array
-    """With missing cells on the right and on the left."""
-    lost: Words
-    """The words that missing cells add to the left, on the right (none) and on the left."""
-    left: Words
-    """Those of one side, or of one level; and of the other."""
-    rest: Words
-    every: Rows
-    """A key for each bin."""
-    places: Rows
-    """Two orders of the rows of a node, or of levels."""
-    counts: Rows
+    order: Order
+    cuts: Cuts
 
 
 class KeptSums(NamedTuple):

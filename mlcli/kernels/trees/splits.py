@@ -1,8 +1,11 @@
-"""Compiled search for the best split of one node by one column.
+"""Find the best split of one node by one column.
 
-A node scores −weight × impurity, up to what no split changes, which of squares is Σ S² / W. That is gini of class
-weights and the squared error of amounts alike; with gradients as amounts, and curvatures in the place of weights,
-it is twice what the best scores of both sides lower the loss by.
+A node scores −weight × impurity, without the part that no split changes. Of squares that is Σ S² / W: gini for
+class weights, the squared error for amounts. With gradients as amounts and curvatures as weights, it is twice what
+the best scores of both sides lower the loss by.
+
+Loops over rows and bins stand in functions of few arrays, since Numba counts references to every array that a
+function is called with.
 """
 
 from __future__ import annotations
@@ -11,37 +14,37 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from mlcli.core.tables import Array, Rows
 from mlcli.kernels.trees.records import (
     AMOUNT,
     ENTROPY,
+    FEW,
     NONE_MISSING,
+    PLACE_BITS,
     SQUARES,
     WEIGHT,
-    Binned,
+    Bins,
     Bytes,
+    Cuts,
     Ids,
     Limits,
+    Order,
     Scale,
     Words,
-    Workspace,
 )
-from mlcli.kernels.trees.sums import FEW, PLACE_BITS, add_up, sort_rows
-from mlcli.kernels.without_counting import inlined
 
 PLACES = (1 << PLACE_BITS) - 1
-SPARSE = 2
-"""With more bins than this many for each row, the rows are sorted rather than the bins gone through."""
 LEAST_CURVATURE = 1e-3
-"""Of a side: with less, no step could be trusted."""
+"""The curvature that each side of a split needs: with less, its step could not be trusted."""
 Split = tuple[float, int, int, int]
 """Score, low, high, side: bins up to ``low`` go left, those from ``high`` on right, and missing cells left if
 ``side`` is 1. Of a nominal column, ``low`` alone goes left. The score is -inf where there is no split."""
 
 
 class ParentNode(NamedTuple):
-    """A node before it is split: its words, and what a split of it must heed."""
+    """A node before it is split: its words, and the limits of its splits."""
 
     totals: Words
     scale: Scale
@@ -55,87 +58,71 @@ class ParentNode(NamedTuple):
     high: float
 
 
-@inlined
-def entropy_term(weight: float) -> float:
-    """W log2 W, 0 for 0."""
-    return weight * math.log2(weight) if weight > 0.0 else 0.0
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather(parts: Words, rows: Ids, beside: Words, totals: Words) -> None:
+    """Copy the words of a node's rows side by side, and add them up."""
+    for w in range(len(parts)):
+        source, target, total = parts[w], beside[w], 0
+        for i in range(len(rows)):
+            part = source[rows[i]]
+            target[i] = part
+            total += part
+        totals[w] = total
 
 
-@inlined
-def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
-    """The weight of some rows, what they score (of none: 0), and the weight of their largest class."""
-    weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
-    if bits == 0:
-        weight = float(words[WEIGHT])
-        return weight, float(words[AMOUNT]) ** 2 / max(weight, 1.0), 0.0
-    for w in range(len(words)):
-        word = words[w]
-        while word:
-            one = float(word & mask)
-            weight += one
-            largest = one if one > largest else largest
-            score += entropy_term(one) if criterion == ENTROPY else one * one
-            word >>= bits
-    if criterion == SQUARES:
-        return weight, score / max(weight, 1.0), largest
-    return weight, score - entropy_term(weight) if criterion == ENTROPY else largest - weight, largest
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_up(column: Bins, bins: int, rows: Ids, parts: Words, sums: Words) -> None:
+    """Fill ``sums`` (words × bins) with what the rows of a node hold in each bin of a column."""
+    for w in range(len(sums)):
+        for b in range(bins):
+            sums[w, b] = 0
+    for w in range(0, len(sums) - 1, 2):  # two at a time, which look up the bin of a row once
+        first, second, own, other = sums[w], sums[w + 1], parts[w], parts[w + 1]
+        for i in range(len(rows)):
+            b = column[rows[i]]
+            first[b] += own[i]
+            second[b] += other[i]
+    if len(sums) % 2:
+        first, own = sums[len(sums) - 1], parts[len(sums) - 1]
+        for i in range(len(rows)):
+            first[column[rows[i]]] += own[i]
 
 
-@inlined
-def score_of_classes(along: Words, k: int, lost: Words, parent: ParentNode, space: Workspace) -> float:
-    """What both sides of a cut score; -inf if one is too light."""
-    for w in range(len(parent.totals)):
-        space.left[w] = along[w, k] + lost[w]
-        space.rest[w] = parent.totals[w] - space.left[w]
-    here, ours, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
-    there, theirs, _ = score_of_words(space.rest, parent.scale.bits, parent.limits.criterion)
-    return -np.inf if here < parent.least or there < parent.least else ours + theirs
+@njit(cache=True, nogil=True, error_model="numpy")
+def sort_rows(column: Bins, rows: Ids, known: int, keys: Rows, counts: Rows) -> int:
+    """Sort the keys of rows, few by insertion, else by digits; which of the two first lines has them."""
+    count, source, shift = len(rows), 0, PLACE_BITS
+    for i in range(count):
+        key, place = (int(column[rows[i]]) << PLACE_BITS) | i, i
+        while count <= FEW and place > 0 and keys[0, place - 1] > key:
+            keys[0, place] = keys[0, place - 1]
+            place -= 1
+        keys[0, place] = key
+    while count > FEW and known >> (shift - PLACE_BITS):
+        for digit in range(len(counts)):
+            counts[digit] = 0
+        for i in range(count):
+            counts[((keys[source, i] >> shift) & 255) + 1] += 1
+        for digit in range(1, len(counts)):
+            counts[digit] += counts[digit - 1]
+        for i in range(count):
+            digit = (keys[source, i] >> shift) & 255
+            keys[1 - source, counts[digit]] = keys[source, i]
+            counts[digit] += 1
+        source = 1 - source
+        shift += 8  # bits of a digit
+    return source
 
 
-@inlined
-def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
-    """The best score of some rows between bounds, and twice what it lowers the loss by."""
-    score = -amount / curvature if curvature > 0.0 else 0.0
-    score = score if score > low else low
-    score = score if score < high else high
-    return score, -(2.0 * amount + curvature * score) * score
-
-
-@inlined
-def score_of(amount: int, word: int, parent: ParentNode, direction: int) -> float:
-    """What both sides of a cut score within bounds, rising or falling; -inf if one has too little."""
-    totals, scale, least, l2 = parent.totals, parent.scale, parent.least, parent.limits.l2
-    left, right, other = amount * scale.amount, (totals[AMOUNT] - amount) * scale.amount, totals[WEIGHT] - word
-    here, there = (word & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
-    poor = ((word >> scale.shift) < least) | ((other >> scale.shift) < least)
-    poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
-    below, ours = bounded(left, here + l2, parent.low, parent.high)
-    above, theirs = bounded(right, there + l2, parent.low, parent.high)
-    return -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
-
-
-@inlined
-def fill_scores(
-    along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array, space: Workspace
-) -> None:
-    """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
-    if parent.scale.bits:
-        for k in range(count):
-            scores[k] = score_of_classes(along, k, lost, parent, space)
-    else:
-        amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
-        for k in range(count):
-            scores[k] = score_of(amounts[k] + amount, words[k] + word, parent, direction)
-
-
-@inlined
-def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, space: Workspace) -> int:
+@njit(cache=True, nogil=True, error_model="numpy")
+def accumulate(
+    keys: Rows, count: int, sums: Words, sorted_rows: bool, filled: Bytes, along: Words, bins: Rows
+) -> int:
     """Fill what lies on the left of each cut, and the bin before it; how many there are, and one after all bins.
 
     Keys, ascending, say in which bin each column of ``sums`` is. Most bins are empty in most nodes, and what comes
-    after an empty one is overwritten: nothing branches on them.
+    after an empty one is overwritten, so that the loop has no branch.
     """
-    filled, along, bins = space.filled, space.along, space.bins
     if sorted_rows:
         for i in range(count - 1):
             filled[i] = (keys[i] >> PLACE_BITS) != (keys[i + 1] >> PLACE_BITS)
@@ -158,58 +145,155 @@ def accumulate(keys: Rows, count: int, sums: Words, sorted_rows: bool, space: Wo
     return int(made)
 
 
-@inlined
-def best_cut(
-    along: Words, cuts: int, missing: bool, parent: ParentNode, direction: int, space: Workspace
-) -> tuple[float, int, int]:
-    """What the first cut scores, but for rounding, that scores most, which it is, and where missing cells go.
+@njit(cache=True, nogil=True, error_model="numpy")
+def entropy_term(weight: float) -> float:
+    """W log2 W, 0 for 0."""
+    return weight * math.log2(weight) if weight > 0.0 else 0.0
 
-    They come after the last cut, if there are any.
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
+    """The weight of some rows, what they score (of none: 0), and the weight of their largest class."""
+    weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
+    if bits == 0:
+        weight = float(words[WEIGHT])
+        return weight, float(words[AMOUNT]) ** 2 / max(weight, 1.0), 0.0
+    for w in range(len(words)):
+        word = words[w]
+        while word:
+            one = float(word & mask)
+            weight += one
+            largest = one if one > largest else largest
+            score += entropy_term(one) if criterion == ENTROPY else one * one
+            word >>= bits
+    if criterion == SQUARES:
+        return weight, score / max(weight, 1.0), largest
+    return weight, score - entropy_term(weight) if criterion == ENTROPY else largest - weight, largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_class_scores(
+    along: Words, lost: Words, count: int, totals: Words, bits: int, criterion: int, least: int, scores: Array
+) -> None:
+    """What both sides of each cut score, of classes, with ``along`` and ``lost`` on the left."""
+    mask = (1 << bits) - 1
+    for k in range(count):
+        here, there, ours, theirs = 0.0, 0.0, 0.0, 0.0
+        for w in range(len(along)):
+            left = along[w, k] + lost[w]
+            right = totals[w] - left
+            while left | right:
+                own, other = float(left & mask), float(right & mask)
+                here, there = here + own, there + other
+                if criterion == SQUARES:
+                    ours, theirs = ours + own * own, theirs + other * other
+                elif criterion == ENTROPY:
+                    ours, theirs = ours + entropy_term(own), theirs + entropy_term(other)
+                else:
+                    ours, theirs = own if own > ours else ours, other if other > theirs else theirs
+                left >>= bits
+                right >>= bits
+        if criterion == SQUARES:
+            ours, theirs = ours / (here if here > 1.0 else 1.0), theirs / (there if there > 1.0 else 1.0)
+        elif criterion == ENTROPY:
+            ours, theirs = ours - entropy_term(here), theirs - entropy_term(there)
+        else:
+            ours, theirs = ours - here, theirs - there
+        scores[k] = -np.inf if here < least or there < least else ours + theirs
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
+    """The best score of some rows between bounds, and twice what it lowers the loss by."""
+    score = -amount / curvature if curvature > 0.0 else 0.0
+    score = score if score > low else low
+    score = score if score < high else high
+    return score, -(2.0 * amount + curvature * score) * score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_value_scores(
+    along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array
+) -> None:
+    """The same of values or gradients; -inf if one side has too little, or scores go in the wrong direction."""
+    amounts, words, amount, word = along[AMOUNT], along[WEIGHT], lost[AMOUNT], lost[WEIGHT]
+    amount_of_all, word_of_all = parent.totals[AMOUNT], parent.totals[WEIGHT]
+    scale, least, l2, low, high = parent.scale, parent.least, parent.limits.l2, parent.low, parent.high
+    for k in range(count):
+        left, own = amounts[k] + amount, words[k] + word
+        right, other = amount_of_all - left, word_of_all - own
+        here, there = (own & scale.mask) * scale.curvature, (other & scale.mask) * scale.curvature
+        poor = ((own >> scale.shift) < least) | ((other >> scale.shift) < least)
+        poor |= (here < LEAST_CURVATURE) | (there < LEAST_CURVATURE)
+        below, ours = bounded(left * scale.amount, here + l2, low, high)
+        above, theirs = bounded(right * scale.amount, there + l2, low, high)
+        scores[k] = -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_scores(along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array) -> None:
+    """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
+    if parent.scale.bits:
+        bits, criterion = parent.scale.bits, parent.limits.criterion
+        fill_class_scores(along, lost, count, parent.totals, bits, criterion, parent.least, scores)
+    else:
+        fill_value_scores(along, lost, count, parent, direction, scores)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_cut(
+    along: Words, cuts: int, missing: bool, parent: ParentNode, direction: int, scores: Array, lost: Words
+) -> tuple[float, int, int]:
+    """The first cut with the best score, but for rounding: score, place, and the side of missing cells.
+
+    Missing cells come after the last cut, if there are any. Then ``lost[2]`` has the words on the left.
     """
-    best, place, best_side, scores, lost, sides = -np.inf, 0, 0, space.scores, space.lost, 1
+    best, place, best_side, sides = -np.inf, 0, 0, 1
     if missing:
         for w in range(len(along)):
             lost[1, w] = parent.totals[w] - along[w, cuts - 1]
         scores[1, cuts - 1] = -np.inf
         sides = 2
     for side in range(sides):
-        fill_scores(along, lost[side], cuts - side, parent, direction, scores[side], space)
+        fill_scores(along, lost[side], cuts - side, parent, direction, scores[side])
     for k in range(cuts):
         for side in range(sides):
             if scores[side, k] > best + parent.tolerance:
                 best, place, best_side = scores[side, k], k, side
     for w in range(len(along)):
-        space.left[w] = along[w, place] + lost[best_side, w]
+        lost[2, w] = along[w, place] + lost[best_side, w]
     return best, place, best_side
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_split(
-    columns: Binned, feature: int, rows: Ids, parent: ParentNode, sums: Words, space: Workspace
-) -> Split:
+    column: Bins, known: int, ordered: bool, rows: Ids, parts: Words, parent: ParentNode, sums: Words,
+    order: Order, cuts: Cuts,
+) -> Split:  # fmt: skip
     """The best split of a node by one column: a threshold, or a level against the rest."""
-    known, ordered, count = int(columns.known[feature]), columns.ordered[feature], len(rows)
-    keys, held, along, cuts, missing = space.every, sums, sums, known + 1, False
-    by_rows = ordered and (count <= FEW or known > SPARSE * count)
+    by_rows = ordered and (len(rows) <= FEW or known > 2 * len(rows))  # then sorting the rows takes less time
+    if not by_rows:
+        add_up(column, known + 1, rows, parts, sums)
+    if not ordered:
+        score, place, side = best_cut(sums, known + 1, False, parent, 0, cuts.scores, cuts.lost)
+        return score, place, place, 0
     if by_rows:
-        keys, held = space.places[sort_rows(columns.bins[feature], rows, known, space)], space.parts
+        keys = order.keys[sort_rows(column, rows, known, order.keys, order.counts)]
+        count = accumulate(keys, len(rows), parts, True, cuts.filled, cuts.along, cuts.bins) - 1
     else:
-        add_up(columns, feature, rows, space, sums)
-        count = known + 1
-    if ordered:
-        along, cuts = space.along, accumulate(keys, count, held, by_rows, space) - 1
-        missing = cuts > 1 and space.bins[cuts] == known
-    score, place, side = best_cut(along, cuts, missing, parent, 0, space)
-    return (score, space.bins[place], space.bins[place + 1], side) if ordered else (score, place, place, 0)
+        count = accumulate(order.keys[2], known + 1, sums, False, cuts.filled, cuts.along, cuts.bins) - 1
+    missing = count > 1 and cuts.bins[count] == known
+    score, place, side = best_cut(cuts.along, count, missing, parent, 0, cuts.scores, cuts.lost)
+    return score, cuts.bins[place], cuts.bins[place + 1], side
 
 
-@inlined
-def sort_levels(sums: Words, known: int, scale: Scale, l2: float, space: Workspace) -> int:
+@njit(cache=True, nogil=True, error_model="numpy")
+def sort_levels(sums: Words, known: int, scale: Scale, l2: float, order: Rows, ratios: Array) -> int:
     """Put keys of the levels that have rows, missing as the last, in order of amount over curvature.
 
     Of equals the first is first. How many there are.
     """
-    count, order, ratios = 0, space.places[0], space.scores[0]
+    count = 0
     for level in range(known + 1):
         word = sums[WEIGHT, level]
         if word >> scale.shift > 0:
@@ -226,52 +310,37 @@ def sort_levels(sums: Words, known: int, scale: Scale, l2: float, space: Workspa
     return count
 
 
-@inlined
-def kept_split(
-    columns: Binned, feature: int, sums: Words, direction: int, parent: ParentNode, space: Workspace
-) -> Split:
-    """The best split of a node whose sums are kept; of levels, the first ones in order, up to ``low``."""
-    known, ordered = int(columns.known[feature]), columns.ordered[feature]
-    keys, count = space.every, known + 1
-    if not ordered:
-        keys, count = space.places[0], sort_levels(sums, known, parent.scale, parent.limits.l2, space)
-    cuts = accumulate(keys, count, sums, not ordered, space) - 1
-    missing = ordered and cuts > 1 and space.bins[cuts] == known
-    score, place, side = best_cut(space.along, cuts, missing, parent, direction, space)
-    return score, space.bins[place], space.bins[place] + 1, side
-
-
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def mark_levels(
-    sums: Words, known: int, low: int, scale: Scale, l2: float, space: Workspace, goes_left: Bytes
+    sums: Words, known: int, low: int, scale: Scale, l2: float, order: Rows, ratios: Array, goes_left: Bytes
 ) -> None:
     """Fill which levels go left: the first ones in order, up to ``low``."""
     for b in range(known + 1):
         goes_left[b] = NONE_MISSING
-    for place in range(sort_levels(sums, known, scale, l2, space)):
-        goes_left[space.places[0, place] & PLACES] = place <= low
+    for place in range(sort_levels(sums, known, scale, l2, order, ratios)):
+        goes_left[order[place] & PLACES] = place <= low
 
 
-@inlined
-def entropy_of_sides(parent: ParentNode, weight: float, space: Workspace) -> float:
+@njit(cache=True, nogil=True, error_model="numpy")
+def entropy_of_sides(left: Words, parent: ParentNode, weight: float) -> float:
     """The entropy of the two sides of a cut by their weights."""
-    left, _, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
-    return (entropy_term(weight) - entropy_term(left) - entropy_term(weight - left)) / weight
+    own, _, _ = score_of_words(left, parent.scale.bits, parent.limits.criterion)
+    return (entropy_term(weight) - entropy_term(own) - entropy_term(weight - own)) / weight
 
 
-@inlined
+@njit(cache=True, nogil=True, error_model="numpy")
 def score_of_levels(
-    sums: Words, known: int, parent: ParentNode, weight: float, space: Workspace
+    sums: Words, known: int, parent: ParentNode, weight: float, words: Words
 ) -> tuple[float, float, int]:
     """What a branch for each level scores, the entropy of branches by their weights, and how many there are."""
     score, bits, count, unit = 0.0, entropy_term(weight), 0, 1.0 if parent.scale.bits else parent.scale.amount
     for b in range(known + 1):
         held = False
-        for w in range(len(space.left)):
-            space.left[w] = sums[w, b]
-            held |= space.left[w] != 0
+        for w in range(len(words)):
+            words[w] = sums[w, b]
+            held |= words[w] != 0
         if held:
-            own, part, _ = score_of_words(space.left, parent.scale.bits, parent.limits.criterion)
+            own, part, _ = score_of_words(words, parent.scale.bits, parent.limits.criterion)
             score += part * unit * unit if own >= parent.least else -np.inf
             bits, count = bits - entropy_term(own), count + 1
     return score if count > 1 else -np.inf, bits / weight, count

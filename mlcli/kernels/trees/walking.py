@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.kernels.without_counting import compiled, inlined
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
 """What a node asks, and its first child. A leaf asks whether column 0 is above infinity, and leads to itself."""
@@ -27,65 +27,69 @@ class PackedTrees(NamedTuple):
     """Whether all columns are ordered and no cell is missing."""
 
 
-@inlined
-def step(trees: PackedTrees, node: int, cells: Array, row: int) -> int:
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(nodes: np.ndarray[Any, Any], node: int, cells: Array, row: int) -> int:
     """The next node of a row; a leaf is its own, and no branch of the code depends on it."""
-    asked = trees.nodes[node]
+    asked = nodes[node]
     right: int = int(asked["left"]) + (cells[row, asked["feature"]] > asked["threshold"])
     return right
 
 
-@inlined
-def step_anywhere(trees: PackedTrees, node: int, cells: Array, row: int) -> int:
-    """The same whatever is asked and whatever is missing; a row that no child fits stays."""
-    asked = trees.nodes[node]
-    cell = cells[row, asked["feature"]]
-    if asked["left"] == node:
-        return node
-    if np.isnan(cell):
-        return int(trees.missing[node])
-    if trees.offset[node] >= 0:
-        child = int(trees.child_of[trees.offset[node] + int(cell)])
-        return child if child >= 0 else node
-    if trees.ordered[asked["feature"]]:
-        return int(asked["left"] + (cell > asked["threshold"]))
-    return int(asked["left"] + (cell != asked["threshold"]))
+@njit(cache=True, nogil=True, error_model="numpy")
+def walk_known(nodes: np.ndarray[Any, Any], root: int, cells: Array, rows: Rows, reached: Codes) -> None:
+    """Fill the nodes that rows come to, where all columns are ordered and no cell is missing.
 
-
-@inlined
-def reached_of(trees: PackedTrees, root: int, cells: Array, row: int) -> int:
-    """The node that a row comes to."""
-    node, following = -1, root
-    while following != node:
-        node = following
-        following = step_anywhere(trees, node, cells, row)
-    return node
-
-
-@inlined
-def walk_four(trees: PackedTrees, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
-    """Four rows walk down together, so that none waits for the memory of another."""
-    a, b, c, d = root, root, root, root
-    moves = True
-    while moves:
-        e, f = step(trees, a, cells, rows[0]), step(trees, b, cells, rows[1])
-        g, h = step(trees, c, cells, rows[2]), step(trees, d, cells, rows[3])
-        moves = e != a or f != b or g != c or h != d
-        a, b, c, d = e, f, g, h
-    nodes[0], nodes[1], nodes[2], nodes[3] = a, b, c, d
-
-
-@inlined
-def walk_tree(trees: PackedTrees, root: int, cells: Array, rows: Rows, nodes: Codes) -> None:
-    """Fill the nodes that some rows come to in one tree."""
-    fours = len(rows) // 4 * 4 if trees.plain else 0
+    Four rows walk down together, so that none waits for the memory of another.
+    """
+    fours = len(rows) // 4 * 4
     for i in range(0, fours, 4):
-        walk_four(trees, root, cells, rows[i : i + 4], nodes[i : i + 4])
+        a, b, c, d = root, root, root, root
+        moves = True
+        while moves:
+            e, f = step(nodes, a, cells, rows[i]), step(nodes, b, cells, rows[i + 1])
+            g, h = step(nodes, c, cells, rows[i + 2]), step(nodes, d, cells, rows[i + 3])
+            moves = e != a or f != b or g != c or h != d
+            a, b, c, d = e, f, g, h
+        reached[i], reached[i + 1], reached[i + 2], reached[i + 3] = a, b, c, d
     for i in range(fours, len(rows)):
-        nodes[i] = reached_of(trees, root, cells, rows[i])
+        node, following = -1, root
+        while following != node:
+            node = following
+            following = step(nodes, node, cells, rows[i])
+        reached[i] = node
 
 
-@compiled
+@njit(cache=True, nogil=True, error_model="numpy")
+def walk_any(trees: PackedTrees, root: int, cells: Array, rows: Rows, reached: Codes) -> None:
+    """The same whatever is asked and whatever is missing; a row that no child fits stays."""
+    nodes, missing, offset, child_of, ordered = (
+        trees.nodes,
+        trees.missing,
+        trees.offset,
+        trees.child_of,
+        trees.ordered,
+    )
+    for i in range(len(rows)):
+        node, following = -1, root
+        while following != node:
+            node = following
+            asked = nodes[node]
+            cell, left = cells[rows[i], asked["feature"]], int(asked["left"])
+            if left == node:
+                break
+            if np.isnan(cell):
+                following = int(missing[node])
+            elif offset[node] >= 0:
+                child = int(child_of[offset[node] + int(cell)])
+                following = child if child >= 0 else node
+            elif ordered[asked["feature"]]:
+                following = int(left + (cell > asked["threshold"]))
+            else:
+                following = int(left + (cell != asked["threshold"]))
+        reached[i] = node
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def add_answers(
     trees: PackedTrees, roots: Codes, cells: Array, rows: Rows, value: Array, reached: Codes, answers: Array
 ) -> None:
@@ -98,7 +102,11 @@ def add_answers(
     for begin in range(0, len(rows), block):
         end = begin + block if begin + block < len(rows) else len(rows)
         for tree in range(len(roots)):
-            walk_tree(trees, int(np.int64(roots[tree])), cells, rows[begin:end], reached)
+            root = int(np.int64(roots[tree]))
+            if trees.plain:
+                walk_known(trees.nodes, root, cells, rows[begin:end], reached)
+            else:
+                walk_any(trees, root, cells, rows[begin:end], reached)
             first = (tree % turns) * width
             for i in range(end - begin):
                 for k in range(width):

@@ -7,48 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
 
 from mlcli.core.tables import Array
 from mlcli.engines.trees.binning import between, binned
 from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import workspace
 from mlcli.engines.trees.targets import Targets, in_units
-from mlcli.kernels.trees import random_splits, splits, sums
-from mlcli.kernels.trees.random_splits import random_below, random_share
-from mlcli.kernels.trees.records import Limits
-from mlcli.kernels.trees.splits import ParentNode
+from mlcli.kernels.trees.growing import partition, random_below, random_share, search_random
+from mlcli.kernels.trees.records import LEAF, NODE, Limits
+from mlcli.kernels.trees.splits import ParentNode, add_up, best_split
 
 TOLERANCE = 1e-12
-add_up, best_split = sums.add_up, splits.best_split
-random_split, bin_of, partition = random_splits.random_split, random_splits.bin_of, sums.partition
-
-
-# What only kernels call is called from these, which are compiled as well.
-
-
-@njit
-def histogram(columns: Any, rows: Any, space: Any, sums: Any) -> None:
-    add_up(columns, 0, rows, space, sums)
-
-
-@njit
-def split(columns: Any, rows: Any, parent: Any, sums: Any, space: Any) -> Any:
-    return best_split(columns, 0, rows, parent, sums, space)
-
-
-@njit
-def drawn_threshold(columns: Any, rows: Any, parent: Any, space: Any, room: Any) -> Any:
-    score, low, high, side, cut = random_split(columns, 0, rows, parent, space, room)
-    if low < high < columns.known[0]:
-        low = bin_of(columns.lowest[0], cut, low, high)
-        high = low + 1
-    return score, low, high, side, cut
-
-
-@njit
-def partitioned(rows: Any, goes: Any, room: Any) -> Any:
-    return partition(rows, goes, room)
 
 
 class Rows:
@@ -77,7 +46,21 @@ class Rows:
         self.known = int(found.known[0])
         self.space = workspace(found, self.rows.astype(np.intp), len(share.parts), np.array([0]), seed + 1)
         self.space.parts[:] = parts
-        self.sums = np.empty(self.space.along.shape, np.int64)
+        self.sums = np.empty(self.space.cuts.along.shape, np.int64)
+
+    def split(self) -> tuple[float, int, int, int]:
+        """The best split of the column."""
+        columns, space = self.columns, self.space
+        column, ordered = columns.bins[0], columns.ordered[0]
+        buffers = self.parent, self.sums, space.order, space.cuts
+        return best_split(column, self.known, ordered, self.rows, space.parts, *buffers)
+
+    def drawn_split(self, room: Any) -> Any:
+        """A split at a random threshold, as it is noted of a node."""
+        nodes = np.zeros(1, NODE)
+        nodes["feature"], nodes["parent"] = LEAF, -1
+        search_random(self.columns, 0, nodes, self.rows, self.parent, 0.0, -np.inf, np.inf, self.space, room)
+        return nodes[0]
 
     def score(self, left: Any) -> float:
         """Σ S² / W of both sides, by the definition; -inf if one is too light."""
@@ -108,7 +91,7 @@ CASES = [pytest.param(seed, slots, id=f"{slots}-{seed}") for slots in (1, 3, 30)
 @pytest.mark.parametrize(("seed", "slots"), CASES)
 def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: int) -> None:
     node = Rows(seed, slots)
-    histogram(node.columns, node.rows, node.space, node.sums)
+    add_up(node.columns.bins[0], node.known + 1, node.rows, node.space.parts, node.sums)
     expected = [node.space.parts[:, node.bin == b].sum(axis=1) for b in range(node.known + 1)]
     assert node.sums[:, : node.known + 1].T.tolist() == np.array(expected).tolist()
 
@@ -117,7 +100,7 @@ def test_the_histogram_of_a_node_is_what_its_rows_sum_up_to(seed: int, slots: in
 @pytest.mark.parametrize(("n", "decimals"), [(30, 1), (150, 1), (150, 6)], ids=["few", "histogram", "sorted"])
 def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, decimals: int) -> None:
     node = Rows(seed, slots, n, decimals=decimals)
-    found = split(node.columns, node.rows, node.parent, node.sums, node.space)
+    found = node.split()
     assert found == pytest.approx(first_of_the_best(node.scores()))
 
 
@@ -125,7 +108,7 @@ def test_the_threshold_is_the_first_of_the_best(seed: int, slots: int, n: int, d
 def test_the_level_is_the_first_of_the_best(seed: int, slots: int) -> None:
     node = Rows(seed, slots, ordered=False)
     scores = [(node.score(node.bin == one), one, one, 0) for one in np.unique(node.bin)]
-    found = split(node.columns, node.rows, node.parent, node.sums, node.space)
+    found = node.split()
     assert found == pytest.approx(first_of_the_best(scores))
 
 
@@ -134,8 +117,8 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
     node = Rows(seed, 3)
     room, missing = np.empty(30, np.uint8), node.bin == node.known
     for _ in range(20):
-        found = drawn_threshold(node.columns, node.rows, node.parent, node.space, room)
-        score, low, high, side, drawn = found
+        found = node.drawn_split(room)
+        score, low, high, side, drawn = (found[name].item() for name in ("gain", "low", "high", "side", "cut"))
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
         cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), drawn)
         assert node.columns.highest[0, low] <= cut[0] < node.columns.lowest[0, high]
@@ -146,7 +129,7 @@ def test_rows_are_partitioned_in_their_order() -> None:
     node = Rows(3, 2)
     goes = node.bin <= 4
     expected = [*node.rows[goes], *node.rows[~goes]]
-    assert partitioned(node.rows, goes.astype(np.uint8), np.empty(len(node.rows), np.uint32)) == goes.sum()
+    assert partition(node.rows, goes.astype(np.uint8), np.empty(len(node.rows), np.uint32)) == goes.sum()
     assert node.rows.tolist() == expected
 
 
