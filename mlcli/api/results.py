@@ -13,16 +13,22 @@ import numpy as np
 
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
+from mlcli.core.registry import MODELS
+from mlcli.core.serialise import plain
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.pooling import joined
-from mlcli.report.document import Document, Grid
+from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.full_report import Provenance, report_of
+from mlcli.report.views.plan import protocol_words
+from mlcli.report.views.remarks import steps_of
 from mlcli.report.views.results import gates_as_elements, results_of
-from mlcli.report.views.results_as_json import cells_of, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
 from mlcli.scoring.gates import ExperimentOutcome, Gate
 from mlcli.scoring.model_results import ModelResult, judged_answers
+from mlcli.scoring.records import experiment_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,18 +126,41 @@ class Results(Report):
             return super().to(format)
         import json
 
-        return json.dumps(results_as_json(self.scored), indent=2, ensure_ascii=False)
+        return json.dumps(plain(experiment_record(self.scored)), indent=2, ensure_ascii=False)
 
 
-def table_of(found: Sequence[ModelResult]) -> pd.DataFrame:
-    """The data frame of some cells, a row for each with all its metrics."""
+def table_of(results: Sequence[ModelResult]) -> pd.DataFrame:
+    """The data frame of some models, a row for each with all its metrics."""
     import pandas as pd
 
-    (cells,) = cells_of(found)
-    assert isinstance(cells, Grid)
-    frame = pd.DataFrame([[field.text for field in row] for row in cells.rows], columns=list(cells.header))
-    numbers = [name for name in cells.header if name not in TEXTS]
-    frame[numbers] = frame[numbers].replace("", None).apply(pd.to_numeric)
+    metrics = list(dict.fromkeys(metric.name for result in results for metric in result.metrics))
+    rows: list[dict[str, str | float | None]] = []
+    for result in results:
+        cell, splits = result.cell, result.splits
+        row: dict[str, str | float | None] = {
+            "dataset": cell.dataset.name,
+            "kind": cell.kind,
+            "model": cell.label,
+            "parameters": "" if cell.model.saved else settings_of(cell.model, MODELS),
+            "steps": steps_of(cell),
+            "protocol": protocol_words(cell),
+            "seed": cell.seed,
+            "rows": cell.labelled_rows,
+            "splits": len(splits),
+            "status": result.status,
+            "why": "; ".join(result.why.splitlines()),
+        }
+        for name in metrics:
+            summary = result.summaries.get(name)
+            row[name] = None if summary is None else summary.mean
+            row[f"{name}-low"] = None if summary is None else summary.low
+            row[f"{name}-high"] = None if summary is None else summary.high
+        row["fit-seconds"] = sum(each(splits, "fit_seconds"))
+        row["predict-seconds"] = sum(each(splits, "predict_seconds"))
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    numbers = [name for name in frame.columns if name not in TEXTS]
+    frame[numbers] = frame[numbers].apply(pd.to_numeric)
     return frame
 
 

@@ -62,7 +62,7 @@ def answered(
     from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import SCORES, VERSIONS, scores_to_keep
+    from mlcli.scoring.runs import SCORES, VERSIONS, scores_to_keep
 
     source = None if experiment.source is None else str(experiment.source.absolute())
     with Store.open(place) as store:

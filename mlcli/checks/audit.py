@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from mlcli.checks.context import SAMPLE, AuditContext
 from mlcli.checks.data import columns, rows, splits
 from mlcli.checks.repairs import joined_sidecar
 from mlcli.core.errors import DataError
-from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious, issue_as_json
+from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious
 from mlcli.core.names import counted
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
@@ -92,17 +91,41 @@ def subject_of(context: AuditContext) -> str:
     return f"{context.planned.kind.name} by {context.protocol.use}"
 
 
-def audit_as_json(audit: Audit) -> dict[str, Any]:
-    """An audit as plain JSON values."""
-    context = audit.context
-    return {
-        "dataset": context.dataset.name,
-        "rows": len(context.dataset),
-        "kind": context.planned.kind.name if context.planned else None,
-        "protocol": context.protocol.use if context.protocol else None,
-        "issues": [issue_as_json(issue) for issue in audit.issues],
-        "sidecar": joined_sidecar(audit.serious),
-    }
+@dataclass(frozen=True)
+class AuditRecord:
+    """The issues of a dataset."""
+
+    dataset: str
+    rows: int
+    kind: str | None
+    protocol: str | None
+    issues: tuple[Issue, ...]
+    sidecar: str
+    """The repairs of serious issues, as one sidecar."""
+
+
+@dataclass(frozen=True)
+class AuditsRecord:
+    """What ``--json`` writes of an audit."""
+
+    datasets: tuple[AuditRecord, ...]
+
+
+def audit_record(audits: Sequence[Audit]) -> AuditsRecord:
+    """The issues of each dataset."""
+    return AuditsRecord(
+        tuple(
+            AuditRecord(
+                audit.context.dataset.name,
+                len(audit.context.dataset),
+                audit.context.planned.kind.name if audit.context.planned else None,
+                audit.context.protocol.use if audit.context.protocol else None,
+                audit.issues,
+                joined_sidecar(audit.serious),
+            )
+            for audit in audits
+        )
+    )
 
 
 def issues_of_data(dataset: Dataset) -> list[Issue]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from mlcli.checks.audit import AT_A_GLANCE, context_as_planned, context_of, issues_in
 from mlcli.checks.context import AuditContext
@@ -12,14 +11,16 @@ from mlcli.checks.data import splits
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
-from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious, issue_as_json
+from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious
+from mlcli.core.serialise import shown
 from mlcli.core.threads import one_blas_thread
 from mlcli.report.document import Document, Element, Sentence, grid
 from mlcli.report.numbers import lined_up
-from mlcli.report.views.curves import curve_as_json, curve_elements
+from mlcli.report.views.curves import curve_elements
 from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.report.views.plan import opening
-from mlcli.report.views.results_as_json import cell_as_json, plain
+from mlcli.scoring.curves import CurveRecord, curve_record
+from mlcli.scoring.records import CellRecord, cell_record
 
 OF_ITS_DATA: tuple[Check[AuditContext], ...] = (
     *AT_A_GLANCE,
@@ -73,18 +74,38 @@ def diagnosis_of(diagnosed: Diagnosed, issues: Sequence[Issue], everything: bool
     )
 
 
-def diagnosis_as_json(diagnosed: Diagnosed, issues: Sequence[Issue]) -> dict[str, Any]:
-    """The same as plain values."""
+@dataclass(frozen=True)
+class FitScores:
+    """The score of training rows beside that of scored rows."""
+
+    training: float
+    judged: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class DiagnosisRecord:
+    """What ``--json`` writes of a diagnosis."""
+
+    cell: CellRecord = field(metadata=shown(merged=True))
+    metric: str
+    scores: FitScores | None
+    learning_curve: CurveRecord | None = field(metadata=shown(optional=True))
+    serious: bool
+    issues: tuple[Issue, ...]
+
+
+def diagnosis_record(diagnosed: Diagnosed, issues: Sequence[Issue]) -> DiagnosisRecord:
+    """A model with its scores and issues."""
     fit, curve = fit_scores(diagnosed), diagnosed.learning_curve
-    scores = {} if fit is None else {"training": fit.training, "judged": fit.judged, "gap": fit.gap}
-    return {
-        **cell_as_json(diagnosed.cell),
-        "metric": diagnosed.metric.name,
-        "scores": plain(scores),
-        **({} if curve is None else {"learning_curve": curve_as_json(curve)}),
-        "serious": any(map(is_serious, issues)),
-        "issues": [plain(issue_as_json(issue)) for issue in issues],
-    }
+    return DiagnosisRecord(
+        cell_record(diagnosed.cell),
+        diagnosed.metric.name,
+        None if fit is None else FitScores(fit.training, fit.judged, fit.gap),
+        None if curve is None else curve_record(curve),
+        any(map(is_serious, issues)),
+        tuple(issues),
+    )
 
 
 def _scores_grid(diagnosed: Diagnosed) -> Iterator[Element]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mlcli.core.errors import StoreError
 from mlcli.core.names import counted
@@ -53,10 +52,21 @@ def health_document(health: Health) -> Document:
     return tuple(_elements(health))
 
 
-def health_as_json(health: Health) -> dict[str, Any]:
-    """The same as plain values."""
-    facts = {name.lower().replace(" ", "_"): values for name, values in health.facts.items()}
-    return {**facts, "problems": health.problems}
+@dataclass(frozen=True)
+class HealthRecord:
+    """What ``--json`` writes of an installation."""
+
+    versions: Mapping[str, str]
+    threads: Mapping[str, str]
+    compiled_kernels: Mapping[str, str]
+    store: Mapping[str, str]
+    problems: Sequence[str]
+
+
+def health_record(health: Health) -> HealthRecord:
+    """The facts and problems of an installation."""
+    versions, threads, kernels, store = health.facts.values()
+    return HealthRecord(versions, threads, kernels, store, health.problems)
 
 
 def _elements(health: Health) -> Iterator[Element]:

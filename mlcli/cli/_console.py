@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, TextIO
 
+from mlcli.core.serialise import plain
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import JSON, renderer_of
 from mlcli.report.formats.text import coloured, text_of
@@ -63,11 +64,11 @@ def show(document: Document, format: str = "text") -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON document to stdout."""
+    """Print one JSON document to stdout; dataclasses are objects."""
     import json
 
     is_utf8 = (results().encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=not is_utf8)
+    text = json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=not is_utf8)
     results().write(text.translate(UNSHOWN) + "\n")
 
 

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mlcli import __version__
 from mlcli.api.running import NOTHING, RunOptions, answered, planned, with_gates
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_json
 from mlcli.cli._options import CiOptions, ViewOptions
@@ -20,7 +21,6 @@ from mlcli.core.errors import ExitCode, ModelFileError, Problem, UsageError
 from mlcli.core.names import counted
 from mlcli.core.processes import on_linux
 from mlcli.core.quantities import duration
-from mlcli.core.serialise import plain
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
@@ -29,11 +29,13 @@ from mlcli.experiment.spec.suitability import advice_on, method_instead
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, TEXT
 from mlcli.report.views.results import Details, gates_as_elements, results_of
-from mlcli.report.views.results_as_json import given, results_as_json
 from mlcli.report.views.score_rows import scores_as_table
 from mlcli.scoring.gates import ExperimentOutcome
 from mlcli.scoring.model_results import ModelResult
 from mlcli.tasks.table import kind_named
+
+if TYPE_CHECKING:
+    from mlcli.scoring.records import ExperimentRecord
 
 StorePath = Callable[[Experiment], Path | None]
 """Where the answers of an experiment are kept, if anywhere."""
@@ -63,7 +65,7 @@ def run_and_show(
         if format == TEXT:
             show(_document(outcomes[-1], details))
     if format == JSON:
-        show_json(_plain(outcomes, details))
+        show_json(_record(outcomes, details))
     elif format == CSV:
         show(scores_as_table(one for outcome in outcomes for one in outcome.cells), CSV)
     elif format != TEXT:
@@ -87,13 +89,16 @@ def _document(outcome: ExperimentOutcome, details: Details) -> Document:
     return (*results_of(outcome.cells, details), *gates_as_elements(outcome.gates))
 
 
-def _plain(outcomes: Sequence[ExperimentOutcome], details: Details) -> dict[str, Any]:
-    gates = [gate for outcome in outcomes for gate in outcome.gates]
-    found = [one for outcome in outcomes for one in outcome.cells]
-    return {
-        **results_as_json(found, curves=details.curves, fair=details.fair, similarity=details.similarity),
-        **given({"gates": plain(gates)}),
-    }
+def _record(outcomes: Sequence[ExperimentOutcome], details: Details) -> ExperimentRecord:
+    from mlcli.scoring.records import experiment_record
+
+    return experiment_record(
+        [result for outcome in outcomes for result in outcome.cells],
+        curves=details.curves,
+        fair=details.fair,
+        similarity=details.similarity,
+        gates=[gate for outcome in outcomes for gate in outcome.gates],
+    )
 
 
 def _report(
@@ -141,10 +146,12 @@ def run_shard(
     """Run a part of the cells of each experiment, in a store of its own, and say how all are put together."""
     from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.transfer import SHARD
-    from mlcli.report.views.runs import ShardCells, shards_as_json, shards_of
+    from mlcli.report.views.runs import shards_of
+    from mlcli.scoring.runs import ShardRecord, ShardsRecord, shard_record
 
     shard = shard_from_text(text)
-    shards: list[ShardCells] = []
+    shards: list[ShardRecord] = []
+    outcomes: list[ExperimentOutcome] = []
     for plan in planned_with_remarks(experiments):
         title, places, usual = plan.experiment.title, shard.places(plan), usual_store_of(plan.experiment)
         # On a disk that machines share, SQLite cannot keep two writers apart.
@@ -153,9 +160,10 @@ def run_shard(
         named = replace(plan.experiment, name=f"{title}, {shard}")
         part = replace(plan, experiment=named, cells=tuple(plan[one] for one in places))
         found = _scored(part, place, options, {SHARD: about})
-        shards.append(ShardCells(title, str(shard), len(plan), found, place))
-    show_as(format, shards_of, shards_as_json, shards)
-    _leave_by([ExperimentOutcome(one.title, one.scored, (), ()) for one in shards])
+        shards.append(shard_record(title, str(shard), len(plan), found, place))
+        outcomes.append(ExperimentOutcome(title, found, (), ()))
+    show_as(format, lambda: shards_of(shards), lambda: ShardsRecord(__version__, tuple(shards)))
+    _leave_by(outcomes)
 
 
 def refuse_views(views: ViewOptions, fail_under: Sequence[str] | None, ci: CiOptions, pages: PageOptions) -> None:

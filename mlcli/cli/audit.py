@@ -85,7 +85,7 @@ def audit_command(
             subjects, model, params, columns, protocol, metric, seed, jobs, everything, strict, verbose, format
         )
         return
-    from mlcli.checks.audit import audit_as_json, audit_document, audits_of
+    from mlcli.checks.audit import audit_document, audit_record, audits_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
 
@@ -94,9 +94,7 @@ def audit_command(
             raise UsageError(f"{name} needs a model", hint="name one with -m")
     experiments = _experiments(subjects, columns, protocol, seed)
     audits = [audit for experiment in experiments for audit in audits_of(experiment)]
-    show_as(
-        format, lambda: audit_document(audits, everything), lambda: {"datasets": [*map(audit_as_json, audits)]}
-    )
+    show_as(format, lambda: audit_document(audits, everything), lambda: audit_record(audits))
     if strict and any(audit.serious for audit in audits):
         raise typer.Exit(ExitCode.UNMET)
 
@@ -132,7 +130,7 @@ def _audit_model(
     format: str,
 ) -> None:
     from mlcli.checks.diagnosed import diagnosed_model, plan_to_diagnose
-    from mlcli.checks.diagnosis import diagnosis_as_json, diagnosis_of, issues_of_model
+    from mlcli.checks.diagnosis import diagnosis_of, diagnosis_record, issues_of_model
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
     from mlcli.core.errors import ExitCode
@@ -152,7 +150,7 @@ def _audit_model(
     show_as(
         format,
         lambda: diagnosis_of(diagnosed, issues, everything, verbose),
-        lambda: diagnosis_as_json(diagnosed, issues),
+        lambda: diagnosis_record(diagnosed, issues),
     )
     if strict and any(map(is_serious, issues)):
         raise typer.Exit(ExitCode.UNMET)

@@ -72,14 +72,9 @@ def compare_command(
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.cli._console import show_as
-    from mlcli.experiment.store.store import store_of
-    from mlcli.report.views.comparison import (
-        compared_file,
-        compared_runs,
-        comparison_as_json,
-        comparison_of,
-        refuse_unknown_test,
-    )
+    from mlcli.experiment.store.store import metrics_of, named_run, results_together, store_of
+    from mlcli.report.views.comparison import comparison_of
+    from mlcli.scoring.comparison import compared_file, compared_results, comparison_record, refuse_unknown_test
 
     refuse_unknown_test(test)
     if is_table(sources[0]):
@@ -95,10 +90,12 @@ def compare_command(
         if lower_is_better:
             raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
         with stored_run_shown(store_of(sources[0], store)):
-            comparison = compared_runs(sources, store, metrics or (), rope, against, test)
-            show_as(format, comparison_of, comparison_as_json, comparison)
+            runs = [named_run(source, store) for source in sources]
+            results, usual = results_together(runs), metrics_of(runs)
+            comparison = compared_results(results, usual, metrics or (), rope, against, test)
+            show_as(format, comparison_of, comparison_record, comparison)
         return
-    show_as(format, comparison_of, comparison_as_json, comparison)
+    show_as(format, comparison_of, comparison_record, comparison)
 
 
 def is_table(source: str) -> bool:

@@ -90,7 +90,8 @@ def curve_command(
     from mlcli.experiment.spec.plan import plan
     from mlcli.experiment.spec.sweeps import CurveRequest, experiment_of
     from mlcli.report.formats._registry import CSV
-    from mlcli.report.views.curves import sweep_as_json, sweep_as_table, sweep_of
+    from mlcli.report.views.curves import sweep_as_table, sweep_of
+    from mlcli.scoring.curves import sweep_record
 
     options = {"folds": folds, "repeats": repeats}
     split = {name: value for name, value in options.items() if value is not None}
@@ -99,4 +100,4 @@ def curve_command(
     cells = plan(sweep.experiment)
     with watched(cells) as progress:
         results = run(cells, jobs=jobs, on_progress=progress)
-    show_as(format, sweep_as_table if format == CSV else sweep_of, sweep_as_json, sweep, results)
+    show_as(format, sweep_as_table if format == CSV else sweep_of, sweep_record, sweep, results)

@@ -87,38 +87,36 @@ def data_command(
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.likeness import likeness
-    from mlcli.report.views.two_files import likeness_as_json, likeness_of
+    from mlcli.report.views.two_files import likeness_of
+    from mlcli.scoring.files import likeness_record
 
     alike = likeness(dataset, against)
-    return lambda: likeness_of(alike), lambda: likeness_as_json(alike)
+    return lambda: likeness_of(alike), lambda: likeness_record(alike)
 
 
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
-    from mlcli.core.findings import as_json
     from mlcli.report.document import explained
     from mlcli.report.views.dataset import plot_of
 
     picture = plot_of(dataset, columns)
-    return lambda: explained([picture]), lambda: as_json(picture)
+    return lambda: explained([picture]), lambda: picture
 
 
 def _profiled(dataset: Dataset) -> tuple[Make, Make]:
-    from dataclasses import asdict
-
     from mlcli.checks.audit import issues_of_data
     from mlcli.data.profile import profile
     from mlcli.report.views.dataset import profile_of
-    from mlcli.report.views.results_as_json import plain
 
     issues = issues_of_data(dataset)
     found = profile(dataset, [issue.sentence for issue in issues])
     tables = [finding for issue in issues for finding in issue.shown]
-    return lambda: profile_of(found, tables), lambda: plain(asdict(found))
+    return lambda: profile_of(found, tables), lambda: found
 
 
 def _list(format: str) -> None:
     from mlcli.data.shipped import shipped
     from mlcli.report.views.dataset import shipped_datasets_of
+    from mlcli.scoring.files import ShippedDataset, ShippedDatasets
 
-    plain = [{"name": name, "summary": summary} for name, summary in shipped().items()]
-    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: {"datasets": plain})
+    names = ShippedDatasets(tuple(ShippedDataset(*entry) for entry in shipped().items()))
+    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: names)

@@ -72,13 +72,12 @@ def show_explained(
     from mlcli.report.views.trained_model import (
         MOST_EXPLAINED,
         answers_explained,
-        explained_answers_as_json,
         explained_answers_of,
     )
 
     found = answers_explained(saved, rows, chosen)
     left_out = 0 if chosen else max(len(rows) - MOST_EXPLAINED, 0)
-    show_as(format, lambda: explained_answers_of(found, left_out), lambda: explained_answers_as_json(found))
+    show_as(format, lambda: explained_answers_of(found, left_out), lambda: found)
 
 
 def _reference(words: list[str]) -> str | dict[str, str]:

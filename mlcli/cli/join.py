@@ -54,7 +54,8 @@ def join_command(
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
     from mlcli.report.formats._registry import CSV, TEXT
-    from mlcli.report.views.two_files import joined_as_json, joined_of, remarks_on
+    from mlcli.report.views.two_files import joined_of, remarks_on
+    from mlcli.scoring.files import join_record
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
@@ -66,4 +67,4 @@ def join_command(
         for line in remarks_on(found, a.name, b.name):
             remark(line)
         return
-    show_as(format or TEXT, joined_of, joined_as_json, found, a.name, b.name)
+    show_as(format or TEXT, joined_of, join_record, found, a.name, b.name)

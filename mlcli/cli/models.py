@@ -38,13 +38,13 @@ def models_command(
     from mlcli.report.views import catalogue
 
     if name is None:
-        show_as(format, catalogue.listing, catalogue.listing_as_json, MODELS.entries(), STEPS.entries())
+        show_as(format, catalogue.listing, catalogue.catalogue_record, MODELS.entries(), STEPS.entries())
     elif entries := _entries(name):
-        show_as(format, catalogue.pages_of, catalogue.pages_as_json, entries)
+        show_as(format, catalogue.pages_of, catalogue.pages_record, entries)
     elif known := _called_otherwise(name):
         known.entry(name)
     elif found := catalogue.mentions(name, chain(MODELS.entries(), STEPS.entries())):
-        show_as(format, catalogue.mentions_of, catalogue.mentions_as_json, name, found)
+        show_as(format, catalogue.mentions_of, catalogue.mentions_record, name, found)
     else:
         similar = next((known for known in ALL if nearest(name, known.names())), MODELS)
         similar.entry(name)

@@ -106,22 +106,22 @@ def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.experiment.run.reproduction import PLUGINS
     from mlcli.report.formats._registry import CSV
     from mlcli.report.views.full_report import provenance_of_run, report_of
-    from mlcli.report.views.results_as_json import results_as_json
-    from mlcli.report.views.runs import VERSIONS
     from mlcli.report.views.score_rows import scores_as_table
     from mlcli.scoring.model_results import score_result
+    from mlcli.scoring.records import experiment_record
+    from mlcli.scoring.runs import VERSIONS
 
     about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
     made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
     found = [score_result(result, about.metrics) for result in results]
     if format == CSV:
-        return lambda: scores_as_table(found), lambda: results_as_json(found)
-    return lambda: report_of(found, made), lambda: results_as_json(found)
+        return lambda: scores_as_table(found), lambda: experiment_record(found)
+    return lambda: report_of(found, made), lambda: experiment_record(found)
 
 
 def _of_model(file: Path) -> Shown:
     from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.views.trained_model import saved_model_as_json, saved_model_of
+    from mlcli.report.views.trained_model import saved_model_of, saved_model_record
 
     saved = load_model(file)
-    return lambda: saved_model_of(file.name, saved), lambda: saved_model_as_json(saved)
+    return lambda: saved_model_of(file.name, saved), lambda: saved_model_record(saved)

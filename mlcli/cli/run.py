@@ -137,7 +137,8 @@ def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
     from mlcli.cli._running import usual_store_of
     from mlcli.experiment.spec.file import check, read_experiment
     from mlcli.experiment.spec.plan import plan
-    from mlcli.report.views.plan import plan_as_json, plan_of
+    from mlcli.report.views.plan import plan_of
+    from mlcli.scoring.records import plan_record
 
     problems = [(spec, problem) for spec in specs for problem in check(spec)]
     if problems:
@@ -145,7 +146,7 @@ def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
     plans = [with_issues(plan(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
     cells = [cell for each in plans for cell in each]
     estimates = [one for each in plans for one in _estimates(each, store or usual_store_of(each.experiment))]
-    show_as(format, plan_of, plan_as_json, cells, estimates)
+    show_as(format, plan_of, plan_record, cells, estimates)
 
 
 def _estimates(cells: Sequence[Cell], store: Path) -> Sequence[CellEstimate | None]:

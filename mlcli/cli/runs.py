@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlcli import __version__
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._console import show_as
 from mlcli.cli._options import CodeOptions, Format, Jobs, StoreToRead, ViewOptions
@@ -48,12 +49,15 @@ def list_command(*, store: StoreToRead = None, format: Format = "text") -> None:
     """List the runs of a store."""
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
-    from mlcli.report.views.runs import MOST_LISTED, runs_as_json, runs_of
+    from mlcli.report.views.runs import MOST_LISTED, runs_of
+    from mlcli.scoring.runs import RunsRecord
 
     place = store or DEFAULT_PLACE
     with stored_run_shown(place), Store.read(place) as opened:
         runs = opened.runs
-        show_as(format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: runs_as_json(runs.all()))
+        show_as(
+            format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: RunsRecord(tuple(runs.all()))
+        )
 
 
 def show_command(*, run: RunName, store: StoreToRead = None, views: ViewOptions, format: Format = "text") -> None:
@@ -66,9 +70,9 @@ def show_command(*, run: RunName, store: StoreToRead = None, views: ViewOptions,
     from mlcli.experiment.store.store import store_of
     from mlcli.report.formats._registry import CSV
     from mlcli.report.views.results import results_of
-    from mlcli.report.views.results_as_json import results_as_json
     from mlcli.report.views.score_rows import scores_as_table
     from mlcli.scoring.model_results import score_result
+    from mlcli.scoring.records import experiment_record
 
     details = views.details()
     about, results, _ = stored_run(run, store)
@@ -77,7 +81,7 @@ def show_command(*, run: RunName, store: StoreToRead = None, views: ViewOptions,
         show_as(
             format,
             lambda: scores_as_table(scores) if format == CSV else results_of(scores, details),
-            lambda: results_as_json(
+            lambda: experiment_record(
                 scores, curves=details.curves, fair=details.fair, similarity=details.similarity
             ),
         )
@@ -91,13 +95,14 @@ def verify_command(*, run: RunName, store: StoreToRead = None, format: Format = 
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import store_of
-    from mlcli.report.views.runs import SCORES, verified_as_json, verified_cells, verified_of
+    from mlcli.report.views.runs import verified_of
     from mlcli.scoring.model_results import score_result
+    from mlcli.scoring.runs import SCORES, verification_record, verified_cells
 
     about, results, kept = stored_run(run, store, SCORES)
     with stored_run_shown(store_of(run, store)):
         cells = verified_cells([score_result(result, about.metrics) for result in results], kept[SCORES])
-        show_as(format, verified_of, verified_as_json, about, cells)
+        show_as(format, verified_of, verification_record, about, cells)
     if any(cell.faults for cell in cells):
         raise typer.Exit(ExitCode.STORE)
 
@@ -120,7 +125,8 @@ def rerun_command(
         versions_and_hardware,
     )
     from mlcli.experiment.store.store import store_of
-    from mlcli.report.views.runs import VERSIONS, agrees, rerun_as_json, rerun_of
+    from mlcli.report.views.runs import rerun_of
+    from mlcli.scoring.runs import VERSIONS, agrees, rerun_record
 
     about, results, kept = stored_run(run, store, VERSIONS, PLUGINS)
     with stored_run_shown(store_of(run, store)):
@@ -128,7 +134,7 @@ def rerun_command(
         with Progress([result.cell for result in results]) as progress:
             cells = rerun_cells(results, jobs, progress)
         now = versions_and_hardware()
-        show_as(format, rerun_of, rerun_as_json, about, cells, kept[VERSIONS], now)
+        show_as(format, rerun_of, rerun_record, about, cells, kept[VERSIONS], now)
     if not all(agrees(cell, kept[VERSIONS], now) for cell in cells):
         raise typer.Exit(ExitCode.UNMET)
 
@@ -164,12 +170,13 @@ def gc_command(*, store: StoreToRead = None, format: Format = "text") -> None:
     """
     from mlcli.experiment.store.housekeeping import collect
     from mlcli.experiment.store.store import Store
-    from mlcli.report.views.runs import freed_of, housekeeping_as_json
+    from mlcli.report.views.runs import freed_of
+    from mlcli.scoring.runs import HousekeepingRecord
 
     place = _existing_store(store)
     with Store.open(place) as opened:
         freed = collect(opened)
-    show_as(format, lambda: freed_of(freed, place), lambda: housekeeping_as_json(freed))
+    show_as(format, lambda: freed_of(freed, place), lambda: HousekeepingRecord(__version__, freed))
 
 
 def remove_command(
@@ -188,11 +195,12 @@ def remove_command(
     from mlcli.experiment.store.housekeeping import remove_runs
     from mlcli.experiment.store.store import Store
     from mlcli.report.views.runs import removed_of
+    from mlcli.scoring.runs import RemovedRecord
 
     place = _existing_store(store)
     with Store.open(place) as opened:
         remove_runs(opened, numbers)
-    show_as(format, lambda: removed_of(numbers, place), lambda: {"removed": list(numbers)})
+    show_as(format, lambda: removed_of(numbers, place), lambda: RemovedRecord(tuple(numbers)))
 
 
 def export_command(
@@ -236,9 +244,10 @@ def stored_run(name: str, store: Path | None, *kept: str) -> tuple[RunFacts, lis
 
 
 def _show_carried(carried: Carried, place: Path, format: str) -> None:
-    from mlcli.report.views.runs import carried_of, housekeeping_as_json
+    from mlcli.report.views.runs import carried_of
+    from mlcli.scoring.runs import HousekeepingRecord
 
-    show_as(format, lambda: carried_of(carried, place), lambda: housekeeping_as_json(carried))
+    show_as(format, lambda: carried_of(carried, place), lambda: HousekeepingRecord(__version__, carried))
 
 
 def _existing_store(store: Path | None) -> Path:

@@ -76,7 +76,7 @@ def train_command(
     from mlcli.experiment.run.learner import Learner, train
     from mlcli.experiment.saved.model_file import refuse_code
     from mlcli.experiment.spec.cells import WHOLE, ProtocolSpec
-    from mlcli.report.views.trained_model import trained_as_json, trained_of
+    from mlcli.report.views.trained_model import trained_of, trained_record
 
     refuse_to_replace(output, pages.force)
     if len(models) != 1:
@@ -89,7 +89,7 @@ def train_command(
     with watched([replace(cell, protocol=ProtocolSpec(WHOLE))]):
         learned = train(cell)
     answers = tuple(found for question in ask or () for found in answer_to(learned.pipeline, question))
-    show_as(format, trained_of, trained_as_json, cell, learned, answers)
+    show_as(format, trained_of, trained_record, cell, learned, answers)
     pages.write(lambda: trained_of(cell, learned, answers))
     if output is not None:
         from mlcli.experiment.saved.model_file import save_model

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Literal
+
+from mlcli.core.serialise import shown
 
 Entry = str | float | int | None
+FindingCode = Literal[
+    "", "candidates", "coefficients", "importance", "level-profile", "loadings", "mean-profile", "scree"
+]
+"""What a finding is, where others look for it; empty for those that are only shown."""
 
 
 @dataclass(frozen=True)
 class Finding:
     """Something that was found, under its title; the note says how to read it."""
 
+    JSON_KIND: ClassVar[bool] = True
     title: str
     note: str = field(default="", kw_only=True)
+    code: FindingCode = field(default="", kw_only=True, metadata=shown(optional=True))
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,20 @@ class Lines(Finding):
     """Lines of text that keep their breaks."""
 
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choices(Finding):
+    """What inner splits chose: values by name, and the inner score of the choice."""
+
+    names: tuple[str, ...]
+    values: tuple[Entry, ...]
+    edges: tuple[str, ...]
+    """For each value "lowest" or "highest" where it is at the end of the values tried, else empty."""
+    metric: str
+    score: float
+    error: float | None = None
+    """The standard error of the inner score."""
 
 
 @dataclass(frozen=True)
@@ -188,10 +210,8 @@ class CriticalDifference(Picture):
 
 
 Explanation = tuple[Finding, ...]
-CHOSEN, CANDIDATES = "Chosen by inner splits", "Candidates"
-"""The titles of what a model has chosen (what, value, remark; the inner score last), and of all candidates."""
 KINDS: dict[str, type[Finding]] = {
-    kind.__name__.lower(): kind for kind in (Table, Lines, *Picture.__subclasses__())
+    kind.__name__.lower(): kind for kind in (Table, Lines, Choices, *Picture.__subclasses__())
 }
 LONG: dict[type[Finding], tuple[str, ...]] = {
     Table: ("rows",),
@@ -203,7 +223,7 @@ PLAIN = {str, float, int, type(None)}
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
-    """A finding as plain JSON values, and what kind of finding it is."""
+    """A finding as the store keeps it, with what kind of finding it is."""
     described = {one.name: _listed(getattr(finding, one.name)) for one in fields(finding)}
     return {"kind": type(finding).__name__.lower(), **described}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from mlcli.core.findings import Finding, as_json
+from mlcli.core.findings import Finding
+from mlcli.core.serialise import HIDDEN
 
 Subject = TypeVar("Subject", contravariant=True)
 Gravity = Literal["grave", "warning", "advice"]
@@ -32,7 +33,7 @@ class Repair:
 
     place: Place
     text: str
-    role: str = ""
+    role: str = field(default="", metadata=HIDDEN)
     """The role that it gives to columns, if it gives one."""
 
 
@@ -86,16 +87,3 @@ def by_gravity(issues: Iterable[Issue]) -> list[Issue]:
 def is_serious(issue: Issue) -> bool:
     """Whether it is more than advice: what ``--strict`` fails for."""
     return issue.gravity != "advice"
-
-
-def issue_as_json(issue: Issue) -> dict[str, Any]:
-    """An issue as plain JSON values."""
-    return {
-        "code": issue.code,
-        "gravity": issue.gravity,
-        "sentence": issue.sentence,
-        "evidence": issue.evidence,
-        "repairs": [{"place": repair.place, "text": repair.text} for repair in issue.repairs],
-        "columns": list(issue.columns),
-        "shown": [as_json(finding) for finding in issue.shown],
-    }

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, field, fields, is_dataclass
-from types import NoneType, UnionType
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 Json = dict[str, Any]
@@ -25,20 +26,16 @@ SCALARS: dict[object, Json] = {
 """A float is null where it is not finite."""
 
 
-def shown(
-    name: str = "", *, optional: bool = False, merged: bool = False, default: Any = MISSING, factory: Any = MISSING
-) -> Any:
-    """A dataclass field that is written under another name, only if it is not empty, or merged into its parent."""
-    metadata = {"name": name, "optional": optional, "merged": merged}
-    if factory is not MISSING:
-        return field(default_factory=factory, metadata=metadata)
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+def shown(name: str = "", *, optional: bool = False, merged: bool = False) -> Json:
+    """Metadata of a field that is written under another name, or whose fields are merged into those of its parent.
+
+    An optional field is left out where it is empty; one with the default None only where it is None.
+    """
+    return {"name": name, "optional": optional, "merged": merged}
 
 
-def hidden(*, default: Any = MISSING) -> Any:
-    """A dataclass field that is not written."""
-    metadata = {"hidden": True}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+HIDDEN: Mapping[str, bool] = MappingProxyType({"hidden": True})
+"""Metadata of a field that is not written."""
 
 
 def plain(value: Any) -> Any:
@@ -63,13 +60,17 @@ def _plain_fields(value: Any) -> Json:
     written: Json = {"kind": cls.__name__.lower()} if _has_kind(cls) else {}
     for one in _written_fields(cls):
         item = getattr(value, one.attribute)
-        if one.optional and (item is None or item == "" or (hasattr(item, "__len__") and len(item) == 0)):
+        if one.optional and (item is None or (not one.may_be_empty and _is_empty(item))):
             continue
         if one.merged:
             written |= plain(item)
         else:
             written[one.name] = plain(item)
     return written
+
+
+def _is_empty(item: Any) -> bool:
+    return item is False or (hasattr(item, "__len__") and len(item) == 0)
 
 
 class _Written(NamedTuple):
@@ -79,6 +80,7 @@ class _Written(NamedTuple):
     name: str
     optional: bool = False
     merged: bool = False
+    may_be_empty: bool = False
 
 
 def _written_fields(cls: type) -> Iterator[_Written]:
@@ -86,7 +88,9 @@ def _written_fields(cls: type) -> Iterator[_Written]:
         meta = one.metadata
         if not meta.get("hidden"):
             name = meta.get("name") or one.name
-            yield _Written(one.name, name, meta.get("optional", False), meta.get("merged", False))
+            yield _Written(
+                one.name, name, meta.get("optional", False), meta.get("merged", False), one.default is None
+            )
     for name in getattr(cls, "JSON_PROPERTIES", ()):
         yield _Written(name, name)
 
@@ -119,9 +123,9 @@ def _schema(kind: Any, definitions: Json) -> Json:
         return {"type": "array", "items": _schema(arguments[0], definitions)}
     if isinstance(kind, type) and is_dataclass(kind):
         return _schema_of_dataclass(kind, definitions)
-    if isinstance(kind, type) and kind.__module__.partition(".")[0] == "pathlib":
+    if kind is Path:
         return {"type": "string"}
-    return {}
+    return {"type": "array"} if getattr(origin, "__name__", "") == "ndarray" else {}
 
 
 def _union(arguments: Sequence[Any], definitions: Json) -> Json:
@@ -144,6 +148,16 @@ def _schema_of_dataclass(cls: type, definitions: Json) -> Json:
     return {"$ref": f"#/$defs/{name}"}
 
 
+def _merged_object(kind: Any, definitions: Json) -> Json:
+    """The keys of a dataclass, or of the dataclasses of a union."""
+    classes = [part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part)]
+    objects = [_object(cls, definitions) for cls in classes]
+    return {
+        "properties": {key: value for one in objects for key, value in one["properties"].items()},
+        "required": [key for key in objects[0]["required"] if all(key in one["required"] for one in objects)],
+    }
+
+
 def _object(cls: type, definitions: Json) -> Json:
     properties: Json = {"kind": {"const": cls.__name__.lower()}} if _has_kind(cls) else {}
     required = list(properties)
@@ -153,9 +167,9 @@ def _object(cls: type, definitions: Json) -> Json:
         if kind is None:
             kind = get_type_hints(getattr(cls, one.attribute).fget)["return"]
         if one.merged:
-            inner = _object(kind, definitions)
+            inner = _merged_object(kind, definitions)
             properties |= inner["properties"]
-            required += inner["required"]
+            required += () if one.optional else inner["required"]
             continue
         properties[one.name] = _schema(kind, definitions)
         if not one.optional:

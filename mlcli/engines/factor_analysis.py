@@ -15,7 +15,7 @@ from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.engines.principal_components import LOADINGS, SCREE, column_by_column, elbow_note, with_fixed_signs
+from mlcli.engines.principal_components import column_by_column, elbow_note, with_fixed_signs
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,12 @@ def factor_findings(found: Factors, likelihood: float, scree: Array, names: Sequ
     places = tuple(map(str, range(1, len(scree) + 1)))
     return (
         Bars(
-            SCREE,
+            "Scree",
             ("factor", "variance of standardised columns"),
             places,
             tuple(scree.tolist()),
             note=f"{count} factors are taken{elbow_note(scree)}",
+            code="scree",
         ),
-        Table(LOADINGS, header, rows, note=note),
+        Table("Loadings", header, rows, note=note, code="loadings"),
     )

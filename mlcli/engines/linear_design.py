@@ -177,4 +177,4 @@ class LinearValues(Regressor, CountsParameters, RowExplainer):
         """The coefficients by column."""
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         rows = tuple((name, float(value)) for name, value in named)
-        return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note)
+        return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note, code="coefficients")

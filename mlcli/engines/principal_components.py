@@ -20,7 +20,6 @@ PRECISE = 1e-9
 ALIKE = 1e-9
 SETTLED, MOST_STEPS = 1e-13, 20_000
 """When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
-SCREE, LOADINGS = "Scree", "Loadings"
 MOST_WITHOUT_BEND = 3
 """Fewer points than these have no bend between them."""
 NEARLY, STEEP = 2 / 3, 0.03
@@ -204,7 +203,7 @@ def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanat
     rows = tuple((name, *weights) for name, weights in loadings)
     note = f"the first {shown} of {count} components" if shown < count else ""
     header = ("column", *component_names(shown))
-    return (_scree(axes.variances, count), Table(LOADINGS, header, rows, note=note))
+    return (_scree(axes.variances, count), Table("Loadings", header, rows, note=note, code="loadings"))
 
 
 def _scree(variances: Array, count: int) -> Bars:
@@ -220,12 +219,13 @@ def _scree(variances: Array, count: int) -> Bars:
     hidden = f"; bars of the first {MOST_BARS}" if len(variances) > MOST_BARS else ""
     shares = variances / total
     return Bars(
-        SCREE,
+        "Scree",
         ("component", "variance", "share", "together"),
         tuple(map(str, range(1, shown + 1))),
         tuple(variances[:shown].tolist()),
         (tuple(shares[:shown].tolist()), tuple(np.cumsum(shares)[:shown].tolist())),
         note=f"{note} of the variance{elbow_note(variances)}{empty}{hidden}",
+        code="scree",
     )
 
 

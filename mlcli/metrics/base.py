@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.serialise import HIDDEN, shown
 from mlcli.core.tables import Array, Flags, Rows
 
 
@@ -25,6 +26,7 @@ Score = float | Undefined
 Better = Literal["high", "low", "zero"]
 Aggregation = Literal["share of rows", "mean of rows", "mean of units", "of the fit", "other"]
 Scale = Literal["plain", "rate", "log", "logit"]
+Units = Literal["", "rows", "groups"]
 Pooling = Literal["never", "where classes are rare", "always"]
 
 
@@ -101,14 +103,18 @@ class Metric:
 class Summary:
     """One metric over the splits of a cell: mean, spread and 95 % interval, or the reason there is none."""
 
-    metric: str
+    metric: str = field(metadata=HIDDEN)
     mean: float | None
     """None when undefined; may be infinite, and ``why`` then says of how many rows."""
     std: float | None = None
     low: float | None = None
     high: float | None = None
     splits: tuple[float | None, ...] = ()
-    why: str = ""
-    marks: tuple[str, ...] = ()
-    interval: str = ""
+    why: str = field(default="", metadata=shown(optional=True))
+    marks: tuple[str, ...] = field(default=(), metadata=shown(optional=True))
+    interval: str = field(default="", metadata=shown(optional=True))
     """How the interval was made, in a few words."""
+    units: Units = field(default="", metadata=shown(optional=True))
+    """What the interval counts, where it is not over splits."""
+    trust: float | None = field(default=None, metadata=shown(optional=True))
+    """For how much of a fresh row or group one counts, where fits change with their training rows."""

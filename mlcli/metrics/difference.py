@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import TypeGuard, TypeVar
+from typing import ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.serialise import shown
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS
@@ -57,14 +58,15 @@ SAME = 1e-9
 class Difference:
     """The first model's score minus the second's, its 95 % interval, and the p of no difference."""
 
-    mean: float | None
+    JSON_PROPERTIES: ClassVar[tuple[str, ...]] = ("distinguishable",)
+    mean: float | None = field(metadata=shown("difference"))
     low: float | None = None
     high: float | None = None
     p: float | None = None
     test: str = ""
-    why: str = ""
+    why: str = field(default="", metadata=shown(optional=True))
     """Why no test could be made, or what else is to be known of it."""
-    corrected: float | None = None
+    corrected: float | None = field(default=None, metadata=shown("corrected_p"))
     """The p after correction for how many comparisons it stands among, where it stands among several."""
 
     @property

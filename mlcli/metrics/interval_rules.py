@@ -61,8 +61,6 @@ TRUST_ONE_BY_ONE = 0.64
 """The same of rows left out one by one: fits that share nearly all rows are nearly one."""
 BECAUSE_SPLITS_DIFFER = "since they differ by more than their rows explain"
 SPLITS_DIFFER = "the splits differ by more than their rows explain, so the interval is that of the splits"
-COUNTED_AS = ", each counted as "
-"""What stands before the trust in rows where an interval says how it was made."""
 FEWEST_GROUPS = 30
 """Below so many groups, their spread says too little of the error."""
 
@@ -96,7 +94,10 @@ def interval_of(judged: MetricOfSplits, value: float, values: Sequence[float | N
         made = _over_splits(judged, value, known if judged.parts is judged.splits else of_splits)
         return replace(made, how=f"{made.how}, {BECAUSE_SPLITS_DIFFER}", remark=SPLITS_DIFFER)
     made = RULES[judged.metric.scale](judged, units).holding(value)
-    return made if made.low is None else replace(made, how=made.how + _trust_in_words(judged))
+    if made.low is None:
+        return made
+    trust = trust_in(judged)
+    return replace(made, units=units.noun, trust=None if trust == 1 else trust)
 
 
 def _splits_that_differ(judged: MetricOfSplits, units: OverUnits) -> Array | None:
@@ -157,11 +158,6 @@ def _freedom(judged: MetricOfSplits, units: OverUnits) -> float:
 
 def _method(units: OverUnits) -> str:
     return f"t over {units.counted}"
-
-
-def _trust_in_words(judged: MetricOfSplits) -> str:
-    trust = trust_in(judged)
-    return "" if trust == 1 else f"{COUNTED_AS}{trust}"
 
 
 def _plain(judged: MetricOfSplits, units: OverUnits) -> Interval:

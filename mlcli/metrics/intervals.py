@@ -21,7 +21,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.names import counted
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
-from mlcli.metrics.base import Metric, Undefined
+from mlcli.metrics.base import Metric, Undefined, Units
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.metrics.pooling import rows_or_groups, units_of
 
@@ -52,6 +52,10 @@ class Interval:
     how: str
     remark: str = ""
     """What a reader of the score must know of it."""
+    units: Units = ""
+    """What it counts, where it is not over splits."""
+    trust: float | None = None
+    """For how much of a fresh unit one counts, where that is less than 1."""
 
     def holding(self, value: float) -> Interval:
         """The interval, wide enough to hold a score that is a mean where it is of all rows together."""

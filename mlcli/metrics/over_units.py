@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -190,7 +190,7 @@ class OverUnits:
     value: float
     shares: Array
     count: float
-    noun: str
+    noun: Literal["rows", "groups"]
     spread: float
     crossed: Crossed = field(default_factory=dict)
 
@@ -341,7 +341,7 @@ class _Shares:
     units: Rows
     shares: Array
     weights: Array
-    noun: str
+    noun: Literal["rows", "groups"]
     crossed: Crossed = field(default_factory=dict)
 
     def summed(self) -> _Shares:

@@ -107,6 +107,8 @@ def _summary(
         why="" if finite else "; ".join(marks) or "infinite",
         marks=(*marks, *filter(None, [made.remark])),
         interval=made.how,
+        units=made.units,
+        trust=made.trust,
     )
 
 

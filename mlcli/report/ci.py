@@ -56,7 +56,7 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
 def _case_of_cell(one: ModelResult, outcome: ExperimentOutcome) -> ET.Element:
     result, cell = one.cell_result, one.cell
     case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
-    why = Page().shown(result.why or cell.skipped)
+    why = Page().shown(one.why)
     if result.status == SKIPPED:
         ET.SubElement(case, "failure" if one in outcome.skipped else "skipped", message=why)
     elif not one.done:

@@ -129,12 +129,24 @@ def _elements(finding: Finding) -> Iterator[Element]:
         yield Heading(finding.title)
     if isinstance(finding, findings.Table):
         yield _grid_of_table(finding)
+    elif isinstance(finding, findings.Choices):
+        yield _grid_of_table(_choices_table(finding))
     elif isinstance(finding, findings.Lines):
         yield Preformatted(finding.lines)
     elif isinstance(finding, Picture):
         yield finding
     if finding.note:
         yield notes(finding.note)
+
+
+def _choices_table(choices: findings.Choices) -> findings.Table:
+    remarks = (f"the {edge} that was tried" if edge else "" for edge in choices.edges)
+    error = "" if choices.error is None else f"± {choices.error:.3g}"
+    rows = (
+        *zip(choices.names, choices.values, remarks, strict=True),
+        (f"inner {choices.metric}", choices.score, error),
+    )
+    return findings.Table("", ("what", "chosen", "remark"), rows)
 
 
 def _grid_of_table(table: findings.Table) -> Grid:

@@ -11,18 +11,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mlcli import __version__
+from mlcli.core.errors import FitError, UsageError
 from mlcli.core.findings import Curve
+from mlcli.core.serialise import shown
 from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import CellResult
+from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Metric, Summary, Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
 from mlcli.metrics.summary import summarise
 from mlcli.scoring.model_results import (
+    Group,
     ModelResult,
     badness,
     coordinate_name,
+    first_cell,
+    group_of,
     judged_answers,
+    score_result,
     training_answers,
     training_sizes,
 )
@@ -274,3 +283,119 @@ def terms_by_name(decomposition: Decomposition) -> dict[str, float]:
         for paper, terms in decomposition.terms.items()
         for term, value in terms.items()
     }
+
+
+def swept_results(sweep: Sweep, results: Sequence[CellResult]) -> Group:
+    """The results of a sweep with their scores; one that did not end well has no curve, and says why."""
+    for result in results:
+        if result.status == "skipped":
+            raise UsageError(result.cell.skipped or result.why)
+        if result.status != "done":
+            raise FitError(f"{result.cell.label}: {result.why}")
+    return group_of([score_result(result, sweep.experiment.metrics) for result in results])
+
+
+def curves_in(sweep: Sweep, group: Group) -> Iterator[ScoreCurve]:
+    """The curves of the models that were requested; the baseline stands beside them."""
+    requested = {model.use for model in sweep.experiment.models or ()}
+    wanted = [result for result in group if result.cell.model.saved or result.cell.model.use in requested]
+    baseline = next((result for result in group if result.is_baseline), None)
+    if sweep.kind == "validation":
+        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].cell.model.use, baseline)
+        return
+    kind = "series" if sweep.kind == "learning" else "stages"
+    for result, name in group_of(wanted).items():
+        yield from curves_over(result, name, kind, baseline)
+
+
+def decompositions_of(group: Group) -> dict[str, Decomposition]:
+    """The bias and variance of each model, by its name."""
+    decompositions: dict[str, Decomposition] = {}
+    for result, name in group.items():
+        decomposition = bias_variance(judged_answers(result.cell_result))
+        if isinstance(decomposition, Undefined):
+            raise UsageError(decomposition.why, hint=decomposition.hint)
+        decompositions[name] = decomposition
+    return decompositions
+
+
+@dataclass(frozen=True)
+class TrainingScore:
+    """A score of training rows."""
+
+    mean: float | None
+    std: float | None
+
+
+@dataclass(frozen=True)
+class CurvePointRecord:
+    """All metrics at one point of a curve."""
+
+    value: float
+    label: str = field(metadata=shown(optional=True))
+    metrics: Mapping[str, Summary]
+    training: TrainingScore
+
+
+@dataclass(frozen=True)
+class CurveRecord:
+    """A score of a model over something."""
+
+    model: str
+    over: str
+    metric: str
+    best: float | None
+    """The value at which the score is best."""
+    per_doubling: float | None
+    """How much better the score gets over the last doubling of what was swept."""
+    baseline: float | None
+    points: tuple[CurvePointRecord, ...]
+    findings: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class DecompositionRecord:
+    """The bias and variance of a model."""
+
+    model: str
+    decomposition: Decomposition = field(metadata=shown(merged=True))
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """What ``--json`` writes of curves."""
+
+    version: str
+    dataset: str
+    curve: str
+    curves: tuple[CurveRecord, ...] | None = field(default=None, metadata=shown(optional=True))
+    models: tuple[DecompositionRecord, ...] | None = field(default=None, metadata=shown(optional=True))
+
+
+def curve_record(curve: ScoreCurve) -> CurveRecord:
+    """A curve with its points."""
+    return CurveRecord(
+        curve.title,
+        curve.over,
+        curve.metric.name,
+        None if curve.best is None else curve.best.value,
+        curve.per_doubling(),
+        curve.baseline,
+        tuple(
+            CurvePointRecord(
+                point.value, point.label, point.summaries, TrainingScore(point.training, point.training_spread)
+            )
+            for point in curve.points
+        ),
+        (curve_finding(curve),),
+    )
+
+
+def sweep_record(sweep: Sweep, results: Sequence[CellResult]) -> SweepRecord:
+    """The curves of a sweep, or the bias and variance of its models."""
+    group = swept_results(sweep, results)
+    dataset = first_cell(group).dataset.name
+    if sweep.kind == "bias-variance":
+        models = tuple(DecompositionRecord(name, found) for name, found in decompositions_of(group).items())
+        return SweepRecord(__version__, dataset, sweep.kind, models=models)
+    return SweepRecord(__version__, dataset, sweep.kind, tuple(map(curve_record, curves_in(sweep, group))))

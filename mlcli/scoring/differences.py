@@ -134,31 +134,20 @@ def difference_between(one: ModelResult, other: ModelResult, metric: Metric, tes
     return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unstable)
 
 
-def differences_as_json(differences: TableDifferences, names: Group) -> list[dict[str, Any]]:
-    """Every comparison as plain values: with the best first, then with the baseline."""
+def named_pairs(differences: TableDifferences, names: Group) -> list[tuple[tuple[str, str], Difference]]:
+    """Every comparison with the names of its two models: with the best first, then with the baseline."""
 
-    def compared(one: ModelResult) -> str:
-        return LARGEST_CLASS if is_largest_class_standard(one) else names[one]
+    def name_of(result: ModelResult) -> str:
+        return LARGEST_CLASS if is_largest_class_standard(result) else names[result]
 
     best, baseline = differences.best, differences.baseline
-    beside = ((best, differences.to_best), (best, differences.beside), (baseline, differences.to_baseline))
-    pairs = ((compared(one), other, test) for other, tests in beside if other for one, test in tests.items())
-    return [pair_as_json(one, compared(other), test) for one, other, test in pairs]
-
-
-def pair_as_json(name: str, other: str, difference: Difference) -> dict[str, Any]:
-    """The comparison of two models as plain values."""
-    return {
-        "models": [name, other],
-        "difference": difference.mean,
-        "low": difference.low,
-        "high": difference.high,
-        "p": difference.p,
-        "corrected_p": difference.corrected,
-        "distinguishable": difference.distinguishable,
-        "test": difference.test,
-        **({"why": difference.why} if difference.why else {}),
-    }
+    families = ((best, differences.to_best), (best, differences.beside), (baseline, differences.to_baseline))
+    return [
+        ((names[result], name_of(standard)), test)
+        for standard, tests in families
+        if standard is not None
+        for result, test in tests.items()
+    ]
 
 
 def best_of(scored: Iterable[ModelResult], metric: Metric) -> ModelResult | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.groups import SIMILARITY, groups_by, sensitive_names
 from mlcli.core.rows import evenly_spaced
+from mlcli.core.serialise import shown
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
@@ -35,8 +37,9 @@ MOST_ROWS = 1000
 class GroupFairness:
     """What is said of the groups that some columns make, for one class against the rest."""
 
+    JSON_PROPERTIES: ClassVar[tuple[str, ...]] = ("gaps",)
     columns: tuple[str, ...]
-    label: str
+    label: str = field(metadata=shown("class"))
     groups: Sequence[GroupRates]
 
     @property

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from mlcli.core.abilities import Unstable
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
+from mlcli.core.findings import Choices
 from mlcli.experiment.run.split_results import TRAINING, RoundResult, SplitResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
@@ -58,6 +59,11 @@ class ModelResult:
     def status(self) -> str:
         """How it ended: done, failed, over-budget, died or skipped."""
         return self.cell_result.status
+
+    @property
+    def why(self) -> str:
+        """Why it has no scores, or nothing."""
+        return self.cell_result.why or self.cell.skipped
 
     @property
     def splits(self) -> Sequence[SplitResult]:
@@ -266,3 +272,12 @@ def subgroup(group: Group, cells: Collection[ModelResult]) -> Group:
 def badness(metric: Metric, mean: float) -> float:
     """A number that is smaller for a better mean."""
     return {"high": -mean, "low": mean, "zero": abs(mean)}[metric.better]
+
+
+def choices_of(result: ModelResult) -> list[tuple[SplitResult, Choices]]:
+    """The splits with what inner splits chose there; none of a model that chooses nothing."""
+    first = result.splits[0].explanation[:1] if result.splits else ()
+    if not any(isinstance(finding, Choices) for finding in first):
+        return []
+    found = ((split, finding) for split in result.splits for finding in split.explanation[:1])
+    return [(split, finding) for split, finding in found if isinstance(finding, Choices)]

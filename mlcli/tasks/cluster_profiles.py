@@ -27,12 +27,8 @@ CANCELLED = 1e-6
 Profile = Mapping[str, Any]
 """The ``columns``; of each cluster and of all rows the ``sizes``, and for each column the ``means`` (of levels:
 the shares); and how much of its variance lies between the clusters (``between``)."""
-MEANS, LEVELS = (
-    "Means of the clusters, in the units of the file",
-    "Most frequent level of each cluster, with its share",
-)
-PROFILES = (MEANS, LEVELS)
-"""The titles of the profiles of clusters."""
+MEANS = "Means of the clusters, in the units of the file"
+LEVELS = "Most frequent level of each cluster, with its share"
 SHOWN = 12
 """How many clusters are shown side by side, the largest first: nobody reads a line of two hundred."""
 NOISE = "noise"
@@ -118,8 +114,9 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
     order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
     numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
     levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
-    tables = zip(PROFILES, (numbers, levels), strict=True)
-    return tuple(findings.Table(title, header, rows, note=note) for title, rows in tables if rows)
+    means = findings.Table(MEANS, header, numbers, note=note, code="mean-profile")
+    frequent = findings.Table(LEVELS, header, levels, note=note, code="level-profile")
+    return tuple(table for table in (means, frequent) if table.rows)
 
 
 def cluster_title(name: str) -> str:

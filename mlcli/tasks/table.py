@@ -96,8 +96,8 @@ class Kind:
     """Adds to a whole report: from the results of a table and their names to blocks."""
     described_at: str = ""
     """Shows the training rows of a kept model: from a trained model to findings."""
-    json_at: str = ""
-    """Adds to the entry of a result in the JSON document: from the result to keys and plain values."""
+    fields_at: str = ""
+    """What a model of this kind adds to its record: from its result to fields of the record."""
 
     def _at(self, name: str) -> str:
         """Where a class of its file is."""
@@ -300,7 +300,7 @@ KINDS = (
         panel=("z-score", "gaussian-anomaly", "mahalanobis", "knn-distance", "lof", "isolation-forest"),
         columns_at="mlcli.report.columns:score_columns",
         picture_of_table_at="mlcli.report.views.kinds.anomaly:detectors_of",
-        json_at="mlcli.report.views.kinds.anomaly:as_json",
+        fields_at="mlcli.scoring.kinds:anomaly_fields",
     ),
     Kind(
         name="density",
@@ -368,7 +368,7 @@ KINDS = (
         columns_at="mlcli.report.columns:rule_columns",
         picture_at="mlcli.report.views.kinds.association:rules_in",
         picture_of_report_at="mlcli.report.views.kinds.association:rules_in_plane",
-        json_at="mlcli.report.views.kinds.association:as_json",
+        fields_at="mlcli.scoring.kinds:association_fields",
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

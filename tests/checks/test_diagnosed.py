@@ -13,7 +13,7 @@ import pytest
 from mlcli.checks.diagnosed import Diagnosed, diagnosed_model, plan_to_diagnose
 from mlcli.checks.diagnosis import OF_MODELS, issues_of_model
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Table
+from mlcli.core.findings import Choices, Table
 from mlcli.core.issues import Issue, code_of, found_by, is_serious
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from tests.checks.faults import csv_of, sound, written
@@ -152,9 +152,7 @@ def test_what_was_not_tuned_is_worth_a_try() -> None:
 
 def test_values_at_the_edge_of_their_range_are_told() -> None:
     diagnosed = diagnosed_of("iris", "knn")
-    chosen = Table(
-        "Chosen by inner splits", ("what", "value", ""), (("k", 50, "highest"), ("inner score", 0.9, None))
-    )
+    chosen = Choices("Chosen by inner splits", ("k",), (50,), ("highest",), "accuracy", 0.9)
     splits = tuple(replace(one, explanation=(chosen,)) for one in diagnosed.model.splits)
     tuned = replace(
         diagnosed, model=replace(diagnosed.model, cell_result=replace(diagnosed.model.cell_result, splits=splits))

@@ -38,7 +38,7 @@ def test_the_method_tells_the_task_and_every_column_is_an_item(folder: Path) -> 
 
 def test_rules_are_shown_with_what_is_left_of_them_on_other_rows(folder: Path) -> None:
     shown = typed("eval", "till.csv", "-m", "fp-growth").stdout
-    assert "learned lift" in shown
+    assert "training lift" in shown
     assert any(line.startswith("butter") and "bread" in line for line in shown.splitlines())
     assert (
         "found in" in typed("eval", "till.csv", "-m", "fp-growth", "--protocol", "k-fold", "--folds", "3").stdout

@@ -11,6 +11,7 @@ from mlcli.core.findings import (
     KINDS,
     Bars,
     Boxplots,
+    Choices,
     Cloud,
     Confusions,
     CriticalDifference,
@@ -32,6 +33,7 @@ from mlcli.core.findings import (
 EVERY: tuple[Finding, ...] = (
     Table("T", ("a", "b"), (("x", 0.1 + 0.2), (None, 3)), note="n"),
     Lines("L", ("one", "two")),
+    Choices("O", ("k", "p"), (5, "auto"), ("", "lowest"), "accuracy", 0.9, 0.01, note="n"),
     Bars("B", ("which", "long", "share"), ("a", "b"), (1.0, 2.5), (("10 %", None),)),
     Curve("C", "rounds", (1.0, 10.0), (("training", (0.5, 0.25)), ("held aside", (0.6, None)))),
     Histogram("H", "score", (0.0, 1.0, 2.0), (("good", (3.0, 0.0)), ("bad", (0.0, 1.0)))),

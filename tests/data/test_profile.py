@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 
 from mlcli.checks.audit import issues_of_data
+from mlcli.core.serialise import plain
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
@@ -19,7 +19,6 @@ from mlcli.data.shipped import shipped_paths
 from mlcli.report.formats._registry import renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.dataset import profile_of
-from mlcli.report.views.results_as_json import plain
 
 Loaded = Callable[..., Dataset]
 
@@ -122,13 +121,13 @@ def test_what_was_noted_while_reading_is_not_warned_of_again(loaded: Loaded) -> 
 
 @pytest.mark.parametrize("name", sorted(shipped_paths()))
 def test_a_profile_is_strict_json(name: str) -> None:
-    text = json.dumps(plain(asdict(profile(load(name)))), allow_nan=False)
+    text = json.dumps(plain(profile(load(name))), allow_nan=False)
     assert json.loads(text)["name"] == name
 
 
 def test_extreme_numbers_do_not_break_a_profile(loaded: Loaded) -> None:
     made = profile(loaded("a,y\n1e308,1.5\n-1e308,2.5\n1e308,3\n"))
-    assert json.loads(json.dumps(plain(asdict(made)), allow_nan=False))["columns"][0]["numbers"]["high"] == 1e308
+    assert json.loads(json.dumps(plain(made), allow_nan=False))["columns"][0]["numbers"]["high"] == 1e308
 
 
 def test_profiles_read_nothing_but_the_dataset(tmp_path: Path) -> None:

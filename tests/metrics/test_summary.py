@@ -44,7 +44,7 @@ def test_accuracy_of_iris_has_the_wilson_interval_of_its_150_rows() -> None:
     fewer = wilson(0.96, 0.8 * 150)
     assert (found.mean, found.low, found.high) == pytest.approx((0.96, fewer.low, fewer.high))
     assert found.std == pytest.approx(np.std([value or 0.0 for value in found.splits], ddof=1))
-    assert found.interval == "Wilson over 150 distinct rows, each counted as 0.8"
+    assert (found.interval, found.units, found.trust) == ("Wilson over 150 distinct rows", "rows", 0.8)
 
 
 def test_judging_rows_again_does_not_narrow_the_interval() -> None:

@@ -91,7 +91,7 @@ def test_of_a_curve_the_best_is_drawn() -> None:
 def test_the_columns_that_differ_most_stand_below_the_clusters_of_the_training_rows() -> None:
     columns = tuple((f"x{place}", 0.0, 1.0, 0.5, 1.0 / (1 + place)) for place in range(7))
     header = ("column", "cluster 0 (6 rows)", "cluster 1 (6 rows)", "all rows", "between")
-    profile = (Table(MEANS, header, columns), Lines("Another", ("not shown",)))
+    profile = (Table(MEANS, header, columns, code="mean-profile"), Lines("Another", ("not shown",)))
     whole, sampled = (cell("k-means", parts(2), protocol=use) for use in ("whole", "bootstrap-whole"))
     told = [replace(one, splits=(replace(one.splits[0], explanation=profile),)) for one in (whole, sampled)]
     text, other = (shown(one) for one in told)

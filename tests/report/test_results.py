@@ -9,6 +9,7 @@ import pytest
 
 from mlcli.core.answers import Answers, Header
 from mlcli.core.schema import Column, Schema, SchemaField
+from mlcli.core.serialise import plain
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
@@ -17,8 +18,8 @@ from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
 from mlcli.report.views.kinds.classification import confusion_of
 from mlcli.report.views.results import Details, results_of
-from mlcli.report.views.results_as_json import results_as_json
 from mlcli.scoring.model_results import score_result
+from mlcli.scoring.records import experiment_record
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 
@@ -79,7 +80,7 @@ def test_the_matrix_is_that_of_the_notes() -> None:
 def test_the_document_is_that_of_the_notes() -> None:
     """SOURCES.md, section 3: accuracy 0.2, macro F1 0.133333, weighted precision 0.133333."""
     names = ("accuracy", "f1-macro", "precision-weighted")
-    found = results_as_json([score_result(result(cell("one-r"), labels(PREDICTED)), names)])["cells"][0]
+    found = plain(experiment_record([score_result(result(cell("one-r"), labels(PREDICTED)), names)]))["cells"][0]
     means = [found["metrics"][name]["mean"] for name in names]
     assert means == pytest.approx([0.2, 0.133333, 0.133333], abs=5e-7)
     assert found["confusion"] == {"labels": list(CLASSES), "counts": [[1, 1, 0], [2, 0, 0], [0, 1, 0]]}
@@ -121,7 +122,7 @@ def test_a_cell_that_did_not_end_well_stands_there_with_its_reason(status: str) 
     assert [status, "for", "a", "reason"] == next(
         line.split()[1:] for line in said.splitlines() if line.startswith("knn")
     )
-    document = results_as_json([score_result(broken)])["cells"][0]
+    document = plain(experiment_record([score_result(broken)]))["cells"][0]
     assert (document["status"], document["why"], document["metrics"]) == (status, "for a reason", {})
 
 
@@ -129,7 +130,7 @@ def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> N
     of = replace(cell("one-r"), dataset=replace(DATA, rows=7, unlabelled=2))
     found = result(of, labels(TRUTH))
     assert "7 rows (2 without a target left out), 1 feature" in text(found)
-    document = results_as_json([score_result(found)])["cells"][0]
+    document = plain(experiment_record([score_result(found)]))["cells"][0]
     assert (document["rows"], document["rows_without_target"]) == (5, 2)
 
 
@@ -212,7 +213,9 @@ def test_rounding_noise_looks_like_zero() -> None:
 
 def test_an_undefined_score_keeps_what_its_splits_say() -> None:
     same = labels((0,) * 5)
-    found = results_as_json([score_result(result(cell("knn"), same, labels(TRUTH)), ("mcc",))])["cells"][0]
+    found = plain(experiment_record([score_result(result(cell("knn"), same, labels(TRUTH)), ("mcc",))]))["cells"][
+        0
+    ]
     assert found["metrics"]["mcc"]["mean"] is None
     assert found["metrics"]["mcc"]["splits"] == [None, 1.0]
 

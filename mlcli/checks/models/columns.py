@@ -9,14 +9,13 @@ import numpy as np
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.repairs import without
 from mlcli.checks.suggestions import text_behind_steps
-from mlcli.core.findings import Finding, Table
+from mlcli.core.findings import Finding, FindingCode, Table
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.experiment.spec.cells import StepSpec
 
-COEFFICIENTS, IMPORTANCES = "Coefficients", "Feature importance"
 """The titles under which models say what they make of columns."""
 SCALERS = {"standardise", "min-max", "robust-scale", "norm", "pca", "factor-analysis"}
 UNITS = 100.0
@@ -34,7 +33,7 @@ NOTHING = 0.05
 
 def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Coefficients of columns in different units, which cannot be compared."""
-    if _finding_titled(diagnosed, COEFFICIENTS) is None or SCALERS & {step.use for step in diagnosed.cell.steps}:
+    if _finding_of(diagnosed, "coefficients") is None or SCALERS & {step.use for step in diagnosed.cell.steps}:
         return
     spreads = {column.name: float(np.nanstd(_cells(diagnosed, column))) for column in _numeric_columns(diagnosed)}
     spreads = {name: spread for name, spread in spreads.items() if spread > 0}
@@ -52,7 +51,7 @@ def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Columns of many values that trees ask about often, and that are worth nothing on rows not seen."""
-    table = _finding_titled(diagnosed, IMPORTANCES)
+    table = _finding_of(diagnosed, "importance")
     if not isinstance(table, Table) or diagnosed.importance is None:
         return
     shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
@@ -77,7 +76,7 @@ def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Columns so alike that coefficients and importances are shared between them by chance."""
-    if _finding_titled(diagnosed, COEFFICIENTS) is None and _finding_titled(diagnosed, IMPORTANCES) is None:
+    if _finding_of(diagnosed, "coefficients") is None and _finding_of(diagnosed, "importance") is None:
         return
     columns = [column for column in _numeric_columns(diagnosed) if not column.missing]
     cells = (
@@ -125,9 +124,8 @@ def useless_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
         )
 
 
-def _finding_titled(diagnosed: Diagnosed, title: str) -> Finding | None:
-    found = diagnosed.explanation
-    return next((one for one in found if one.title == title), None)
+def _finding_of(diagnosed: Diagnosed, code: FindingCode) -> Finding | None:
+    return next((finding for finding in diagnosed.explanation if finding.code == code), None)
 
 
 def _numeric_columns(diagnosed: Diagnosed) -> list[Column]:

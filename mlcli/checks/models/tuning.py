@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import stated_params
 from mlcli.core.effective import has_effect, without_effect
-from mlcli.core.findings import CHOSEN, Entry, Table
+from mlcli.core.findings import Entry
 from mlcli.core.issues import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.params import parameters
@@ -18,8 +18,8 @@ from mlcli.engines.tuning.space import parameter_at, value_text
 from mlcli.experiment.spec.cells import TUNED, ModelSpec
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
+from mlcli.scoring.model_results import choices_of
 
-EDGES = ("lowest", "highest")
 OFTEN = 0.5
 FACTORS = (10, 3, 2)
 """How many times as large, or as small, a value is tried beyond one at the edge; the first that is legal."""
@@ -27,21 +27,20 @@ FACTORS = (10, 3, 2)
 
 def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Values that lie at the end of what was tried, beyond which better ones may be."""
-    tables = _choices(diagnosed)
+    choices = choices_of(diagnosed.model)
     edges = Counter(
-        (str(name), edge)
-        for table in tables
-        for name, _, remark in table.rows[:-1]
-        for edge in EDGES
-        if edge in str(remark or "")
+        (name, edge)
+        for _, chosen in choices
+        for name, edge in zip(chosen.names, chosen.edges, strict=True)
+        if edge
     )
     for (name, edge), count in edges.items():
-        if count >= OFTEN * len(tables):
-            value = next(row[1] for table in tables for row in table.rows if row[0] == name)
+        if count >= OFTEN * len(choices):
+            value = next(chosen.values[chosen.names.index(name)] for _, chosen in choices if name in chosen.names)
             beyond = "above" if edge == "highest" else "below"
             yield Issue(
                 "warning",
-                f"{name} was tuned to the {edge} value that was tried in {count} of {len(tables)} splits",
+                f"{name} was tuned to the {edge} value that was tried in {count} of {len(choices)} splits",
                 f"such as {value}; values {beyond} it may be better",
                 _wider_search(diagnosed, name, value, upwards=edge == "highest"),
             )
@@ -76,7 +75,7 @@ def no_effect(diagnosed: Diagnosed) -> Iterator[Issue]:
 def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Parameters at their defaults that are worth tuning."""
     cell = diagnosed.cell
-    if _choices(diagnosed) or cell.model.saved is not None:
+    if choices_of(diagnosed.model) or cell.model.saved is not None:
         return
     model = cell.model.built()
     default = [
@@ -102,9 +101,3 @@ def tuning_repairs(diagnosed: Diagnosed) -> tuple[Repair, ...]:
     if any(isinstance(search, Range) for search in declared):
         return (Repair("option", values_compared(use).replace(" DATA ", f" {diagnosed.reference} ")),)
     return ()
-
-
-def _choices(diagnosed: Diagnosed) -> list[Table]:
-    """What each split chose."""
-    found = (finding for split in diagnosed.model.splits for finding in split.explanation[:1])
-    return [one for one in found if isinstance(one, Table) and one.title == CHOSEN]

@@ -158,7 +158,9 @@ def importance_table(
     unused = [column.name for column, own in zip(columns, asked, strict=True) if not own]
     others = f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
     note = f"not split on: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note
-    return findings.Table("Feature importance", ("column", "share of total gain", *more), rows, note=note)
+    return findings.Table(
+        "Feature importance", ("column", "share of total gain", *more), rows, note=note, code="importance"
+    )
 
 
 def path_of(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:

@@ -147,7 +147,9 @@ class LinearScores(Classifier, CountsParameters, RowExplainer):
         """The coefficients of each output by column."""
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, intercept)
         rows: tuple[tuple[findings.Entry, ...], ...] = tuple((name, *values.tolist()) for name, values in named)
-        return findings.Table("Coefficients", ("column", *self.score_names()), rows, note=note)
+        return findings.Table(
+            "Coefficients", ("column", *self.score_names()), rows, note=note, code="coefficients"
+        )
 
     def check_learned(self) -> None:
         """Refuse scores of other classes."""

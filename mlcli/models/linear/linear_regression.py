@@ -181,6 +181,7 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
             header=("column", "coefficient", "standard error", "t", "p", "2.5 %", "97.5 %"),
             rows=tuple(self._coefficient_rows()),
             note=" ".join(self._notes()),
+            code="coefficients",
         )
         noise = findings.Table("Residual variance", ("what", "value"), self._noise_rows())
         if np.isnan(self.checks_).all():

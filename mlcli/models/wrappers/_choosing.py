@@ -147,20 +147,21 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
             raise ValueError("the model that was chosen does not fit")
 
     def choice(self) -> Sequence[tuple[str, findings.Entry, str]]:
-        """What was chosen: a name, its value, and a remark."""
+        """What was chosen: a name, its value, and the end of the range that it is at, if it is at one."""
         return ()
 
     def explain(self) -> findings.Explanation:
         """What was chosen and why, then what the chosen model says of itself."""
         best = self.trials_[0]
-        reach = f"± {best['error']:.3g}" if best["error"] == best["error"] else ""
-        last = (f"inner {self.metric_}", best["score"], reach)
         note = (
             f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The best "
             "of many scores is optimistic; the rows that judge the model had no part in the choice."
         )
-        table = findings.Table(findings.CHOSEN, ("what", "chosen", "remark"), (*self.choice(), last), note=note)
-        return table, *self._candidates(), *self.model_.explain()
+        names, values, edges = zip(*self.choice(), strict=True) if self.choice() else ((), (), ())
+        error = best["error"] if best["error"] == best["error"] else None
+        title, score = "Chosen by inner splits", best["score"]
+        chosen = findings.Choices(title, names, values, edges, self.metric_, score, error, note=note)
+        return chosen, *self._candidates(), *self.model_.explain()
 
     def _candidates(self) -> tuple[findings.Table, ...]:
         if len(self.trials_) < 2:
@@ -179,7 +180,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
         )
         more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
         header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
-        return (findings.Table(findings.CANDIDATES, header, rows, note=more + note),)
+        return (findings.Table("Candidates", header, rows, note=more + note, code="candidates"),)
 
 
 def described(trial: InnerScore) -> dict[str, Any]:

@@ -74,9 +74,10 @@ class Imported(ForeignEstimator, Model):
             return ()
         values = np.atleast_2d(worth).T.tolist()
         rows = tuple((name, *some) for name, some in zip(names, values, strict=True))
-        title = "Feature importance (of the package)" if hasattr(self.estimator_, IMPORTANCES) else "Coefficients"
         header = ("column", *(str(place + 1) for place in range(len(rows[0]) - 1)))
-        return (findings.Table(title, header, rows),)
+        if hasattr(self.estimator_, IMPORTANCES):
+            return (findings.Table("Feature importance (of the package)", header, rows),)
+        return (findings.Table("Coefficients", header, rows, code="coefficients"),)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -187,7 +187,7 @@ class Tuned(
             (
                 path,
                 value if isinstance(value, int | float | str) else value_text(value),
-                f"the {self.edges_[path]} that was tried" if path in self.edges_ else "",
+                self.edges_.get(path, ""),
             )
             for path, value in self.values_.items()
         ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.ranges import in_words
 from mlcli.core.registry import MODELS, Entry
+from mlcli.core.serialise import shown
 from mlcli.report.document import (
     Content,
     Document,
@@ -33,6 +35,8 @@ TAKEN = {
     "unlabelled": "rows without a class",
 }
 STEPS_FAMILY = "steps"
+Mentions = dict[str, str]
+"""By id, the first passage of its page that has the words."""
 INDENTED = " " * 8
 """How a paragraph begins that keeps its lines, within a section."""
 
@@ -67,40 +71,98 @@ def summary_of(entry: Entry) -> str:
     return rest if colon else entry.summary
 
 
-def listing_as_json(entries: Iterable[Entry], steps: Iterable[Entry]) -> dict[str, Any]:
-    """The same as plain values."""
-    return {"models": list(map(_entry_as_json, entries)), "steps": list(map(_entry_as_json, steps))}
+@dataclass(frozen=True)
+class EntryRecord:
+    """A method or a step."""
+
+    id: str
+    summary: str
+    family: str
+    kinds: tuple[str, ...]
+    distribution: str = field(metadata=shown("from"))
 
 
-def _entry_as_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "id": entry.name,
-        "summary": summary_of(entry),
-        "family": _family_of(entry),
-        "kinds": [kind.name for kind in kinds_from_bases(entry.bases)],
-        "from": entry.distribution,
-    }
+@dataclass(frozen=True)
+class ParameterRecord:
+    """A parameter of a method."""
+
+    name: str
+    default: Any
+    takes: str
+    help: str
+    tune: str = field(metadata=shown(optional=True))
 
 
-def pages_as_json(entries: Iterable[Entry]) -> dict[str, Any]:
-    """Methods with their parameters; their modules are imported for it."""
-    return {"models": list(map(_page_as_json, entries))}
+@dataclass(frozen=True)
+class PageRecord:
+    """A method with its parameters."""
+
+    entry: EntryRecord = field(metadata=shown(merged=True))
+    params: tuple[ParameterRecord, ...]
+    stages: str
+    reference: str
 
 
-def _page_as_json(entry: Entry) -> dict[str, Any]:
-    cls = entry.load()
-    params = [
-        {
-            "name": one.name,
-            "default": list(one.default) if isinstance(one.default, tuple) else one.default,
-            "takes": _range_text(one),
-            "help": one.help,
-            **({"tune": in_words(one.tune)} if one.tune else {}),
-        }
-        for one in parameters(cls)
-    ]
-    known = {"stages": getattr(cls, "stage_name", ""), "reference": getattr(cls, "reference", "")}
-    return {**_entry_as_json(entry), "params": params, **known}
+@dataclass(frozen=True)
+class CatalogueRecord:
+    """Every method and step."""
+
+    models: tuple[EntryRecord, ...]
+    steps: tuple[EntryRecord, ...]
+
+
+@dataclass(frozen=True)
+class PagesRecord:
+    """Some methods or steps with their parameters."""
+
+    models: tuple[PageRecord, ...]
+
+
+@dataclass(frozen=True)
+class MentionRecord:
+    """A method or step whose page has some words, and the first passage that has them."""
+
+    id: str
+    passage: str
+
+
+@dataclass(frozen=True)
+class MentionsRecord:
+    """Whose pages have some words."""
+
+    words: str
+    mentions: tuple[MentionRecord, ...]
+
+
+def catalogue_record(entries: Iterable[Entry], steps: Iterable[Entry]) -> CatalogueRecord:
+    """What ``--json`` writes of all methods."""
+    return CatalogueRecord(tuple(map(_entry_record, entries)), tuple(map(_entry_record, steps)))
+
+
+def _entry_record(entry: Entry) -> EntryRecord:
+    kinds = tuple(kind.name for kind in kinds_from_bases(entry.bases))
+    return EntryRecord(entry.name, summary_of(entry), _family_of(entry), kinds, entry.distribution)
+
+
+def pages_record(entries: Iterable[Entry]) -> PagesRecord:
+    """What ``--json`` writes of some methods; their modules are imported for it."""
+    pages = []
+    for entry in entries:
+        cls = entry.load()
+        params = tuple(
+            ParameterRecord(
+                one.name, one.default, _range_text(one), one.help, in_words(one.tune) if one.tune else ""
+            )
+            for one in parameters(cls)
+        )
+        stages, reference = getattr(cls, "stage_name", ""), getattr(cls, "reference", "")
+        pages.append(PageRecord(_entry_record(entry), params, stages, reference))
+    return PagesRecord(tuple(pages))
+
+
+def mentions_record(words: str, found: Mentions) -> MentionsRecord:
+    """What ``--json`` writes of a search for words."""
+    return MentionsRecord(words, tuple(MentionRecord(name, passage) for name, passage in found.items()))
 
 
 def pages_of(entries: Iterable[Entry]) -> Document:
@@ -187,8 +249,6 @@ def _sections(text: str) -> Iterator[Element]:
             yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))
 
 
-Mentions = dict[str, str]
-"""By id, the first passage of its page that has the words."""
 SENTENCES = re.compile(r"(?<=[.;:])\s+(?=[A-Z])")
 
 
@@ -236,8 +296,3 @@ def mentions_of(words: str, found: Mentions) -> Document:
         grid(["", "first passage"], ((strong(name), passage) for name, passage in found.items())),
         notes("mlcli models ID shows the whole page of one"),
     )
-
-
-def mentions_as_json(words: str, found: Mentions) -> dict[str, Any]:
-    """The same as plain values."""
-    return {"words": words, "mentions": [{"id": name, "passage": passage} for name, passage in found.items()]}

@@ -1,159 +1,40 @@
-"""Comparisons: every pair of models of each dataset with its test, then ranks and pairs over the datasets."""
+"""Pairs of models of each dataset with their tests, and models over several datasets: ranks and tests."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from pathlib import Path
-from typing import Any
 
-from mlcli import __version__
-from mlcli.core.errors import UsageError
-from mlcli.core.names import counted, did_you_mean
-from mlcli.data.scores_file import read_scores
-from mlcli.experiment.spec.cells import CellResult
-from mlcli.experiment.store.store import metrics_of, named_run, results_together
-from mlcli.metrics.base import Better, Metric
-from mlcli.metrics.difference import ON_REQUEST, Difference, holm
-from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
-from mlcli.metrics.registry import metric_named
-from mlcli.report.document import Content, Document, Element, GridCell, Sentence, grid_of_numbers, notes
-from mlcli.report.numbers import decimals_of, fixed, p_text
-from mlcli.report.views.over_datasets import (
-    MOST_PAIRS,
-    elements_over_datasets,
-    over_datasets_as_json,
-    pairs_over_datasets,
-    tables_over_datasets,
+from mlcli.core.findings import CriticalDifference
+from mlcli.core.names import counted
+from mlcli.metrics.over_datasets import (
+    OverDatasets,
+    PairOverDatasets,
+    ScoreTable,
+    compare_over_datasets,
+    wins_ties_losses,
 )
+from mlcli.report.document import (
+    Content,
+    Document,
+    Element,
+    Grid,
+    GridCell,
+    Heading,
+    Sentence,
+    grid_of_numbers,
+    notes,
+    strong,
+)
+from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, decimals_of, fixed, p_text
 from mlcli.report.views.plan import opening
-from mlcli.report.views.results_as_json import given, plain
-from mlcli.scoring.differences import difference_between, pair_as_json
-from mlcli.scoring.model_results import Group, badness, first_cell, groups_of, score_result
-from mlcli.tasks.table import kind_named
+from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
+from mlcli.scoring.comparison import ComparedModels, ComparedPair, Comparison
+from mlcli.scoring.model_results import ModelResult, first_cell
+from mlcli.scoring.over_datasets import compared_over_datasets
 
-ALL = "all"
-"""Every metric of the runs."""
 DIFFERS = "*"
 LEGEND = f"{DIFFERS} differs at 5 %; p corrected by Holm for {{}}"
-
-
-@dataclass(frozen=True)
-class ComparedPair:
-    """Two models of one dataset, the better one first."""
-
-    first: str
-    second: str
-    difference: Difference
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedModels:
-    """The models of one dataset by one metric."""
-
-    group: Group
-    metric: Metric
-    pairs: tuple[ComparedPair, ...]
-    best: str
-    unscored: tuple[str, ...]
-    """Models that have no score to compare."""
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """All that was compared, and how."""
-
-    datasets: tuple[ComparedModels, ...]
-    tables: tuple[ScoreTable, ...]
-    rope: float
-    against: str = ""
-    """The model that all others are compared with; empty: every pair."""
-
-
-def compared_runs(
-    sources: Sequence[str], store: Path | None, metrics: Sequence[str], rope: float, against: str, test: str = ""
-) -> Comparison:
-    """The models of some runs as if all had been one run, by each of some metrics, or by the first of the runs.
-
-    ``test`` names one that is made on request.
-    """
-    runs = [named_run(source, store) for source in sources]
-    results, usual = results_together(runs), metrics_of(runs)
-    asked = list(dict.fromkeys(metrics)) or [""]
-    if asked == [ALL]:
-        known = [score_result(result, usual) for result in results]
-        asked = list(dict.fromkeys(metric.name for one in known if one.done for metric in one.metrics))
-    datasets: list[ComparedModels] = []
-    tables: list[ScoreTable] = []
-    for metric in asked:
-        found = [score_result(result, (metric,) if metric else usual) for result in results]
-        _refuse_unknown(against, [one.cell.label for one in found])
-        if metric:
-            _refuse_unknown_metric(metric, results)
-        compared = [compared_models(group, metric, against, test) for group in groups_of(found)]
-        if not any(compared):
-            what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
-            raise UsageError(what, hint=f"mlcli runs {sources[0]} shows what it holds")
-        datasets += [one for one in compared if one is not None]
-        tables += tables_over_datasets(found, metric)
-    return Comparison(tuple(datasets), tuple(tables), rope, against)
-
-
-def compared_file(path: Path, metric: str, better: Better, rope: float, against: str) -> Comparison:
-    """The models of a CSV file of scores."""
-    name, rows = read_scores(path, metric)
-    table = score_table(rows, name, better)
-    _refuse_unknown(against, table.models)
-    if len(table.models) < 2:
-        raise UsageError(f"{path} has no two models to compare", hint="each dataset needs a row for each model")
-    return Comparison((), (table,), rope, against)
-
-
-def refuse_unknown_test(name: str) -> None:
-    """That there is no test of a name is said before runs are read."""
-    if name and name not in ON_REQUEST:
-        raise UsageError(f"there is no test '{name}'", hint=did_you_mean(name, ON_REQUEST, "tests"))
-
-
-def _refuse_unknown(against: str, models: Sequence[str]) -> None:
-    if against and against not in models:
-        names = list(dict.fromkeys(models))
-        raise UsageError(f"there is no model '{against}' here", hint=did_you_mean(against, names, "models"))
-
-
-def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
-    """A metric that can judge none of the models."""
-    refusals: list[UsageError] = []
-    for cell in (one.cell for one in results):
-        target = cell.dataset.schema.the("target")
-        try:
-            metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())
-            return
-        except UsageError as refusal:
-            refusals.append(refusal)
-    if refusals:
-        raise refusals[0]
-
-
-def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
-    """The models of one dataset; nothing where there are no two to compare."""
-    wanted = [one for one, name in group.items() if one.cell.model.asked or name == against]
-    done = [one for one in wanted if one.done]
-    metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
-    if metric is None or len(done) < 2:
-        return None
-    means = {one: one.summaries[metric.name].mean for one in done if metric.name in one.summaries}
-    fair = {one: mean for one, mean in means.items() if mean is not None and not one.contaminated}
-    ranked = sorted(fair, key=lambda one: badness(metric, fair[one]))
-    every = combinations(ranked, 2)
-    pairs = [(one, other) for one, other in every if not against or against in (group[one], group[other])]
-    tests = holm([difference_between(*pair, metric, test) for pair in pairs])
-    of_pairs = zip(pairs, tests, strict=True)
-    compared = tuple(ComparedPair(group[one], group[other], test) for (one, other), test in of_pairs)
-    unscored = tuple(group[one] for one in wanted if one not in fair)
-    return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
 
 
 def comparison_of(comparison: Comparison) -> Document:
@@ -220,24 +101,140 @@ def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
     return [pair.first, pair.second, shown, interval, p_text(found.p), p_text(found.corrected)]
 
 
-def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
-    """All comparisons as plain values."""
-    over = (compare_over_datasets(table, comparison.rope, comparison.against) for table in comparison.tables)
-    return {
-        "version": __version__,
-        "datasets": [_dataset_as_json(one) for one in comparison.datasets],
-        "rope": comparison.rope,
-        "over_datasets": [over_datasets_as_json(one) for one in over],
-    }
+RANK_DECIMALS = 2
+Beaten = tuple[str, str]
+"""A model, and one that it is better than."""
+MOST_PAIRS = 15
+"""That are all shown; of more, those with the best."""
+READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
+READING_BELIEF = "better, alike, worse: the probability of each on a dataset to come (Bayesian signed-rank test)"
 
 
-def _dataset_as_json(compared: ComparedModels) -> dict[str, Any]:
-    cell = first_cell(compared.group)
-    return {
-        "dataset": cell.dataset.name,
-        "kind": cell.kind,
-        "metric": compared.metric.name,
-        "best": compared.best,
-        "pairs": [plain(pair_as_json(pair.first, pair.second, pair.difference)) for pair in compared.pairs],
-        **given({"unscored": list(compared.unscored)}),
-    }
+def summary_over_datasets(results: Sequence[ModelResult]) -> Iterator[Element]:
+    """What closes the results of several datasets."""
+    for over in compared_over_datasets(results):
+        yield from elements_over_datasets(over)
+
+
+def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
+    """Scores, mean ranks and the test over datasets."""
+    table = over.table
+    yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
+    yield _scores_grid(over)
+    counts = f"won, tied and lost: on how many datasets against {table.models[over.order[0]]}"
+    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {counts}", *table.left_out)
+    yield Sentence(sentence_over_datasets(over), "strong")
+    if over.difference is not None and len(table.models) > 2:
+        yield Heading("Mean ranks")
+        yield critical_difference_of(over)
+        yield notes(READING_RANKS)
+
+
+LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
+
+
+def _scores_grid(over: OverDatasets) -> Grid:
+    table, best = over.table, over.order[0]
+    rows = [[strong(name), *_dataset_cells(table, place)] for place, name in enumerate(table.datasets)]
+    rows.append([GridCell(text) for text in ("mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks))])
+    counts = (_counts_against(over, best, place) for place in range(len(over.ranks)))
+    rows.append([GridCell(text) for text in ("won, tied, lost", *counts)])
+    return grid_of_numbers(["dataset", *table.models], rows)
+
+
+def _dataset_cells(table: ScoreTable, place: int) -> list[GridCell]:
+    scores = table.scores[place].tolist()
+    whole = table.scores if not table.by_factors else table.scores[place]
+    decimals = UNIT_DECIMALS if abs(whole).max() <= 1 else decimals_for(map(float, whole.ravel()))
+    written = [fixed(score, decimals) for score in scores]
+    best = written[int(table.merits[place].argmax())]
+    if len(set(written)) == 1:
+        return [GridCell(text) for text in written]
+    return [GridCell(BEST + text, "best") if text == best else GridCell(text) for text in written]
+
+
+def _counts_against(over: OverDatasets, best: int, place: int) -> str:
+    if place == best:
+        return "-"
+    merits, rounding = over.table.merits, over.table.rounding
+    return ", ".join(map(str, wins_ties_losses(merits[:, place] - merits[:, best], rounding)))
+
+
+def sentence_over_datasets(over: OverDatasets) -> str:
+    """What the test found, in one sentence."""
+    table = over.table
+    first = [name for name, rank in zip(table.models, over.ranks, strict=True) if rank == min(over.ranks)]
+    opening = (
+        f"Best mean rank by {table.metric}: {' and '.join(first)} with {fixed(min(over.ranks), RANK_DECIMALS)}"
+    )
+    if over.why:
+        return f"{opening}; {over.why}."
+    if len(table.models) == 2:
+        p = over.pairs[0].difference.p
+        return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_significance_text(p)}."
+    assert over.test is not None
+    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_significance_text(over.test.p)}"
+    alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
+    others = [name for name in alike if name not in first]
+    return f"{opening}; {found}" + (f"; not distinguishable from it: {', '.join(others)}." if others else ".")
+
+
+def _significance_text(p: float | None) -> str:
+    return "the models differ" if p is not None and p < 1 - 0.95 else "which may be chance"
+
+
+def critical_difference_of(over: OverDatasets) -> CriticalDifference:
+    """The mean ranks as a finding, best first."""
+    order = over.order
+    assert over.difference is not None
+    return CriticalDifference(
+        "Mean ranks",
+        tuple(over.table.models[place] for place in order),
+        tuple(over.ranks[place] for place in order),
+        over.difference,
+        tuple(tuple(order.index(place) for place in group) for group in over.groups),
+    )
+
+
+def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]) -> Iterator[Element]:
+    """Each pair of models with its counts, its p and what is to be believed.
+
+    ``beaten`` counts the datasets on which one is better than another by a test of that dataset alone.
+    """
+    best = over.table.models[over.order[0]]
+    few = len(over.pairs) <= MOST_PAIRS
+    shown = [pair for pair in over.pairs if few or pair.first == best]
+    if not any(pair.belief for pair in shown):
+        return
+    yield Heading(f"Pairs of models over {len(over.table.datasets)} datasets")
+    header = ["model", "against", "won", "tied", "lost", "p", "corrected p", "better", "alike", "worse"]
+    yield grid_of_numbers(header, [_cells_of_pair(pair, beaten) for pair in shown], keys=2)
+    unit = "of its logarithm (1 is a factor of 2.7)" if over.table.by_factors else f"of {over.table.metric}"
+    left = len(over.pairs) - len(shown)
+    yield notes(
+        "p: exact Wilcoxon signed-rank test; corrected by Holm for all pairs",
+        f"{READING_BELIEF}; alike: within {rope:g} {unit}",
+        *(["in brackets: on how many of these datasets a test of that dataset alone says so"] if beaten else []),
+        *[f"{left} more pairs are in --json"] * (left > 0),
+    )
+
+
+def _cells_of_pair(pair: PairOverDatasets, beaten: Counter[Beaten]) -> list[Content]:
+    belief = pair.belief
+    shares = (belief.better, belief.alike, belief.worse) if belief else ()
+    found = pair.difference
+    return [
+        pair.first,
+        pair.second,
+        _count_text(pair.wins, beaten, (pair.first, pair.second)),
+        str(pair.ties),
+        _count_text(pair.losses, beaten, (pair.second, pair.first)),
+        p_text(found.p),
+        GridCell(p_text(found.corrected), "best" if found.distinguishable else ""),
+        *(fixed(share, UNIT_DECIMALS) for share in shares),
+    ]
+
+
+def _count_text(count: int, beaten: Counter[Beaten], pair: Beaten) -> str:
+    """A number of datasets, and of those among them that are sure by themselves."""
+    return f"{count} ({beaten[pair]})" if beaten else str(count)

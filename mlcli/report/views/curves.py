@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mlcli import __version__
-from mlcli.core.errors import FitError, UsageError
-from mlcli.core.findings import Curve, as_json
+from mlcli.core.findings import Curve
 from mlcli.core.tolerances import CLOSE
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Undefined
-from mlcli.metrics.bias_variance import Decomposition, bias_variance
+from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import (
     Content,
     Document,
@@ -26,18 +23,18 @@ from mlcli.report.document import (
 )
 from mlcli.report.numbers import decimals_of, fixed, lined_up, short
 from mlcli.report.views.plan import opening
-from mlcli.report.views.results_as_json import given, plain, summary_as_json
 from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_rows
 from mlcli.report.views.score_table import BEST, score_cell
 from mlcli.scoring.curves import (
     CurvePoint,
     ScoreCurve,
     curve_finding,
-    curves_over,
+    curves_in,
+    decompositions_of,
     requested_decomposition,
-    validation_curve,
+    swept_results,
 )
-from mlcli.scoring.model_results import Group, first_cell, group_of, judged_answers, score_result
+from mlcli.scoring.model_results import Group, first_cell
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -88,7 +85,6 @@ def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Elem
 
 CURVE_LEGEND = "± or [low, high]: 95 % interval; spread: the standard deviation over splits"
 OF_TRAINING = "; training: of the rows that were learned from; gap: how much better these are answered"
-SERIES = {"learning": "series", "stages": "stages"}
 
 
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
@@ -103,30 +99,6 @@ def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     if len(curve.points) > 1:
         yield curve_finding(curve)
     yield notes(f"{BEST} is the best; {CURVE_LEGEND}{OF_TRAINING * with_training}", *_conclusions(curve))
-
-
-def curve_as_json(curve: ScoreCurve) -> dict[str, Any]:
-    """A curve as plain values."""
-    points = [
-        {
-            "value": point.value,
-            **given({"label": point.label}),
-            "metrics": {name: summary_as_json(summary) for name, summary in point.summaries.items()},
-            "training": plain({"mean": point.training, "std": point.training_spread}),
-        }
-        for point in curve.points
-    ]
-    best = curve.best
-    return {
-        "model": curve.title,
-        "over": curve.over,
-        "metric": curve.metric.name,
-        "best": None if best is None else best.value,
-        "per_doubling": plain(curve.per_doubling()),
-        "baseline": plain(curve.baseline),
-        "points": points,
-        "findings": [plain(as_json(curve_finding(curve)))],
-    }
 
 
 def _point_cells(
@@ -157,12 +129,12 @@ def _conclusions(curve: ScoreCurve) -> Iterator[str]:
 
 def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     """What the data are, then a table and curves for each model."""
-    cells = _scored_cells(sweep, results)
+    cells = swept_results(sweep, results)
     head = opening([one.cell for one in cells])
     if sweep.kind == "bias-variance":
-        models = _decompositions(cells)
+        models = decompositions_of(cells)
         return (*head, *decomposition_elements(models), *_curve_of_decompositions(sweep, models))
-    curves = [element for curve in _curves_in(sweep, cells) for element in curve_elements(curve)]
+    curves = [element for curve in curves_in(sweep, cells) for element in curve_elements(curve)]
     return (*head, *curves, *_picture_of_kind(sweep, cells))
 
 
@@ -173,59 +145,16 @@ def _picture_of_kind(sweep: Sweep, cells: Group) -> Iterator[Element]:
         yield from named(kind.picture_of_curve_at)(cells)
 
 
-def sweep_as_json(sweep: Sweep, results: Sequence[CellResult]) -> dict[str, Any]:
-    """The same as plain values."""
-    cells = _scored_cells(sweep, results)
-    known = {"version": __version__, "dataset": first_cell(cells).dataset.name, "curve": sweep.kind}
-    if sweep.kind == "bias-variance":
-        return known | {
-            "models": [{"model": name, **plain(asdict(one))} for name, one in _decompositions(cells).items()]
-        }
-    return known | {"curves": [curve_as_json(curve) for curve in _curves_in(sweep, cells)]}
-
-
 def sweep_as_table(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     """The same as a table of scores; where a parameter takes several values, ``at`` says which."""
-    cells = _scored_cells(sweep, results)
+    cells = swept_results(sweep, results)
     if sweep.kind == "bias-variance":
-        models = _decompositions(cells)
+        models = decompositions_of(cells)
         return table_of_rows(row for one, name in cells.items() for row in rows_of_terms(one, models[name]))
     values = [str(value) for value in sweep.values]
     swept = list(cells)[-len(values) :] if values else []
     points = {one: {"over": sweep.over, "at": value} for one, value in zip(swept, values, strict=True)}
     return table_of_rows({**row, **points.get(one, {})} for one in cells for row in score_rows(one))
-
-
-def _scored_cells(sweep: Sweep, results: Sequence[CellResult]) -> Group:
-    """The cells with their scores; one that did not end well has no curve, and says why."""
-    for result in results:
-        if result.status == "skipped":
-            raise UsageError(result.cell.skipped or result.why)
-        if result.status != "done":
-            raise FitError(f"{result.cell.label}: {result.why}")
-    return group_of([score_result(result, sweep.experiment.metrics) for result in results])
-
-
-def _curves_in(sweep: Sweep, cells: Group) -> Iterator[ScoreCurve]:
-    asked = {model.use for model in sweep.experiment.models or ()}
-    wanted = [one for one in cells if one.cell.model.saved is not None or one.cell.model.use in asked]
-    baseline = next((one for one in cells if one.is_baseline), None)
-    if sweep.kind == "validation":
-        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].cell.model.use, baseline)
-        return
-    for one, name in group_of(wanted).items():
-        yield from curves_over(one, name, SERIES[sweep.kind], baseline)
-
-
-def _decompositions(cells: Group) -> dict[str, Decomposition]:
-    """How far the typical answer of each model is off, and how much answers differ."""
-    found: dict[str, Decomposition] = {}
-    for one, name in cells.items():
-        decomposition = bias_variance(judged_answers(one.cell_result))
-        if isinstance(decomposition, Undefined):
-            raise UsageError(decomposition.why, hint=decomposition.hint)
-        found[name] = decomposition
-    return found
 
 
 def _curve_of_decompositions(sweep: Sweep, models: Mapping[str, Decomposition]) -> Iterator[Element]:

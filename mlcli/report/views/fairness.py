@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -73,24 +71,6 @@ def fairness_of(group: Group, similarity: float = SIMILARITY) -> Iterator[Elemen
     alike = ((group[one], similar_rows(one, similarity)) for one in learners)
     yield from _similar_rows_elements({name: similar for name, similar in alike if similar is not None})
     yield from _trade_off_elements(found, group)
-
-
-def fairness_as_json(one: ModelResult, similarity: float = SIMILARITY) -> dict[str, Any]:
-    """The same of one cell, for scripts."""
-    found = fairness_by_groups(one) if one.done else []
-    if not found:
-        return {}
-    groups = [
-        {
-            "columns": list(by.columns),
-            "class": by.label,
-            "groups": list(map(asdict, by.groups)),
-            "gaps": {name: asdict(found_gap) for name, found_gap in by.gaps.items()},
-        }
-        for by in found
-    ]
-    similar = similar_rows(one, similarity)
-    return {"fairness": {"groups": groups, **({"individual": asdict(similar)} if similar else {})}}
 
 
 def _group_sizes(one: ModelResult, fairness: Sequence[GroupFairness]) -> Iterator[Element]:

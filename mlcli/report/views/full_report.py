@@ -34,11 +34,12 @@ from mlcli.report.document import (
     notes,
     strong,
 )
-from mlcli.report.views.comparison import compared_models, pairs_of
+from mlcli.report.views.comparison import pairs_of
 from mlcli.report.views.inspection import cluster_planes, inspection_of, rows_described
 from mlcli.report.views.kinds.classification import probability_pictures
 from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.results import Details, models_to_draw, over_datasets, results_of_group
+from mlcli.scoring.comparison import compared_models
 from mlcli.scoring.differences import best_in
 from mlcli.scoring.model_results import Group, ModelResult, first_cell, groups_of, subgroup
 from mlcli.tasks.table import kind_named, named

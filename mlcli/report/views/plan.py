@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlcli.core.names import counted, listed
 from mlcli.core.quantities import duration, size
@@ -169,14 +168,3 @@ def _estimate_cells(cell: Cell, estimate: CellEstimate | None) -> tuple[Content,
         "?" if estimate.memory is None else size(estimate.memory),
         source,
     )
-
-
-def plan_as_json(cells: Sequence[Cell], estimates: Known) -> dict[str, Any]:
-    """The plan as plain values."""
-    from mlcli.report.views.results_as_json import cell_as_json, given
-
-    def planned(cell: Cell, estimate: CellEstimate | None) -> dict[str, Any]:
-        about = asdict(estimate) if estimate and not cell.skipped else None
-        return cell_as_json(cell) | given({"skipped": cell.skipped, "estimate": about})
-
-    return {"cells": list(map(planned, cells, estimates))}

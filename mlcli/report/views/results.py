@@ -61,7 +61,7 @@ def results_of(scored: Sequence[ModelResult], details: Details = Details()) -> D
 
 def over_datasets(scored: Sequence[ModelResult]) -> Iterator[Element]:
     """What closes the results of several datasets."""
-    from mlcli.report.views.over_datasets import summary_over_datasets
+    from mlcli.report.views.comparison import summary_over_datasets
 
     return summary_over_datasets(scored)
 

@@ -2,90 +2,48 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mlcli import __version__
 from mlcli.core.names import counted, listed
 from mlcli.core.quantities import duration, size
-from mlcli.core.tolerances import ROUNDING
 from mlcli.experiment.run.reproduction import (
     MOST_APART,
     MOST_OTHER_LABELS,
     SHOWN,
-    answers_digest,
     is_other_hardware,
 )
-from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes, strong
-from mlcli.report.numbers import short
-from mlcli.scoring.model_results import ModelResult
+from mlcli.scoring.runs import ShardRecord, VerifiedCell, agrees, differences_between, digests_of
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.reproduction import RepeatedCell
 
-CELL = ("dataset", "model", "protocol", "status", "why", "seconds")
 STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
 MOST_LISTED = 1000
 KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs remove"
 
 
-@dataclass(frozen=True, eq=False)
-class ShardCells:
-    """A shard of an experiment that was run: ``scored`` are some of so many cells in all, kept in a store."""
-
-    title: str
-    shard: str
-    cells: int
-    scored: Sequence[ModelResult]
-    place: Path
-
-
-def shards_of(shards: Sequence[ShardCells]) -> Document:
+def shards_of(shards: Sequence[ShardRecord]) -> Document:
     """The cells of each shard with how they ended: scores are for when all are there."""
     return tuple(element for one in shards for element in _shard_elements(one))
 
 
-def _shard_elements(one: ShardCells) -> Iterator[Element]:
+def _shard_elements(one: ShardRecord) -> Iterator[Element]:
     rows: list[list[Content]] = [
-        [dataset, strong(model), protocol, status, duration(seconds), why]
-        for dataset, model, protocol, status, why, seconds in map(_cell_facts, one.scored)
+        [cell.dataset, strong(cell.model), cell.protocol, cell.status, duration(cell.seconds), cell.why]
+        for cell in one.cells
     ]
     yield Heading(f"{one.title}, {one.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
-    yield Sentence(f"{len(one.scored)} of {counted(one.cells, 'cell')}, kept in {one.place}", "strong")
+    yield Sentence(f"{len(one.cells)} of {counted(one.cells_of_all, 'cell')}, kept in {one.store}", "strong")
     yield notes(
         "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
     )
-
-
-def _cell_facts(one: ModelResult) -> tuple[str, str, str, str, str, float]:
-    cell, result = one.cell, one.cell_result
-    seconds = sum(each(result.splits, "seconds"))
-    return cell.dataset.name, cell.label, cell.protocol.use, result.status, result.why, seconds
-
-
-def shards_as_json(shards: Sequence[ShardCells]) -> dict[str, Any]:
-    """The same as plain values."""
-    return {
-        "version": __version__,
-        "shards": [
-            {
-                "title": one.title,
-                "shard": one.shard,
-                "cells_of_all": one.cells,
-                "store": str(one.place),
-                "cells": [dict(zip(CELL, _cell_facts(cell), strict=True)) for cell in one.scored],
-            }
-            for one in shards
-        ],
-    }
 
 
 def runs_of(runs: Sequence[RunFacts], count: int) -> Document:
@@ -95,11 +53,6 @@ def runs_of(runs: Sequence[RunFacts], count: int) -> Document:
     table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run_cells, runs), right=(0, 3, 4))
     earlier = [f"{count - len(runs):,} earlier runs: --json lists all"] if count > len(runs) else []
     return table, notes("mlcli runs ID shows one again", *earlier)
-
-
-def runs_as_json(runs: Sequence[RunFacts]) -> dict[str, Any]:
-    """The list as plain values."""
-    return {"runs": [asdict(run) for run in runs]}
 
 
 def _run_cells(run: RunFacts) -> list[Content]:
@@ -150,14 +103,6 @@ def faults_in(faults: Sequence[str], place: Path) -> Document:
     return Sentence(f"{said} {place}", "bad" if faults else "strong"), notes(*faults)
 
 
-def housekeeping_as_json(done: Freed | Carried) -> dict[str, Any]:
-    """What was done as plain values."""
-    return {"version": __version__, **asdict(done)}
-
-
-SCORES, VERSIONS = "scores", "versions"
-"""Under which names a run keeps what it showed, and by which versions."""
-ENDS = ("mean", "low", "high")
 NOT_RUN = GridCell("not run", "bad")
 RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
 CLOSE = GridCell("close", "best")
@@ -165,64 +110,6 @@ TOLERANCE = (
     f"on another CPU, or with another kernel of BLAS, the last digits may differ: numbers count as close up to "
     f"{MOST_APART:g} of their range, and one label, or {100 * MOST_OTHER_LABELS:g} % of them, may be another"
 )
-NOT_KEPT = "nothing was kept to compare with"
-
-
-@dataclass(frozen=True)
-class VerifiedCell:
-    """A cell of a run: how many scores were made again, and what differs from what was shown."""
-
-    dataset: str
-    model: str
-    scores: int
-    digest: str
-    faults: tuple[str, ...]
-
-
-def scores_to_keep(one: ModelResult) -> dict[str, Any]:
-    """What a run keeps of a cell: the digest of its answers, and every score as it is shown."""
-    metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in one.summaries.items()}
-    return {"digest": answers_digest(one.splits), "metrics": metrics}
-
-
-def verified_cells(
-    cells: Sequence[ModelResult], kept_scores: Sequence[Mapping[str, Any]] | None
-) -> list[VerifiedCell]:
-    """Each cell beside what was kept of it when it was run."""
-    beside = kept_scores if kept_scores is not None and len(kept_scores) == len(cells) else [None] * len(cells)
-    return [_verified_cell(one, was) for one, was in zip(cells, beside, strict=True)]
-
-
-def _verified_cell(one: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
-    cell, now = one.cell, scores_to_keep(one)
-    faults = [note for note in one.cell_result.notes if "damaged in the store" in note]
-    if was is None:
-        faults += [NOT_KEPT] if one.done else []
-    else:
-        faults += ["the answers are not those that were stored"] if was["digest"] != now["digest"] else []
-        faults += _differing_scores(was["metrics"], now["metrics"])
-    return VerifiedCell(cell.dataset.name, cell.label, len(now["metrics"]), now["digest"], tuple(faults))
-
-
-def _differing_scores(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Each score that was shown and is another now."""
-    for name, ends in was.items():
-        if name not in now:
-            yield f"{name} is not known any more"
-            continue
-        for end, before, after in zip(ENDS, ends, now[name], strict=True):
-            if not _is_equal(before, after):
-                yield f"{name} {end}: shown as {_score_text(before)}, now {_score_text(after)}"
-
-
-def _is_equal(before: float | None, after: float | None) -> bool:
-    if before is None or after is None:
-        return before is after
-    return before == after or math.isclose(before, after, rel_tol=ROUNDING, abs_tol=ROUNDING)
-
-
-def _score_text(score: float | None) -> str:
-    return "nothing" if score is None else short(score) if math.isinf(score) else f"{score:.10g}"
 
 
 def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
@@ -245,23 +132,13 @@ def _run_text(run: RunFacts) -> str:
     return f"run {run.id} ({run.title}, {run.started[:10]})"
 
 
-def verified_as_json(run: RunFacts, cells: Sequence[VerifiedCell]) -> dict[str, Any]:
-    """The same as plain values."""
-    return {
-        "version": __version__,
-        "run": run.id,
-        "verified": not any(one.faults for one in cells),
-        "cells": [{**vars(one), "faults": list(one.faults)} for one in cells],
-    }
-
-
 def rerun_of(
     run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
     for one in cells:
-        before, then, again = one.before, *_digests_then_and_now(one)
+        before, then, again = one.before, *digests_of(one)
         shown = again[:SHOWN] if again else "-"
         splits = str(len(before.splits))
         result = CLOSE if agrees(one, was, now) and not one.same else RESULTS[one.same]
@@ -276,35 +153,13 @@ def rerun_of(
     said = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
     if not_run:
         said = f"{not_run} of {every} could not be run again, and {differing} differ from"
-    remarks = [*(text for one in cells for text in _differences_between(one)), _versions_note(was, now)]
+    remarks = [*(text for one in cells for text in differences_between(one)), _versions_note(was, now)]
     remarks += [TOLERANCE] if is_other_hardware(was, now) else []
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
         notes(*remarks),
         Sentence(f"{said} {_run_text(run)}.", "strong"),
     )
-
-
-def agrees(one: RepeatedCell, was: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Whether a cell came out as it was: to the bit, or closely where the hardware is another."""
-    return one.close if is_other_hardware(was, now) else one.same
-
-
-def _digests_then_and_now(one: RepeatedCell) -> tuple[str, str | None]:
-    return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
-
-
-def _differences_between(one: RepeatedCell) -> Iterator[str]:
-    if one.same:
-        return
-    who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"
-    if one.after is not None and one.after.status != one.before.status:
-        yield f"{who}: {one.before.status} then, {one.after.status} now {one.after.why}".rstrip()
-    if one.difference is not None:
-        far = "" if math.isnan(one.difference.furthest) else f", numbers by up to {one.difference.furthest:.2g}"
-        yield f"{who}: {counted(one.difference.splits, 'split')} answered otherwise{far}"
-    if one.why:
-        yield f"{who}: {one.why}"
 
 
 def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str:
@@ -314,27 +169,3 @@ def _versions_note(was: Mapping[str, str] | None, now: Mapping[str, str]) -> str
     same = listed([f"{name} {number}" for name, number in now.items() if name not in changed])
     others = (f"{name} {then} then, {now[name]} now" for name, then in changed.items())
     return f"versions: {'; '.join((*others, f'the same of {same}'))}"
-
-
-def rerun_as_json(
-    run: RunFacts, cells: Sequence[RepeatedCell], was: Mapping[str, str] | None, now: Mapping[str, str]
-) -> dict[str, Any]:
-    """The same as plain values."""
-    return {
-        "version": __version__,
-        "run": run.id,
-        "same": all(one.same for one in cells),
-        "agrees": all(agrees(one, was, now) for one in cells),
-        "versions": {"then": dict(was) if was else None, "now": dict(now)},
-        "cells": [
-            {
-                "dataset": one.before.cell.dataset.name,
-                "model": one.before.cell.label,
-                **dict(zip(("then", "now"), _digests_then_and_now(one), strict=True)),
-                "same": one.same,
-                "agrees": agrees(one, was, now),
-                **({"why": list(_differences_between(one))} if not one.same else {}),
-            }
-            for one in cells
-        ],
-    }

@@ -76,7 +76,7 @@ def about_cell(one: ModelResult) -> dict[str, str]:
         "model": cell.label,
         "parameters": "" if cell.model.saved else settings_of(cell.model, MODELS),
         "status": one.status,
-        "why": "; ".join((one.cell_result.why or cell.skipped).splitlines()),
+        "why": "; ".join((one.why).splitlines()),
         "kind": cell.kind,
         "steps": steps_of(cell),
         "protocol": protocol_words(cell),

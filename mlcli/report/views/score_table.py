@@ -12,7 +12,6 @@ from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.difference import Difference
-from mlcli.metrics.interval_rules import COUNTED_AS
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
@@ -168,44 +167,36 @@ def _legend_text(table: Grid, done: Group) -> str:
     return "; ".join(meaning for meaning, stands_there in signs.items() if stands_there)
 
 
-def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterable[str]:
+def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterator[str]:
     """How the intervals were made, metrics of one rule together, with the models where they differ."""
-    rules: dict[tuple[str, str], list[str]] = {}
-    trusted: dict[tuple[str, str], dict[str, None]] = {}
+    metrics_of_rule: dict[tuple[str, str], list[str]] = {}
+    models_by_trust: dict[tuple[str, float | None], list[str]] = {}
     for metric in metrics:
-        models: dict[str, list[str]] = {}
-        for one, name in done.items():
-            summary = one.summaries[metric.name]
-            if reach_of(summary) is not None:
-                rule, _, trust = summary.interval.partition(";")[0].partition(COUNTED_AS)
-                models.setdefault(rule, []).append(name)
-                trusted.setdefault((_unit_of_rule(rule), trust), {})[name] = None
-        for rule, of_rule in models.items():
-            rules.setdefault((rule, f" ({', '.join(of_rule)})" * (len(models) > 1)), []).append(metric.name)
-    yield from (f"interval of {', '.join(of)}{models}: {rule}" for (rule, models), of in rules.items())
-    for unit in ("row", "group"):
-        found = {trust: list(of) for (of_unit, trust), of in trusted.items() if of_unit == unit and trust}
-        bootstraps = any("bootstrap" in rule for rule, _ in rules)
-        yield from _trust_notes(unit, found, ", but for bootstraps" * bootstraps)
-
-
-def _unit_of_rule(rule: str) -> str:
-    """What a rule counts: rows, or groups of rows that hang together."""
-    return "group" if rule.endswith(" groups") or " groups," in rule else "row"
-
-
-def _trust_notes(unit: str, models: Mapping[str, Sequence[str]], but: str) -> Iterable[str]:
-    """For how much judged rows or groups count, where fits change with their training rows."""
-    if models:
-        usual = max(models, key=lambda trust: len(models[trust]))
-        others = [f"{trust} for {', '.join(of)}" for trust, of in models.items() if trust != usual]
-        rest = f" ({'; '.join(others)})" if others else ""
-        why = "since fits change with their training rows"
-        yield f"each {unit} counts as {usual}{rest} of one in these{but}, {why}"
+        models_of_rule: dict[str, list[str]] = {}
+        for result, name in done.items():
+            summary = result.summaries[metric.name]
+            if reach_of(summary) is None:
+                continue
+            models_of_rule.setdefault(summary.interval, []).append(name)
+            models = models_by_trust.setdefault((summary.units, summary.trust), [])
+            models += () if name in models else (name,)
+        for rule, models in models_of_rule.items():
+            only = f" ({', '.join(models)})" if len(models_of_rule) > 1 else ""
+            metrics_of_rule.setdefault((rule, only), []).append(metric.name)
+    for (rule, only), names in metrics_of_rule.items():
+        yield f"interval of {', '.join(names)}{only}: {rule}"
+    for unit in ("rows", "groups"):
+        trusted = {trust: models for (units, trust), models in models_by_trust.items() if units == unit and trust}
+        if trusted:
+            usual = max(trusted, key=lambda trust: len(trusted[trust]))
+            others = [f"{trust} for {', '.join(models)}" for trust, models in trusted.items() if trust != usual]
+            rest = f" ({'; '.join(others)})" if others else ""
+            why = "since fits change with their training rows"
+            yield f"in these, one of the {unit} counts as {usual}{rest} independent {unit}, {why}"
 
 
 def _undone_cells(one: ModelResult, name: str) -> list[Content]:
-    why = (one.cell_result.why or one.cell.skipped).splitlines()
+    why = (one.why).splitlines()
     return [strong(name), GridCell(one.status, "bad"), "; ".join(map(str.strip, why))]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,11 @@ import numpy as np
 
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.errors import DataError, UsageError, placed
-from mlcli.core.findings import Explanation, Lines, as_json
+from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import counted
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, final_for
 from mlcli.core.registry import MODELS
+from mlcli.core.serialise import shown
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.task import refuse_impossible
 from mlcli.core.threads import one_blas_thread
@@ -30,7 +31,7 @@ from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import short
 from mlcli.report.views.plan import learns_from_unlabelled, subject_of
 from mlcli.report.views.remarks import ARROW, steps_of
-from mlcli.report.views.results_as_json import cell_as_json, plain
+from mlcli.scoring.records import CellRecord, cell_record
 from mlcli.tasks.sequence_labelling import in_order
 from mlcli.tasks.sequence_windows import numbered_by_appearance
 from mlcli.tasks.table import kind_named, named
@@ -74,19 +75,47 @@ def saved_model_of(name: str, saved: SavedModel) -> Document:
     )
 
 
-def saved_model_as_json(saved: SavedModel) -> dict[str, Any]:
-    """The same as plain values."""
-    about = {"model": saved.pipeline.final.name, "kind": saved.kind, "dataset": saved.dataset, "rows": saved.rows}
-    found = [as_json(finding) for finding in saved.pipeline.explain()]
-    return {**about, "seed": saved.seed, "version": saved.version, "findings": plain(found)}
+@dataclass(frozen=True)
+class SavedModelRecord:
+    """A saved model: what it has learned, and from what."""
+
+    model: str
+    kind: str
+    dataset: str
+    rows: int
+    seed: int
+    version: str
+    findings: Explanation
 
 
-def trained_as_json(cell: Cell, trained: Trained, answers: Explanation = ()) -> dict[str, Any]:
-    """The same as plain values."""
-    found = [as_json(finding) for finding in (*_findings_of(cell, trained), *answers)]
-    remarks = {"notes": list(cell.dataset.notes), "warnings": list(trained.warnings)}
-    known = {"rows_learned_from": len(trained.rows), "adjustable_parameters": _adjustable_parameters(trained)}
-    return {**cell_as_json(cell), **known, **remarks, "findings": plain(found)}
+@dataclass(frozen=True)
+class TrainedRecord:
+    """A model that has learned from all rows."""
+
+    cell: CellRecord = field(metadata=shown(merged=True))
+    rows_learned_from: int
+    adjustable_parameters: float | None
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    findings: Explanation
+
+
+def saved_model_record(saved: SavedModel) -> SavedModelRecord:
+    """What ``--json`` writes of a saved model."""
+    name, explanation = saved.pipeline.final.name, saved.pipeline.explain()
+    return SavedModelRecord(name, saved.kind, saved.dataset, saved.rows, saved.seed, saved.version, explanation)
+
+
+def trained_record(cell: Cell, trained: Trained, answers: Explanation = ()) -> TrainedRecord:
+    """What ``--json`` writes of a trained model."""
+    return TrainedRecord(
+        cell_record(cell),
+        len(trained.rows),
+        _adjustable_parameters(trained),
+        cell.dataset.notes,
+        tuple(trained.warnings),
+        (*_findings_of(cell, trained), *answers),
+    )
 
 
 def _findings_of(cell: Cell, trained: Trained) -> Explanation:
@@ -147,14 +176,6 @@ def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> D
         title = f"{one.what}: {one.answer}" if one.answer else one.what
         elements += (Heading(title, 1), *explained(one.findings))
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
-
-
-def explained_answers_as_json(answers: Sequence[ExplainedAnswer]) -> list[dict[str, Any]]:
-    """The same as plain values."""
-    return [
-        {"what": one.what, "answer": one.answer, "findings": plain([as_json(finding) for finding in one.findings])}
-        for one in answers
-    ]
 
 
 def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:

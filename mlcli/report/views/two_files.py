@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlcli.core import findings
 from mlcli.core.names import counted, listed
 from mlcli.report.document import Document, Element, Heading, Sentence, explained, notes
+from mlcli.scoring.files import differing_columns
 
 if TYPE_CHECKING:
     from mlcli.data.join import JoinedTable, Key
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 SHOWN = 5
 KEYS = ("file", "rows", "without a match", "with an empty key", "keys there twice or more")
 COLUMNS = ("column", "test", "distance", "p", "PSI", "in A", "in B")
-SURE = 0.05
 READING = (
     "distance: D of numbers, Cramér's V of levels; 0 is alike. p is corrected by Holm over the columns. "
     "PSI: below 0.1 little has moved, above 0.25 much has"
@@ -54,20 +53,6 @@ def _keys_text(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
-def joined_as_json(joined: JoinedTable, a: str, b: str) -> dict[str, Any]:
-    """The same as plain values."""
-    files = [
-        {
-            "name": name, "rows": keys.rows, "unmatched": keys.unmatched, "empty": keys.empty,
-            "examples": [list(key) for key in keys.examples],
-            "doubled": [{"key": list(key), "rows": count} for key, count in keys.doubled.items()],
-        }
-        for name, keys in ((a, joined.a), (b, joined.b))
-    ]  # fmt: skip
-    counts = {"rows": len(joined), "columns": list(joined.columns), "matched": joined.matched}
-    return {**counts, "files": files, "renamed": dict(joined.renamed)}
-
-
 def likeness_of(likeness: Likeness) -> Document:
     """How alike two files are: each column in both, what a model can tell, and what follows."""
     return tuple(_likeness_elements(likeness))
@@ -101,7 +86,7 @@ def _model_sentence(likeness: Likeness) -> str:
 
 
 def _verdict_sentence(likeness: Likeness) -> str:
-    differing = [one.name for one in likeness.columns if one.corrected < SURE]
+    differing = differing_columns(likeness)
     verdict = "the model tells them apart" if likeness.are_separable else "the model cannot tell them apart"
     columns = f"{counted(len(differing), 'column')} of {len(likeness.columns)}"
     differ = "differs" if len(differing) == 1 else "differ"
@@ -112,20 +97,3 @@ def _verdict_sentence(likeness: Likeness) -> str:
     return (
         "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."
     )
-
-
-def likeness_as_json(likeness: Likeness) -> dict[str, Any]:
-    """The same as plain values."""
-    return {
-        "a": {"name": likeness.names[0], "rows": likeness.rows[0]},
-        "b": {"name": likeness.names[1], "rows": likeness.rows[1]},
-        "columns": [asdict(one) for one in likeness.columns],
-        "only_a": list(likeness.only_a),
-        "only_b": list(likeness.only_b),
-        "model": {
-            "auc": likeness.auc, "low": likeness.interval.low, "high": likeness.interval.high,
-            "rows": likeness.seen,
-            "tells_apart": likeness.are_separable,
-        },
-        "verdict": _verdict_sentence(likeness),
-    }  # fmt: skip

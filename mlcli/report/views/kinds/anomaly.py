@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from mlcli.core.findings import Histogram
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Flags
 from mlcli.report.document import Content, Element, Heading, grid, notes, strong
 from mlcli.report.numbers import DIGITS, lined_up
 from mlcli.report.views.dataset import histogram_of
 from mlcli.scoring.differences import best_in
-from mlcli.scoring.model_results import Group, ModelResult, judged_answers, metrics_in
-from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers, main_reasons
-from mlcli.tasks.anomaly_thresholds import threshold_in_words
+from mlcli.scoring.kinds import ODDEST, OddRow, odd_rows, oddest_first
+from mlcli.scoring.model_results import Group, metrics_in
+from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN
 
 BINS = 10
-LISTED = 10
-"""How many of the oddest rows are listed."""
 NAMED = 5
 """How many are named where a detector has one line."""
 TAIL = 0.98
@@ -59,7 +56,7 @@ def _flag_cells(answers: ScoreAnswers) -> list[str]:
     flagged = answers.flagged
     hits = [str(int((flagged & (answers.truth == ANOMALY)).sum()))] if answers.classes else []
     return [
-        _threshold_text(answers.threshold).removesuffix(" by split"),
+        " to ".join(_threshold_limits(answers.threshold)),
         f"{flagged.sum()} of {len(answers)}",
         *hits,
     ]
@@ -68,14 +65,7 @@ def _flag_cells(answers: ScoreAnswers) -> list[str]:
 def _oddest_row_numbers(answers: ScoreAnswers) -> str:
     if answers.score.min() == answers.score.max():
         return "none: all rows score alike"
-    return ", ".join(str(row + 1) for row in answers.rows[ranked(answers)[:NAMED]])
-
-
-def ranked(answers: ScoreAnswers) -> Rows:
-    """Places in the answers, the oddest first; of a row that was judged several times the highest score."""
-    order = np.argsort(-answers.score, kind="stable")
-    first = np.unique(answers.rows[order], return_index=True)[1]
-    return order[np.sort(first)]
+    return ", ".join(str(row + 1) for row in answers.rows[oddest_first(answers)[:NAMED]])
 
 
 def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
@@ -118,31 +108,6 @@ def _rows_by_label(answers: ScoreAnswers) -> dict[str, Flags]:
     return {**labels, "not known": unknown} if unknown.any() else labels
 
 
-def as_json(scored: ModelResult) -> dict[str, Any]:
-    """The oddest rows and, where thresholds were chosen, these and every row that some split has flagged."""
-    answers = scored.answers
-    oddest = {"oddest": _rows_as_json(answers, LISTED)}
-    if answers.threshold is None:
-        return oddest
-    flagged = answers.take(np.flatnonzero(answers.flagged))
-    thresholds = [float(split.threshold[0]) for split in judged_answers(scored.cell_result)]
-    return {**oddest, "thresholds": thresholds, "flagged": _rows_as_json(flagged, len(flagged))}
-
-
-def _rows_as_json(answers: ScoreAnswers, count: int) -> list[dict[str, Any]]:
-    return [_row_as_json(answers, place) for place in ranked(answers)[:count].tolist()]
-
-
-def _row_as_json(answers: ScoreAnswers, place: int) -> dict[str, Any]:
-    truth = int(answers.truth[place])
-    return {
-        "row": int(answers.rows[place]) + 1,
-        "score": float(answers.score[place]),
-        "label": answers.classes[truth] if answers.classes and truth != UNKNOWN else None,
-        "because": [{"column": column, "share": share} for column, share in _main_reasons_of(answers, place)],
-    }
-
-
 def _flagging_sentence(answers: ScoreAnswers) -> str:
     if answers.threshold is None:
         return "no threshold was chosen, so no row is flagged"
@@ -153,35 +118,32 @@ def _flagging_sentence(answers: ScoreAnswers) -> str:
 
 
 def _threshold_text(threshold: Array) -> str:
-    limits = [
-        threshold_in_words(limit, DIGITS).removeprefix("at least ") for limit in np.unique(threshold).tolist()
-    ]
-    return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]} by split"
+    limits = _threshold_limits(threshold)
+    return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[1]} by split"
+
+
+def _threshold_limits(threshold: Array) -> list[str]:
+    """The threshold, or the lowest and the highest of several splits."""
+    limits = np.unique(threshold[[threshold.argmin(), threshold.argmax()]]).tolist()
+    # The least float above 0 is what "above 0" is made of.
+    return ["above 0" if 0 < limit < np.finfo(np.float64).tiny else f"{limit:.{DIGITS}g}" for limit in limits]
 
 
 def _oddest_rows(answers: ScoreAnswers) -> Element:
-    order = ranked(answers)[:LISTED]
+    oddest = odd_rows(answers, ODDEST)
     labelled, threshold = bool(answers.classes), answers.threshold is not None
-    names = (*answers.classes, "not known")
-    rows: list[list[Content]] = [
-        [
-            strong(str(answers.rows[row] + 1)),
-            score,
-            *(["yes" if answers.flagged[row] else "no"] if threshold else []),
-            *([names[answers.truth[row]]] if labelled else []),
-            _reasons_text(answers, row),
-        ]
-        for row, score in zip(order.tolist(), lined_up(answers.score[order].tolist()), strict=True)
-    ]
+    rows: list[list[Content]] = []
+    for row, score in zip(oddest, lined_up([row.score for row in oddest]), strict=True):
+        flagged = ["yes" if row.flagged else "no"] if threshold else []
+        label = [row.label or "not known"] if labelled else []
+        rows.append([strong(str(row.row)), score, *flagged, *label, _reasons_text(row)])
     header = ["oddest rows", "score", *["flagged"] * threshold, *["label"] * labelled, "main contributions"]
     return grid(header, rows, right=(0, 1))
 
 
-def _reasons_text(answers: ScoreAnswers, row: int) -> str:
+def _reasons_text(row: OddRow) -> str:
     """The columns that add most to the score of a row, with the direction and the share of each."""
-    named = _main_reasons_of(answers, row)
-    return ", ".join(f"{column} {'↑' if share > 0 else '↓'} {100 * abs(share):.0f} %" for column, share in named)
-
-
-def _main_reasons_of(answers: ScoreAnswers, row: int) -> list[tuple[str, float]]:
-    return main_reasons(answers.columns, answers.reasons[row], answers.shares[row])
+    return ", ".join(
+        f"{reason.column} {'↑' if reason.share > 0 else '↓'} {100 * abs(reason.share):.0f} %"
+        for reason in row.because
+    )

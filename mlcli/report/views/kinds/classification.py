@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mlcli.core.findings import Confusions, Curve, Points
+from mlcli.core.findings import Confusions, Points
 from mlcli.core.tables import Array
-from mlcli.metrics.threshold_curves import Calibration, ThresholdCounts, calibration, counts_by_threshold
 from mlcli.report.document import (
     Content,
     Element,
@@ -25,8 +22,8 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import UNIT_DECIMALS, fixed, rate_text, share, short
-from mlcli.scoring.model_results import Group, ModelResult
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.scoring.class_curves import ClassCurves, Line, curves_of
+from mlcli.scoring.model_results import Group
 
 if TYPE_CHECKING:
     from mlcli.metrics.confusion import Confusion
@@ -121,40 +118,6 @@ CURVE_LEGENDS = {
     "recall": "from the left to the right the threshold falls; precision: of the rows answered with the class",
     "calibration": "rows in ten bins of the probability: its mean, and how many of them are of the class",
 }
-Line = tuple[Array, Array]
-
-
-@dataclass(frozen=True, eq=False)
-class ClassCurves:
-    """One class against the rest, by the probabilities that a model gave it in all splits."""
-
-    name: str
-    label: str
-    counts: ThresholdCounts
-    calibration: Calibration
-    answered: tuple[float, float, float]
-    """The false positive rate, recall and precision of the answers as they were decided."""
-
-    @property
-    def roc(self) -> Line:
-        """False and true positive rates."""
-        return self.counts.fpr, self.counts.recall
-
-    @property
-    def precision_recall(self) -> Line:
-        """Recalls and precisions."""
-        return self.counts.recall, self.counts.precision
-
-
-def curves_of(one: ModelResult, name: str) -> list[ClassCurves]:
-    """The curves of the class that is looked for, or of every class where there are more than two."""
-    answers = one.answers if one.done else None
-    if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
-        return []
-    codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
-    counting = answers.truth[answers.weights > 0]
-    known = (code for code in codes if 0 < (counting == code).sum() < len(counting))
-    return [_curves_of_class(answers, code, name) for code in known]
 
 
 def probability_pictures(group: Group) -> Iterator[Element]:
@@ -165,22 +128,6 @@ def probability_pictures(group: Group) -> Iterator[Element]:
         return
     for several in found:
         yield from _curve_elements(several[0].name, {one.label: one for one in several})
-
-
-def curves_as_findings(one: ModelResult) -> list[Curve]:
-    """The curves of a cell as data, at every threshold."""
-    return [curve for of_class in curves_of(one, "") for curve in _as_findings(of_class)]
-
-
-def _curves_of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
-    assert answers.probabilities is not None
-    scores, positive, weights = answers.probabilities[:, code], answers.truth == code, answers.weights
-    counts = counts_by_threshold(scores, positive, weights)
-    said = answers.predicted == code
-    hits, wrong = float(weights[said & positive].sum()), float(weights[said & ~positive].sum())
-    precision = hits / (hits + wrong) if hits + wrong else 1.0
-    decided = (wrong / counts.negatives, hits / counts.positives, precision)
-    return ClassCurves(name, answers.classes[code], counts, calibration(scores, positive, weights), decided)
 
 
 def _curve_elements(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[Element]:
@@ -223,16 +170,3 @@ def _interpolated(x: Array, y: Array) -> Line:
     along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     at = np.linspace(0.0, along[-1], DENSE)
     return np.interp(at, along, x), np.interp(at, along, y)
-
-
-def _as_findings(one: ClassCurves) -> Iterator[Curve]:
-    thresholds = tuple(value if math.isfinite(value) else None for value in one.counts.thresholds.tolist())
-    for title, over, upwards, (x, y) in (
-        ("ROC", "false positive rate", "true positive rate", one.roc),
-        ("precision and recall", "recall", "precision", one.precision_recall),
-    ):
-        series = ((upwards, tuple(y.tolist())), ("threshold", thresholds))
-        yield Curve(f"{title} of {one.label}", over, tuple(x.tolist()), series)
-    bins = one.calibration
-    series = (("share of rows", tuple(bins.observed.tolist())), ("weight", tuple(bins.weight.tolist())))
-    yield Curve(f"calibration of {one.label}", "probability", tuple(bins.predicted.tolist()), series)

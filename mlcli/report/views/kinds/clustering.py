@@ -30,7 +30,7 @@ from mlcli.report.views.dataset import boxplots, histogram
 from mlcli.scoring.differences import best_in, best_of
 from mlcli.scoring.model_results import Group, ModelResult, judged_answers
 from mlcli.tasks.classification import CLASSIFICATION, LabelledRows
-from mlcli.tasks.cluster_profiles import PROFILES, READING, SHOWN, centres, cluster_title, only_largest
+from mlcli.tasks.cluster_profiles import READING, SHOWN, centres, cluster_title, only_largest
 from mlcli.tasks.clustering import ClusterAnswers
 
 COLUMNS_DRAWN = 3
@@ -234,8 +234,8 @@ def _top_profiles(one: ModelResult) -> list[findings.Table]:
 
 def cluster_profile(split: SplitResult) -> list[findings.Table]:
     """What a model has said of how its clusters look."""
-    found = (one for one in split.explanation if one.title in PROFILES)
-    return [table for table in found if isinstance(table, findings.Table)]
+    tables = (finding for finding in split.explanation if isinstance(finding, findings.Table))
+    return [table for table in tables if table.code in ("mean-profile", "level-profile")]
 
 
 def _left_out_note(table: findings.Table) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.names import counted
 from mlcli.core.rows import evenly_spaced
-from mlcli.engines.principal_components import LOADINGS, SCREE
 from mlcli.experiment.run.learner import Trained
 from mlcli.report.document import Element, explained
 from mlcli.report.views.dataset import histogram
@@ -67,8 +66,8 @@ def rows_in_components(trained: Trained) -> findings.Explanation:
 
 def _axes(one: ModelResult) -> Axes | None:
     """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
-    found = {finding.title: finding for finding in one.splits[0].explanation}
-    scree, loadings = found.get(SCREE), found.get(LOADINGS)
+    found = {finding.code: finding for finding in one.splits[0].explanation}
+    scree, loadings = found.get("scree"), found.get("loadings")
     if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
         return scree, loadings
     return None

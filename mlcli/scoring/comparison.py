@@ -1,0 +1,185 @@
+"""Comparisons: every pair of models of each dataset with its test, and the tables of scores over datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from mlcli import __version__
+from mlcli.core.errors import UsageError
+from mlcli.core.names import did_you_mean
+from mlcli.core.serialise import shown
+from mlcli.data.scores_file import read_scores
+from mlcli.experiment.spec.cells import CellResult
+from mlcli.metrics.base import Better, Metric
+from mlcli.metrics.difference import ON_REQUEST, Difference, holm
+from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
+from mlcli.metrics.registry import metric_named
+from mlcli.scoring.differences import difference_between
+from mlcli.scoring.model_results import Group, badness, first_cell, groups_of, score_result
+from mlcli.scoring.over_datasets import tables_over_datasets
+from mlcli.scoring.records import OverDatasetsRecord, PairRecord, over_datasets_record
+from mlcli.tasks.table import kind_named
+
+ALL = "all"
+"""Every metric of the runs."""
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two models of one dataset, the better one first."""
+
+    first: str
+    second: str
+    difference: Difference
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedModels:
+    """The models of one dataset by one metric."""
+
+    group: Group
+    metric: Metric
+    pairs: tuple[ComparedPair, ...]
+    best: str
+    unscored: tuple[str, ...]
+    """Models that have no score to compare."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All that was compared, and how."""
+
+    datasets: tuple[ComparedModels, ...]
+    tables: tuple[ScoreTable, ...]
+    rope: float
+    against: str = ""
+    """The model that all others are compared with; empty: every pair."""
+
+
+def compared_results(
+    results: Sequence[CellResult],
+    usual: Sequence[str],
+    metrics: Sequence[str],
+    rope: float,
+    against: str,
+    test: str = "",
+) -> Comparison:
+    """Models as if all had been one run, by each of some metrics; by the ``usual`` ones where none is named.
+
+    ``test`` names one that is made on request.
+    """
+    requested = list(dict.fromkeys(metrics)) or [""]
+    if requested == [ALL]:
+        every = [score_result(result, usual) for result in results]
+        requested = list(dict.fromkeys(metric.name for one in every if one.done for metric in one.metrics))
+    datasets: list[ComparedModels] = []
+    tables: list[ScoreTable] = []
+    for metric in requested:
+        scored = [score_result(result, (metric,) if metric else usual) for result in results]
+        _refuse_unknown(against, [one.cell.label for one in scored])
+        if metric:
+            _refuse_unknown_metric(metric, results)
+        compared = [compared_models(group, metric, against, test) for group in groups_of(scored)]
+        if not any(compared):
+            what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
+            raise UsageError(what, hint="mlcli runs RUN shows what a run holds")
+        datasets += [one for one in compared if one is not None]
+        tables += tables_over_datasets(scored, metric)
+    return Comparison(tuple(datasets), tuple(tables), rope, against)
+
+
+def compared_file(path: Path, metric: str, better: Better, rope: float, against: str) -> Comparison:
+    """The models of a CSV file of scores."""
+    name, rows = read_scores(path, metric)
+    table = score_table(rows, name, better)
+    _refuse_unknown(against, table.models)
+    if len(table.models) < 2:
+        raise UsageError(f"{path} has no two models to compare", hint="each dataset needs a row for each model")
+    return Comparison((), (table,), rope, against)
+
+
+def refuse_unknown_test(name: str) -> None:
+    """That there is no test of a name is said before runs are read."""
+    if name and name not in ON_REQUEST:
+        raise UsageError(f"there is no test '{name}'", hint=did_you_mean(name, ON_REQUEST, "tests"))
+
+
+def _refuse_unknown(against: str, models: Sequence[str]) -> None:
+    if against and against not in models:
+        names = list(dict.fromkeys(models))
+        raise UsageError(f"there is no model '{against}' here", hint=did_you_mean(against, names, "models"))
+
+
+def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
+    """A metric that can judge none of the models."""
+    refusals: list[UsageError] = []
+    for cell in (one.cell for one in results):
+        target = cell.dataset.schema.the("target")
+        try:
+            metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())
+            return
+        except UsageError as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise refusals[0]
+
+
+def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
+    """The models of one dataset; nothing where there are no two to compare."""
+    wanted = [one for one, name in group.items() if one.cell.model.asked or name == against]
+    done = [one for one in wanted if one.done]
+    metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
+    if metric is None or len(done) < 2:
+        return None
+    means = {one: one.summaries[metric.name].mean for one in done if metric.name in one.summaries}
+    fair = {one: mean for one, mean in means.items() if mean is not None and not one.contaminated}
+    ranked = sorted(fair, key=lambda one: badness(metric, fair[one]))
+    every = combinations(ranked, 2)
+    pairs = [(one, other) for one, other in every if not against or against in (group[one], group[other])]
+    tests = holm([difference_between(*pair, metric, test) for pair in pairs])
+    of_pairs = zip(pairs, tests, strict=True)
+    compared = tuple(ComparedPair(group[one], group[other], test) for (one, other), test in of_pairs)
+    unscored = tuple(group[one] for one in wanted if one not in fair)
+    return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
+
+
+@dataclass(frozen=True)
+class ComparedDatasetRecord:
+    """Every pair of models of one dataset."""
+
+    dataset: str
+    kind: str
+    metric: str
+    best: str
+    pairs: tuple[PairRecord, ...]
+    unscored: tuple[str, ...] = field(metadata=shown(optional=True))
+
+
+@dataclass(frozen=True)
+class ComparisonRecord:
+    """What ``--json`` writes of a comparison."""
+
+    version: str
+    datasets: tuple[ComparedDatasetRecord, ...]
+    rope: float
+    over_datasets: tuple[OverDatasetsRecord, ...]
+
+
+def comparison_record(comparison: Comparison) -> ComparisonRecord:
+    """All pairs of each dataset, then what holds over datasets."""
+    datasets = tuple(
+        ComparedDatasetRecord(
+            first_cell(compared.group).dataset.name,
+            first_cell(compared.group).kind,
+            compared.metric.name,
+            compared.best,
+            tuple(PairRecord((pair.first, pair.second), pair.difference) for pair in compared.pairs),
+            compared.unscored,
+        )
+        for compared in comparison.datasets
+    )
+    over = (compare_over_datasets(table, comparison.rope, comparison.against) for table in comparison.tables)
+    return ComparisonRecord(__version__, datasets, comparison.rope, tuple(map(over_datasets_record, over)))

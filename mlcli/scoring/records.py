@@ -1,0 +1,394 @@
+"""What ``--json`` writes of an experiment: its models with their scores, their differences, several datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlcli import __version__
+from mlcli.core.findings import Curve, Entry, Finding
+from mlcli.core.groups import SIMILARITY
+from mlcli.core.serialise import shown
+from mlcli.experiment.run.split_results import each
+from mlcli.experiment.spec.cells import Cell
+from mlcli.experiment.store.estimates import CellEstimate
+from mlcli.metrics.base import Summary
+from mlcli.metrics.bias_variance import Decomposition
+from mlcli.metrics.confusion import Confusion
+from mlcli.metrics.difference import Difference
+from mlcli.metrics.fairness import IndividualFairness
+from mlcli.metrics.over_datasets import OverDatasets, Posterior
+from mlcli.metrics.scores.labels import ClassRates
+from mlcli.scoring.curves import Series, requested_decomposition, series_of, summaries_of
+from mlcli.scoring.differences import differences_of, named_pairs
+from mlcli.scoring.fairness import GroupFairness, fairness_by_groups, similar_rows
+from mlcli.scoring.gates import Gate
+from mlcli.scoring.kinds import AssociationRule, OddRow
+from mlcli.scoring.model_results import Group, ModelResult, choices_of, first_cell, groups_of, metrics_in
+from mlcli.scoring.over_datasets import compared_over_datasets
+from mlcli.tasks.table import kind_named, named
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """A step before a model, with its parameters."""
+
+    use: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """A model on a dataset, and how it is scored."""
+
+    dataset: str
+    kind: str
+    model: str
+    label: str
+    params: Mapping[str, Any]
+    steps: tuple[StepRecord, ...]
+    protocol: str
+    protocol_params: Mapping[str, Any]
+    seed: int
+    rows: int
+    """Rows that have a target: only these are scored."""
+    rows_without_target: int
+    reference: bool = field(default=False, metadata=shown(optional=True))
+    """Whether nobody requested the model: it is there to be compared with."""
+    saved: str = field(default="", metadata=shown(optional=True))
+    """The file of a saved model."""
+    rows_learned_from: int | None = field(default=None, metadata=shown(optional=True))
+    """How many of the rows a saved model has learned from."""
+
+
+@dataclass(frozen=True)
+class PlannedRecord:
+    """A model on a dataset that would be run, with what it may take."""
+
+    cell: CellRecord = field(metadata=shown(merged=True))
+    stages: Any = field(metadata=shown(optional=True))
+    training: bool = field(metadata=shown(optional=True))
+    skipped: str = field(metadata=shown(optional=True))
+    """Why it cannot be run."""
+    estimate: CellEstimate | None = field(metadata=shown(optional=True))
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """What an experiment would run."""
+
+    cells: tuple[PlannedRecord, ...]
+
+
+@dataclass(frozen=True)
+class SecondsRecord:
+    """Seconds of all fits, and of all predictions."""
+
+    fit: float
+    predict: float
+
+
+@dataclass(frozen=True)
+class PointRecord:
+    """All metrics at one value of what was swept."""
+
+    value: float
+    metrics: Mapping[str, Summary]
+
+
+@dataclass(frozen=True)
+class SeriesRecord:
+    """Scores over what a protocol swept, or over the stages of fits."""
+
+    over: str
+    values: tuple[PointRecord, ...]
+
+
+@dataclass(frozen=True)
+class LinesRecord:
+    """Several such series, by name."""
+
+    over: str
+    values: Mapping[str, tuple[PointRecord, ...]]
+
+
+@dataclass(frozen=True)
+class ChoiceRecord:
+    """What inner splits chose in one split."""
+
+    split: str
+    chosen: Mapping[str, Entry]
+    inner_score: float
+    edges: Mapping[str, str]
+    """Values that are the lowest or the highest that was tried."""
+
+
+@dataclass(frozen=True)
+class FairnessRecord:
+    """How groups, and similar rows, are treated."""
+
+    groups: tuple[GroupFairness, ...]
+    individual: IndividualFairness | None = field(default=None, metadata=shown(optional=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """A model on a dataset with its scores."""
+
+    cell: CellRecord = field(metadata=shown(merged=True))
+    status: str
+    why: str = field(metadata=shown(optional=True))
+    splits: int
+    shortcuts: Mapping[str, int] = field(metadata=shown(optional=True))
+    seconds: SecondsRecord
+    metrics: Mapping[str, Summary]
+    training: Mapping[str, float] = field(metadata=shown(optional=True))
+    """Each metric on the training rows, where these were scored."""
+    series: SeriesRecord | None = field(metadata=shown(optional=True))
+    stages: SeriesRecord | None = field(metadata=shown(optional=True))
+    lines: LinesRecord | None = field(metadata=shown(optional=True))
+    bias_variance: Decomposition | None = field(metadata=shown(optional=True))
+    confusion: Confusion | None = field(metadata=shown(optional=True))
+    classes: tuple[ClassRates, ...] = field(metadata=shown(optional=True))
+    rules: tuple[AssociationRule, ...] = field(default=(), metadata=shown(optional=True))
+    oddest: tuple[OddRow, ...] = field(default=(), metadata=shown(optional=True))
+    thresholds: tuple[float, ...] | None = field(default=None, metadata=shown(optional=True))
+    flagged: tuple[OddRow, ...] | None = field(default=None, metadata=shown(optional=True))
+    findings: tuple[Finding, ...] = field(metadata=shown(optional=True))
+    """What the model of the first split says of itself."""
+    chosen: tuple[ChoiceRecord, ...] = field(metadata=shown(optional=True))
+    curves: tuple[Curve, ...] = field(metadata=shown(optional=True))
+    """ROC, precision and recall, calibration."""
+    fairness: FairnessRecord | None = field(metadata=shown(optional=True))
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """The difference of two models."""
+
+    models: tuple[str, str]
+    difference: Difference = field(metadata=shown(merged=True))
+
+
+@dataclass(frozen=True)
+class DifferencesRecord:
+    """The models of one table beside its best and its baseline, by one metric."""
+
+    dataset: str
+    kind: str
+    seed: int
+    metric: str
+    best: str
+    chosen_among: int
+    pairs: tuple[PairRecord, ...]
+
+
+@dataclass(frozen=True)
+class FriedmanRecord:
+    """Friedman's test of mean ranks."""
+
+    chi_square: float
+    p: float
+
+
+@dataclass(frozen=True)
+class ImanDavenportRecord:
+    """The F test of Iman and Davenport."""
+
+    f: float
+    freedom: tuple[int, int]
+    p: float
+
+
+@dataclass(frozen=True)
+class PairOverDatasetsRecord:
+    """Two models over several datasets."""
+
+    models: tuple[str, str]
+    difference: Difference = field(metadata=shown(merged=True))
+    wins: int
+    ties: int
+    losses: int
+    belief: Posterior | None = field(metadata=shown(merged=True, optional=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverDatasetsRecord:
+    """The models of several datasets by one metric: mean ranks and tests."""
+
+    metric: str
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    scores: Sequence[Sequence[float]]
+    mean_ranks: tuple[float, ...]
+    why: str = field(metadata=shown(optional=True))
+    friedman: FriedmanRecord | None = field(metadata=shown(optional=True))
+    iman_davenport: ImanDavenportRecord | None = field(metadata=shown(optional=True))
+    critical_difference: float | None = field(metadata=shown(optional=True))
+    groups: tuple[tuple[str, ...], ...]
+    """Models whose mean ranks do not differ."""
+    pairs: tuple[PairOverDatasetsRecord, ...]
+    left_out: tuple[str, ...] = field(metadata=shown(optional=True))
+
+
+@dataclass(frozen=True)
+class ExperimentRecord:
+    """The results of an experiment."""
+
+    version: str
+    cells: tuple[ModelRecord, ...]
+    comparisons: tuple[DifferencesRecord, ...]
+    over_datasets: tuple[OverDatasetsRecord, ...] = field(metadata=shown(optional=True))
+    gates: tuple[Gate, ...] = field(default=(), metadata=shown(optional=True))
+
+
+def experiment_record(
+    results: Sequence[ModelResult],
+    *,
+    curves: bool = False,
+    fair: bool = False,
+    similarity: float = SIMILARITY,
+    gates: Sequence[Gate] = (),
+) -> ExperimentRecord:
+    """The record of an experiment: an entry for each model, in the order of the plan."""
+    return ExperimentRecord(
+        __version__,
+        tuple(model_record(result, curves, similarity if fair else None) for result in results),
+        tuple(record for group in groups_of(results) for record in _differences_records(group)),
+        tuple(over_datasets_record(over) for over in compared_over_datasets(results)),
+        tuple(gates),
+    )
+
+
+def cell_record(cell: Cell) -> CellRecord:
+    """What is requested of a model on a dataset."""
+    model = cell.model
+    return CellRecord(
+        dataset=cell.dataset.name,
+        kind=cell.kind,
+        model=model.use,
+        label=cell.label,
+        params=model.params,
+        steps=tuple(StepRecord(step.use, step.params) for step in cell.steps),
+        protocol=cell.protocol.use,
+        protocol_params=cell.protocol.params,
+        seed=cell.seed,
+        rows=cell.labelled_rows,
+        rows_without_target=cell.dataset.unlabelled,
+        reference=not model.asked,
+        saved=str(model.saved or ""),
+        rows_learned_from=cell.learned_rows if model.saved else None,
+    )
+
+
+def plan_record(cells: Sequence[Cell], estimates: Sequence[CellEstimate | None]) -> PlanRecord:
+    """The cells of an experiment, each with what it may take where a store knows."""
+    return PlanRecord(
+        tuple(
+            PlannedRecord(
+                cell_record(cell),
+                cell.stages,
+                cell.training,
+                cell.skipped,
+                None if cell.skipped else estimate,
+            )
+            for cell, estimate in zip(cells, estimates, strict=True)
+        )
+    )
+
+
+def model_record(result: ModelResult, curves: bool = False, similarity: float | None = None) -> ModelRecord:
+    """A model with its scores, and if requested curves of probabilities and fairness."""
+    from mlcli.scoring.class_curves import curves_as_findings
+
+    splits, cell = result.splits, result.cell
+    series = {one.kind: one for one in series_of(result) if not one.line}
+    lines = [one for one in series_of(result) if one.line]
+    decomposition = requested_decomposition(result)
+    fields_at = kind_named(cell.kind).fields_at if result.done else ""
+    fields: Mapping[str, Any] = named(fields_at)(result) if fields_at else {}
+    return ModelRecord(
+        cell=cell_record(cell),
+        status=result.status,
+        why=result.why,
+        splits=len(splits),
+        shortcuts=result.cell_result.routes(),
+        seconds=SecondsRecord(sum(each(splits, "fit_seconds")), sum(each(splits, "predict_seconds"))),
+        metrics=result.summaries,
+        training=result.training,
+        series=_series_record(series.get("series")),
+        stages=_series_record(series.get("stages")),
+        lines=LinesRecord(lines[0].over, {one.line: _points(one) for one in lines}) if lines else None,
+        bias_variance=decomposition if isinstance(decomposition, Decomposition) else None,
+        confusion=result.confusion,
+        classes=result.classes,
+        findings=splits[0].explanation if splits else (),
+        chosen=tuple(
+            ChoiceRecord(
+                split.label,
+                dict(zip(chosen.names, chosen.values, strict=True)),
+                chosen.score,
+                {name: edge for name, edge in zip(chosen.names, chosen.edges, strict=True) if edge},
+            )
+            for split, chosen in choices_of(result)
+        ),
+        curves=tuple(curves_as_findings(result)) if curves else (),
+        fairness=None if similarity is None else _fairness_record(result, similarity),
+        notes=(*cell.dataset.notes, *result.cell_result.notes),
+        warnings=tuple(dict.fromkeys(text for of_split in each(splits, "warnings") for text in of_split)),
+        **fields,
+    )
+
+
+def _series_record(series: Series | None) -> SeriesRecord | None:
+    return None if series is None else SeriesRecord(series.over, _points(series))
+
+
+def _points(series: Series) -> tuple[PointRecord, ...]:
+    return tuple(PointRecord(value, summaries) for value, summaries in summaries_of(series).items())
+
+
+def _fairness_record(result: ModelResult, similarity: float) -> FairnessRecord | None:
+    groups = fairness_by_groups(result) if result.done else []
+    return FairnessRecord(tuple(groups), similar_rows(result, similarity)) if groups else None
+
+
+def _differences_records(group: Group) -> list[DifferencesRecord]:
+    """One for each metric, the one that decides first."""
+    cell, records = first_cell(group), []
+    for metric in metrics_in(group):
+        differences = differences_of(group, metric)
+        if differences is not None and differences.to_best:
+            pairs = tuple(PairRecord(models, test) for models, test in named_pairs(differences, group))
+            among, best = len(differences.to_best) + 1, group[differences.best]
+            records.append(
+                DifferencesRecord(cell.dataset.name, cell.kind, cell.seed, metric.name, best, among, pairs)
+            )
+    return records
+
+
+def over_datasets_record(over: OverDatasets) -> OverDatasetsRecord:
+    """Models over several datasets, by their names."""
+    table, test = over.table, over.test
+    return OverDatasetsRecord(
+        metric=table.metric,
+        datasets=table.datasets,
+        models=table.models,
+        scores=table.scores.tolist(),
+        mean_ranks=over.ranks,
+        why=over.why,
+        friedman=FriedmanRecord(test.chi_square, test.chi_square_p) if test else None,
+        iman_davenport=ImanDavenportRecord(test.f, test.freedom, test.p) if test else None,
+        critical_difference=over.difference,
+        groups=tuple(tuple(table.models[place] for place in group) for group in over.groups),
+        pairs=tuple(
+            PairOverDatasetsRecord(
+                (pair.first, pair.second), pair.difference, pair.wins, pair.ties, pair.losses, pair.belief
+            )
+            for pair in over.pairs
+        ),
+        left_out=table.left_out,
+    )
