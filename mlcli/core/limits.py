@@ -7,7 +7,7 @@ limits a variance becomes infinite or 0, and a column that matters would silentl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from mlcli.core.moments import extent
 from mlcli.core.quantities import size
 from mlcli.core.rooms import VARIABLE, blocks_of, memory
 from mlcli.core.tables import Array, Flags, Table
+
+if TYPE_CHECKING:
+    from mlcli.core.model import Model
+    from mlcli.core.rows import RowsOfTable
 
 NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
@@ -31,7 +35,7 @@ LOOKED_AT = 8
 """One of so many rows mostly has a number that is large enough in each column."""
 
 
-def refuse_unlearnable(data: Any) -> None:
+def refuse_unlearnable(data: RowsOfTable) -> None:
     """Refuse training rows that no method could learn from."""
     if len(data) == 0:
         raise FitError("there are no training rows")
@@ -42,7 +46,7 @@ def refuse_unlearnable(data: Any) -> None:
     refuse_extremes(data.table, data.weights)
 
 
-def refuse_beyond_memory(model: Any, table: Table, bytes_per_pair: float) -> None:
+def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> None:
     """Refuse a table of which a method would make more copies, or pairs of rows, than memory holds."""
     needed, there = COPIES * (table.numbers.nbytes + table.codes.nbytes), memory()
     pairs = bytes_per_pair * len(table) ** 2
@@ -103,7 +107,7 @@ def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
         )
 
 
-def all_moderate(data: Any) -> bool:
+def all_moderate(data: RowsOfTable) -> bool:
     """Whether nothing could be refused of any of the rows, whichever of them are taken."""
     target = np.asarray(getattr(data, "y", ()), np.float64)
     blocks = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))

@@ -38,7 +38,7 @@ class Moments:
     variance: Array
 
 
-class Spread(NamedTuple):
+class WeightedMoments(NamedTuple):
     """Weight, mean, and Σ w (x − mean)² of each column (last axis)."""
 
     weight: Array
@@ -50,34 +50,34 @@ class Spread(NamedTuple):
         return Moments(self.weight, self.mean, quotient(self.squares, self.weight - ddof))
 
     @classmethod
-    def stacked(cls, spreads: Sequence[Spread]) -> Spread:
+    def stacked(cls, spreads: Sequence[WeightedMoments]) -> WeightedMoments:
         """Several along one more axis, the first."""
         return cls(*map(np.array, zip(*spreads, strict=True)))
 
-    def of(self, groups: Rows | slice) -> Spread:
+    def of(self, groups: Rows | slice) -> WeightedMoments:
         """Of some of the groups (the first axis)."""
-        return Spread(*(one[groups] for one in self))
+        return WeightedMoments(*(one[groups] for one in self))
 
-    def at(self, columns: Rows | slice) -> Spread:
+    def at(self, columns: Rows | slice) -> WeightedMoments:
         """Of some of the columns."""
-        return Spread(*(one[..., columns] for one in self))
+        return WeightedMoments(*(one[..., columns] for one in self))
 
-    def together(self, axis: int = 0) -> Spread:
+    def together(self, axis: int = 0) -> WeightedMoments:
         """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""
         weight = self.weight.sum(axis=axis)
         mean = quotient((self.weight * self.mean).sum(axis=axis), weight)
         apart = self.mean - np.expand_dims(mean, axis)
         squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
         squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
-        return Spread(weight, mean, squares)
+        return WeightedMoments(weight, mean, squares)
 
-    def merged(self, other: Spread) -> Spread:
+    def merged(self, other: WeightedMoments) -> WeightedMoments:
         """The spread of these rows and those."""
         weight = self.weight + other.weight
         share = quotient(other.weight, weight)
         apart = other.mean - self.mean
         squares = self.squares + other.squares + self.weight * share * apart**2
-        return Spread(weight, self.mean + share * apart, squares)
+        return WeightedMoments(weight, self.mean + share * apart, squares)
 
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
@@ -90,24 +90,26 @@ def means(numbers: Array, weights: Array) -> Array:
     return _all(numbers, weights).mean
 
 
-def spreads(numbers: Array, weights: Array, group: Codes, groups: int) -> Spread:
+def spreads(numbers: Array, weights: Array, group: Codes, groups: int) -> WeightedMoments:
     """The spread of each group of rows (groups × columns)."""
     order = np.argsort(group.astype(np.int16) if groups < MANY_GROUPS else group, kind="stable")
     counted = order if (weights > 0).all() else order[weights[order] > 0]
     ends = np.searchsorted(group[counted], np.arange(groups + 1)).tolist()
-    return Spread.stacked([_spread(numbers, weights, counted[start:end]) for start, end in pairwise(ends)])
+    return WeightedMoments.stacked(
+        [_spread(numbers, weights, counted[start:end]) for start, end in pairwise(ends)]
+    )
 
 
-def _all(numbers: Array, weights: Array) -> Spread:
+def _all(numbers: Array, weights: Array) -> WeightedMoments:
     """The spread of all rows that have a weight."""
     return _spread(numbers, weights, slice(None) if (weights > 0).all() else np.flatnonzero(weights > 0))
 
 
-def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
+def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> WeightedMoments:
     """The spread of some rows; where the first is far from the mean, cells are measured from that."""
     weights = weights[rows]
     if not len(weights):
-        return Spread(*np.zeros((3, numbers.shape[1])))
+        return WeightedMoments(*np.zeros((3, numbers.shape[1])))
     origin = _first_known(numbers, rows)
     weight, first, second = _sums_about(origin, numbers, weights, rows)
     if (first**2 > FAR * weight * (second - first * quotient(first, weight))).any():
@@ -116,7 +118,7 @@ def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> Spread:
     away = quotient(first, weight)
     mean, squares = np.where(weight > 0, origin + away, 0.0), np.maximum(second - first * away, 0.0)
     squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
-    return Spread(weight, mean, squares)
+    return WeightedMoments(weight, mean, squares)
 
 
 def _first_known(numbers: Array, rows: Rows | slice) -> Array:

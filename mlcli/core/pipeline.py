@@ -31,7 +31,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.leave_one_out import is_complete
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
-from mlcli.core.rows import RowsOfTable
+from mlcli.core.rows import R, RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
@@ -101,7 +101,7 @@ class Pipeline(Model):
         return type(self)(steps=tuple(step.fresh() for step in self.steps), model=self.model.fresh())
 
 
-def fit_steps(model: Model, rows: RowsOfTable, rng: np.random.Generator) -> RowsOfTable:
+def fit_steps(model: Model, rows: R, rng: np.random.Generator) -> R:
     """Fit the steps of a model in order; the rows as the model behind them sees them."""
     while isinstance(model, Pipeline):
         model.columns_, model.target_ = rows.table.columns, rows.target

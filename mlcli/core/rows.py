@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,9 @@ class RowsOfTable:
         """What protocols see of these rows."""
         known = self.order, self.part, self.parts, self.domain, self.domains
         return SplitInfo(len(self), None, self.groups, *known)
+
+
+R = TypeVar("R", bound=RowsOfTable)
 
 
 def target_of(schema: Schema) -> str:

@@ -1,11 +1,11 @@
-"""Something learned from training rows that changes a table: filling gaps, scaling, choosing columns."""
+"""The base class of steps: something learned from training rows that changes a table, such as scaling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from mlcli.core.findings import Explanation
 from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, param
+from mlcli.core.rows import R
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Table, by_rows
+
+if TYPE_CHECKING:
+    from mlcli.core.model import Model
 
 Part = tuple[Column, Any]
 """A column with its cells."""
@@ -26,25 +30,25 @@ Part = tuple[Column, Any]
 class Step:
     """Something learned from training rows that changes a table, such as filling gaps or scaling.
 
-    A pipeline calls ``learn``, ``apply`` and ``columns_left``, which show it the columns that it is for and leave
-    the others alone; a step says ``fit``, ``transform`` and ``columns_after`` of the columns that it sees.
+    A pipeline calls ``learn``, ``apply`` and ``columns_left``. These show the step the columns that it is for and
+    put its output back among the other columns; a step implements ``fit``, ``transform`` and ``columns_after``.
     """
 
     id: ClassVar[str]
     reference: ClassVar[str]
     revision: ClassVar[int]
     changes_rows: ClassVar[bool] = False
-    """Whether it changes which rows are learned from, or how much they count."""
+    """Whether it changes the training rows or their weights."""
     gives_weights: ClassVar[bool] = False
-    """Whether rows count more or less than one after it, so that what follows has to take weights."""
+    """Whether it weights rows, so that the steps and the model behind it must accept weights."""
     scales: ClassVar[bool] = False
-    """Whether it puts numbers on one scale, so that no scaler is inserted beside it."""
+    """Whether it puts numbers on one scale, so that no scaler is inserted."""
     merges_levels: ClassVar[bool] = False
-    """Whether it settles how many levels the columns that it sees keep."""
+    """Whether it decides how many levels a column keeps, so that rare levels are not merged in front of it."""
     follows_scaling: ClassVar[bool] = False
-    """Whether an inserted scaler stands before it, as before one-hot and each step that takes numbers only."""
+    """Whether an inserted scaler goes in front of it, as with one-hot and steps that accept numbers only."""
     shows_sensitive: ClassVar[bool] = False
-    """Whether what follows is to see sensitive columns."""
+    """Whether the model behind it may see sensitive columns."""
     kinds: ClassVar[tuple[str, ...]] = ()
     """The kinds of task whose rows it can learn from; empty: any."""
 
@@ -55,23 +59,23 @@ class Step:
     )
 
     columns_: tuple[Column, ...] = learned()
-    """The columns that it has seen."""
+    """The columns that it was fitted to."""
 
     @property
     def accepts(self) -> Accepts:
-        """What this configuration can take as it is; most steps leave alone what they cannot change."""
+        """What this configuration takes as input; most steps pass on what they cannot change."""
         return Accepts(nominal=True, missing=True, weights=True)
 
     def conflicts(self) -> list[str]:
         """Parameters that are legal one by one but not together."""
         return []
 
-    def serving(self, model: Any) -> Self:
-        """The step as it stands before a model: one that chooses columns for a model chooses them for this one."""
+    def serving(self, model: Model) -> Self:
+        """The step in front of a given model; a step that selects columns by a model may select by this one."""
         return self
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Learn from training rows."""
+        """Learn from training rows; of which class they are, ``kinds`` says."""
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
     def transform(self, table: Table) -> Table:
@@ -79,9 +83,9 @@ class Step:
         raise TypeError(f"{type(self).__name__} does not say how it changes a table")
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """What ``transform`` turns columns into; it follows from what they are, never from cells.
+        """The columns of the transformed table; they follow from the columns alone, not from cells.
 
-        A step that learns which columns to keep names all that it may keep.
+        A step that learns which columns to keep returns all that it may keep.
         """
         return columns
 
@@ -90,16 +94,16 @@ class Step:
         return columns if self.columns is None else chosen(columns, self.columns)
 
     def columns_left(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """All columns after it, the others included; names that no column has are refused."""
+        """All columns behind the step, including those that it is not for; unknown names are refused."""
         if self.columns is None:
             return self.columns_after(columns)
         _refuse_unknown(self.id, columns, self.columns)
         seen = self.seen_of(columns)
-        made = ((column, None) for column in self.columns_after(seen))
-        return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, made))
+        after = ((column, None) for column in self.columns_after(seen))
+        return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, after))
 
-    def learn(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it to the columns that it is for."""
+    def learn(self, data: R, rng: np.random.Generator) -> None:
+        """Fit the step to the columns that it is for."""
         if self.kinds and data.kind not in self.kinds:
             raise FitError(f"{self.id} learns from {' or '.join(self.kinds)}, and this is {data.kind}")
         if self.columns is not None:
@@ -108,37 +112,36 @@ class Step:
         self.fit(data, rng)
 
     def apply(self, table: Table) -> Table:
-        """The table with what it makes of the columns that it is for."""
+        """The table with the columns that it is for transformed."""
         return by_rows(table, self.transform if self.columns is None else self._transformed)
 
     def _transformed(self, table: Table) -> Table:
-        made = self.transform(self._seen_in(table))
-        return Table.of(put_back(table.parts(), self.seen_of(table.columns), made.parts()), len(table))
+        transformed = self.transform(self._seen_in(table))
+        return Table.of(put_back(table.parts(), self.seen_of(table.columns), transformed.parts()), len(table))
 
     def _seen_in(self, table: Table) -> Table:
         return table.select(column.name for column in self.seen_of(table.columns))
 
-    def training_rows(self, data: Any, rng: np.random.Generator) -> Any:
-        """The rows that what follows learns from; rows that are asked about never pass here."""
+    def training_rows(self, data: R, rng: np.random.Generator) -> R:
+        """The training rows of what follows; rows to be predicted do not pass here."""
         return data
 
     def undone(self, table: Table, rng: np.random.Generator) -> Table:
-        """Rows that were drawn as they are behind it, as they are in front of it; other columns stay."""
+        """Drawn rows, as behind the step, turned into rows as in front of it; other columns stay."""
         present = {column.name for column in table.columns}
-        made = [column for column in self.columns_after(self.columns_) if column.name in present]
-        names = {column.name for column in made}
-        drawn = Table.of(((column, table.cells(column.name)) for column in made), len(table))
+        own = [column for column in self.columns_after(self.columns_) if column.name in present]
+        names = {column.name for column in own}
+        drawn = Table.of(((column, table.cells(column.name)) for column in own), len(table))
         others = (part for part in table.parts() if part[0].name not in names)
         return Table.of([*self.inverse(drawn, rng).parts(), *others], len(table))
 
     def inverse(self, table: Table, rng: np.random.Generator) -> Table:
-        """A table with the columns that it has seen, of one as it makes it; what it has left out is drawn."""
-        hint = "leave it out; standardise, min-max, log, impute, one-hot, ordinal and discretise can be"
+        """The table that ``transform`` would turn into this one; what the step has lost is drawn at random."""
         what = f"the step {self.id} cannot be undone, so that no rows can be drawn in front of it"
-        raise DataError(what, hint=hint)
+        raise DataError(what, hint="leave out the step")
 
     def log_stretch(self) -> float:
-        """The logarithm of how many times larger it makes a volume; a density before it is that much higher."""
+        """The logarithm of the factor by which it enlarges volumes, and so raises densities in front of it."""
         return 0.0
 
     def explain(self) -> Explanation:
@@ -149,7 +152,7 @@ class Step:
         """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
 
     def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable | None:
-        """What it makes of a complete table when it learns from all rows but one; None: only fits can tell."""
+        """The transformed table, each row by a fit to all other rows; None if only fits can tell."""
         return None
 
     def fresh(self) -> Self:
@@ -157,49 +160,14 @@ class Step:
         return replace(self)
 
 
-@dataclass(kw_only=True, eq=False)
-class RowStep(Step):
-    """A step that changes which rows are learned from, or how much they count, and no row that is asked about."""
-
-    for_columns: ClassVar[bool] = False
-    """Whether it changes some columns of the rows, which can then be chosen."""
-    changes_rows: ClassVar[bool] = True
-    follows_scaling: ClassVar[bool] = True
-    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
-
-    def conflicts(self) -> list[str]:
-        """Columns for what is done to whole rows."""
-        misplaced = self.columns is not None and not self.for_columns
-        return ["it is done to whole rows, so that it takes no 'columns'"] if misplaced else []
-
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Nothing to learn."""
-
-    def transform(self, table: Table) -> Table:
-        """Rows that are asked about stay as they are."""
-        return table
-
-    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
-        """So do rows that are drawn."""
-        return table
-
-    def training_rows(self, data: Any, rng: np.random.Generator) -> Any:
-        """The changed rows; those of weight 0 are left out."""
-        return self.changed(data.counted(), rng)
-
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
-        """Other rows, or other weights, to learn from."""
-        raise TypeError(f"{type(self).__name__} does not say how it changes rows")
-
-
 def chosen(columns: Sequence[Column], wanted: Sequence[str]) -> tuple[Column, ...]:
-    """The columns that some words mean, in the order of the table."""
+    """The columns that names, kinds and patterns refer to, in the order of the table."""
     names = {column.name for word in wanted for column in _meant_by(word, columns)}
     return tuple(column for column in columns if column.name in names)
 
 
 def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
-    """A name, or what one-hot has made of it; else all of a kind; else all that a pattern fits."""
+    """The column of a name with its indicators, else all columns of a kind, else all that match a pattern."""
     named = [column for column in columns if column.name == word or column.name.startswith(f"{word}=")]
     if named or word in COLUMN_KINDS:
         return named or [column for column in columns if column.kind == word]
@@ -207,29 +175,29 @@ def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
 
 
 def _refuse_unknown(whose: str, columns: Sequence[Column], wanted: Sequence[str]) -> None:
-    """Refuse names and patterns that mean no column; a kind may be absent."""
+    """Refuse names and patterns that match no column; a kind may be absent."""
     names = [column.name for column in columns]
     unknown = [word for word in wanted if word not in COLUMN_KINDS and not _meant_by(word, columns)]
     if unknown:
         hints = {word: did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown}
-        found = {f"{whose}: there is no column '{word}' before it": hint for word, hint in hints.items()}
-        raise UsageError(*(Problem(what, hint=hint) for what, hint in found.items()))
+        missing = {f"{whose}: there is no column '{word}' before it": hint for word, hint in hints.items()}
+        raise UsageError(*(Problem(what, hint=hint) for what, hint in missing.items()))
 
 
 def put_back(parts: Iterable[Part], seen: Sequence[Column], made: Iterable[Part]) -> Iterator[Part]:
-    """All columns after a step has seen some and made others of them.
+    """All columns after a step has turned the ``seen`` ones into ``made``.
 
-    A column that is not seen stays as it is; one that keeps its name keeps its place; a new one follows what the
-    step put before it, or stands where the first column that it has seen stood.
+    Other columns stay as they are, and columns that keep their name keep their place. A new column follows the one
+    that the step has put in front of it; the first new ones replace the first seen column.
     """
     parts, names = list(parts), {column.name for column in seen}
-    taken = {column.name for column, _ in parts} - names
+    others = {column.name for column, _ in parts} - names
     runs: dict[str | None, list[Part]] = {None: []}
     last: str | None = None
     for column, cells in made:
         if column.name in names:
             last = column.name
-        runs.setdefault(last, []).append((replace(column, name=free_name(column.name, taken)), cells))
+        runs.setdefault(last, []).append((replace(column, name=free_name(column.name, others)), cells))
     for column, cells in parts:
         if column.name in names:
             yield from (*runs.pop(None, ()), *runs.pop(column.name, ()))

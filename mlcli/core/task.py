@@ -16,12 +16,11 @@ from mlcli.core.answers import Answers
 from mlcli.core.errors import ImpossibleAnswerError
 from mlcli.core.limits import refuse_unlearnable
 from mlcli.core.model import Model
-from mlcli.core.rows import RowsOfTable
+from mlcli.core.rows import R
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
 
 M = TypeVar("M", bound=Model)
-R = TypeVar("R", bound=RowsOfTable)
 A = TypeVar("A", bound=Answers)
 
 TOLERANCE = 1e-6

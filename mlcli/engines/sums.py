@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.moments import Spread, less_row
+from mlcli.core.moments import WeightedMoments, less_row
 from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Rows
 from mlcli.tasks.classification import LabelledRows
@@ -101,9 +101,11 @@ class TrainingSums:
         return np.asarray(np.einsum("kii->ki", self.scatter))
 
     @cached_property
-    def overall(self) -> Spread:
+    def overall(self) -> WeightedMoments:
         """Weight, mean and squares of each column in all classes together."""
-        return Spread(np.broadcast_to(self.weight[:, None], self.mean.shape), self.mean, self.squares).together()
+        return WeightedMoments(
+            np.broadcast_to(self.weight[:, None], self.mean.shape), self.mean, self.squares
+        ).together()
 
     @cached_property
     def within(self) -> Array:

@@ -29,8 +29,8 @@ from mlcli.core.findings import Explanation, Table
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes
+from mlcli.prepare._row_step import RowStep
 from mlcli.tasks.classification import LabelledRows
 
 CLASS, GROUP = "class", "group"

@@ -29,8 +29,8 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
+from mlcli.prepare._row_step import RowStep
 from mlcli.prepare.importance_weights import NO_OTHER_DOMAIN
 from mlcli.tasks.supervised import SupervisedRows
 

@@ -28,8 +28,8 @@ from mlcli.core.findings import Explanation, Table
 from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
+from mlcli.prepare._row_step import RowStep
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,10 +34,10 @@ from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
+from mlcli.prepare._row_step import RowStep
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 

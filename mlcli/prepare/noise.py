@@ -27,10 +27,10 @@ from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare._columns import table_by_column
+from mlcli.prepare._row_step import RowStep
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")

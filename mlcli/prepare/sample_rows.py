@@ -28,9 +28,9 @@ import numpy as np
 from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Rows
 from mlcli.engines.content_seeds import order_of_content
+from mlcli.prepare._row_step import RowStep
 from mlcli.prepare.class_weights import strata_of
 
 SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}

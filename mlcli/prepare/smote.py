@@ -29,10 +29,10 @@ from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import RowStep
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.content_seeds import order_of_content
+from mlcli.prepare._row_step import RowStep
 from mlcli.tasks.classification import LabelledRows
 
 NO_ROW = -1
