@@ -22,7 +22,7 @@ from mlcli.experiment.saved.saved_model import SavedModel
 
 TOO_FAR = "numbers are too far from those of training, or it is damaged"
 FORMAT = "mlcli model"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 1
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
 MOST_ABOUT = 100_000_000
@@ -68,7 +68,10 @@ def load_model(path: Path) -> SavedModel:
     """Read a model; whatever is damaged, foreign or made up is refused. Only registered classes are made."""
     content = _content(path)
     about = _about(path, content)
-    _refuse_other_version(path, int(about["version"]))
+    version = int(about["version"])
+    if version != FORMAT_VERSION:
+        what = f"was written by another version of mlcli (format {version}, this one reads {FORMAT_VERSION})"
+        raise _refusal(path, what, f"train it again: mlcli train DATA -m MODEL -o {path}")
     arrays = _arrays(path, content)
     try:
         structure, digest = about["structure"], about["sha256"]
@@ -153,14 +156,6 @@ def _about(path: Path, content: bytes) -> dict[str, str]:
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise _refusal(path, f"is not a model of mlcli: {problem}") from None
     return about
-
-
-def _refuse_other_version(path: Path, version: int) -> None:
-    if version != FORMAT_VERSION:
-        whose, remedy = ("a newer", "update mlcli, or ") if version > FORMAT_VERSION else ("an older", "")
-        what = f"was written by {whose} mlcli (format {version}, this one knows {FORMAT_VERSION})"
-        hint = f"{remedy}train it again: mlcli train DATA -m MODEL -o {path}"
-        raise _refusal(path, what, hint)
 
 
 def _metadata(content: bytes, length: int) -> dict[str, Any]:

@@ -37,8 +37,8 @@ def dataset_from(facts: Mapping[str, Any]) -> DatasetFacts:
         rows=facts["rows"],
         schema=Schema(tuple(SchemaField(**{**one, "column": Column(**one["column"])}) for one in facts["schema"])),
         path=_path(facts["path"]),
-        recipe=Recipe.from_facts(facts["recipe"]) if facts.get("recipe") else None,
-        file_hash=facts.get("file_hash", ""),
+        recipe=Recipe.from_facts(facts["recipe"]) if facts["recipe"] else None,
+        file_hash=facts["file_hash"],
     )
 
 
@@ -74,7 +74,7 @@ def cell_from(facts: Mapping[str, Any], dataset: DatasetFacts) -> Cell:
             steps=None if asked is None else _steps_from(asked),
             label=facts["label"],
             saved=_path(facts["saved"]),
-            asked=facts.get("asked", True),
+            asked=facts["asked"],
         ),
         steps=_steps_from(facts["steps"]),
         protocol=ProtocolSpec(**facts["protocol"]),

@@ -145,7 +145,7 @@ class _SplitReader:
             explanation=tuple(map(from_json, described["explanation"])),
             answers={part: self._answers(written, fold) for part, written in described["parts"].items()},
             stages=self._stages(described["stages"], fold),
-            training_stages=self._stages(described.get("training_stages", ()), fold),
+            training_stages=self._stages(described["training_stages"], fold),
         )
 
     def _stages(self, described: Any, fold: int) -> StagedAnswers:

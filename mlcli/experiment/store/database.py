@@ -1,4 +1,4 @@
-"""The store as an SQLite file: its tables, how it is opened and queried, and what goes wrong with it in words."""
+"""The store as an SQLite file: its tables, opening, queries, and SQLite's problems in words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,49 @@ from typing import Any
 from mlcli.core.errors import StoreError
 from mlcli.core.files import sweep
 from mlcli.core.names import shortened
-from mlcli.experiment.store.tables import APPLICATION, FORMAT, MIGRATIONS, TABLES
 
+APPLICATION = 0x6D6C636C
+"""Marks a database file as ours ("mlcl")."""
+FORMAT = 1
+"""Raised when the tables change; ``user_version`` of the file."""
+TABLES = """
+CREATE TABLE cells (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, created TEXT NOT NULL, splits INTEGER NOT NULL, facts TEXT NOT NULL,
+    memory INTEGER
+);
+CREATE INDEX cells_by_key ON cells (key);
+CREATE TABLE blocks (
+    cell INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
+    first INTEGER NOT NULL, count INTEGER NOT NULL, seconds REAL NOT NULL,
+    payload BLOB NOT NULL, checksum TEXT NOT NULL,
+    PRIMARY KEY (cell, first)
+);
+CREATE TABLE endings (
+    cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE,
+    status TEXT NOT NULL, why TEXT NOT NULL, trace TEXT NOT NULL, split INTEGER, budget REAL, ended TEXT NOT NULL,
+    memory INTEGER
+);
+CREATE TABLE risks (cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE, process INTEGER NOT NULL);
+CREATE TABLE datasets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL, finished TEXT,
+    title TEXT NOT NULL, source TEXT, seed INTEGER NOT NULL, metrics TEXT NOT NULL, cells INTEGER NOT NULL
+);
+CREATE TABLE run_cells (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+    cell INTEGER REFERENCES cells (id), dataset TEXT NOT NULL REFERENCES datasets (digest),
+    facts TEXT NOT NULL, status TEXT NOT NULL, why TEXT NOT NULL,
+    trace TEXT NOT NULL, answered TEXT NOT NULL, pooled INTEGER NOT NULL, stored INTEGER NOT NULL,
+    notes TEXT NOT NULL,
+    PRIMARY KEY (run, position)
+);
+CREATE INDEX run_cells_by_cell ON run_cells (cell);
+CREATE TABLE run_details (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, name TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (run, name)
+);
+"""
+"""``cells.memory``: the peak memory of the cell; ``endings.budget`` (seconds) and ``.memory``: its limits."""
 REMEDIES = {
     "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
     "SQLITE_READONLY": ("it cannot be written", "give it write permission, or use another with --store FILE"),
@@ -125,7 +166,6 @@ def open_to_write(path: Path) -> Database:
             database = Database(path, connection)
             if _pragma(database, "schema_version"):
                 _check_format(database)
-                _migrate(database)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {setting}")
             _make_tables(database)
@@ -172,20 +212,7 @@ def _read_only(path: Path, how: str) -> Database:
     with _closed_on_error(connection):
         database = Database(path, connection)
         _check_format(database)
-        if _pragma(database, "user_version") == FORMAT:
-            return database
-    return _migrated_copy(database)
-
-
-def _migrated_copy(older: Database) -> Database:
-    """A store of an older format as this one knows it; who only reads leaves the file as it is."""
-    nameless = sqlite3.connect("", isolation_level=None)  # a file that is gone when it is closed
-    copy = Database(older.path, nameless)
-    with _closed_on_error(copy.connection):
-        older.connection.backup(copy.connection)
-        older.connection.close()
-        _migrate(copy)
-    return copy
+    return database
 
 
 @contextmanager
@@ -202,22 +229,20 @@ def _check_format(database: Database) -> None:
     if _pragma(database, "application_id") != APPLICATION:
         what, hint = REMEDIES["SQLITE_NOTADB"]
         raise StoreError(what, where=str(database.path), hint=hint)
+    version = _pragma(database, "user_version")
+    if version != FORMAT:
+        what = f"it was written by another version of mlcli (format {version}, this one reads {FORMAT})"
+        hint = "move it away and run again, or use another with --store FILE"
+        raise StoreError(what, where=str(database.path), hint=hint)
     _check_schema(database)
-    written_as = _pragma(database, "user_version")
-    if written_as != FORMAT and written_as not in MIGRATIONS:
-        newer = written_as > FORMAT
-        whose, remedy = ("a newer", "update mlcli") if newer else ("an older", "move it away and run again")
-        what = f"it was written by {whose} mlcli (format {written_as}, this one knows {FORMAT})"
-        raise StoreError(what, where=str(database.path), hint=f"{remedy}, or use another with --store FILE")
     database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
 
 
 def _check_schema(database: Database) -> None:
     """Refuse what no store of mlcli holds, such as views and triggers, which run when it is read or written."""
     written = database.all("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'")
-    current = _pragma(database, "user_version") == FORMAT
     for kind, name, sql in written:
-        if kind not in ("table", "index") or (current and "".join(str(sql).split()) not in _statements()):
+        if "".join(str(sql).split()) not in _statements():
             what = f"it is not a store of mlcli: the {kind} '{shortened(name)}' in it is not one of mlcli's"
             raise StoreError(what, where=str(database.path), hint="name another file; this one was left alone")
 
@@ -230,30 +255,15 @@ def _statements() -> frozenset[str]:
         return frozenset("".join(sql.split()) for (sql,) in empty.execute("SELECT sql FROM sqlite_master") if sql)
 
 
-def _migrate(database: Database) -> None:
-    """Bring a store of an older format to this one, step by step, in one transaction."""
-    if _pragma(database, "user_version") == FORMAT:
-        return
-    with database.transaction():
-        while (written_as := _pragma(database, "user_version")) < FORMAT:  # another process may have been quicker
-            _run(database, MIGRATIONS[written_as])
-            database.write(f"PRAGMA user_version = {written_as + 1}")
-        _check_schema(database)
-
-
 def _make_tables(database: Database) -> None:
     """All tables in one transaction, unless they are there."""
     with database.transaction():
         if _pragma(database, "user_version"):
             return
-        _run(database, TABLES)
+        for statement in TABLES.split(";"):
+            database.write(statement)
         database.write(f"PRAGMA application_id = {APPLICATION}")
         database.write(f"PRAGMA user_version = {FORMAT}")
-
-
-def _run(database: Database, statements: str) -> None:
-    for statement in statements.split(";"):
-        database.write(statement)
 
 
 def _pragma(database: Database, name: str) -> int:

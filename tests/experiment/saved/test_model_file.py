@@ -146,8 +146,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "an archive": (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(50)), "archive"),
     "a table": (lambda path: path.write_bytes(b"a,b,y\n1,2,no\n" * 9), "not a model of mlcli"),
     "weights of something else": (other_safetensors, "'pt'"),
-    "a newer format": (lambda path: structure_changed(path, lambda parts: None, "99"), "by a newer mlcli"),
-    "an older format": (lambda path: structure_changed(path, lambda parts: None, "1"), "by an older mlcli"),
+    "another format": (lambda path: structure_changed(path, lambda parts: None, "99"), "by another version of"),
     "no pipeline": (
         lambda path: structure_changed(path, lambda parts: parts.update(pipeline=3)),
         "something else: pipeline",
@@ -210,12 +209,12 @@ def test_a_file_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None
             load_model(missing)
 
 
-def test_a_model_of_an_older_format_is_told_apart_and_can_be_trained_again(path: Path) -> None:
-    structure_changed(path, lambda parts: None, "1")
+def test_a_model_of_another_format_is_told_apart_and_can_be_trained_again(path: Path) -> None:
+    structure_changed(path, lambda parts: None, "99")
     with pytest.raises(ModelFileError) as problem:
         load_model(path)
     assert str(problem.value) == (
-        f"{path}: was written by an older mlcli (format 1, this one knows {FORMAT_VERSION})\n"
+        f"{path}: was written by another version of mlcli (format 99, this one reads {FORMAT_VERSION})\n"
         f"  train it again: mlcli train DATA -m MODEL -o {path}"
     )
     save_model(path, made())
