@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class LikedItems:
     """Of each pair, whether the list holds the item."""
 
     @classmethod
+    @lru_cache(maxsize=4)  # the bootstrap asks for each block of its resamples
     def of(cls, answers: RatingAnswers, first: int) -> LikedItems:
         """Whether the first places of the lists of some answers hold what their users like."""
         liked = np.flatnonzero(answers.liked)
