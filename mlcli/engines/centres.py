@@ -241,30 +241,25 @@ class Lloyd:
         path, converged = [self._within()], False
         while len(path) <= stop.steps and not converged:
             self._fill_empty()
-            moved = self._move()
+            # move each centre to the mean of its rows
+            before, self.centres = self.centres, self._means()
+            moved = np.asarray(np.sqrt(squared_lengths(self.centres - before)))
             changed = self._place(moved)
             converged = changed <= stop.changes or float(moved @ moved) <= stop.moved
             path.append(self._within())
         return SettledCentres(self._means(), path[-1], len(path) - 1, converged, tuple(path))
 
-    def _move(self) -> Array:
-        """Centres go to the mean of their rows; how far each goes."""
-        before, self.centres = self.centres, self._means()
-        return np.asarray(np.sqrt(squared_lengths(self.centres - before)))
-
     def _place(self, moved: Array) -> int:
         """Rows go to the nearest centre; how many change."""
         cloud = self.cloud
-        return self.place(
-            cloud.X, cloud.lengths, cloud.weights, self.centres, moved, self._half_way(), TIE, self.slack,
-            self.cluster, self.own, self.next, self.counts, self.totals, self.sums,
-        )  # fmt: skip
-
-    def _half_way(self) -> Array:
-        """Half of the distance of each centre to the nearest other one."""
+        # half of the distance of each centre to the nearest other one
         squared = squared_distances(self.centres, self.centres, squared_lengths(self.centres))
         np.fill_diagonal(squared, np.inf)
-        return np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)) / 2.0)
+        half_way = np.asarray(np.sqrt(np.maximum(squared.min(axis=1), 0.0)) / 2.0)
+        return self.place(
+            cloud.X, cloud.lengths, cloud.weights, self.centres, moved, half_way, TIE, self.slack,
+            self.cluster, self.own, self.next, self.counts, self.totals, self.sums,
+        )  # fmt: skip
 
     def _fill_empty(self) -> None:
         """The row farthest from its centre becomes that of an empty cluster; no cluster gives its last row."""

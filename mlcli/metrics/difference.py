@@ -123,7 +123,10 @@ def compare(
     one of the tests that are made on request only. ``unstable``: a few other training rows change one of the two
     methods a lot.
     """
-    if not _same_rows(a, b):
+    same_rows = len(a) == len(b) > 0 and all(
+        np.array_equal(first.rows, second.rows) for first, second in zip(a, b, strict=True)
+    )
+    if not same_rows:
         return Difference(None, why="the two were not judged on the same rows in the same splits")
     metric = within_splits(metric, a, pooled)
     both = (
@@ -362,9 +365,3 @@ def _comparable(score: Score) -> TypeGuard[float]:
 def _why_not(scores: Sequence[Score]) -> str:
     reasons = (score.why for score in scores if isinstance(score, Undefined))
     return f"not defined for both: {next(reasons, 'infinite')}"
-
-
-def _same_rows(a: Sequence[Answers], b: Sequence[Answers]) -> bool:
-    return len(a) == len(b) > 0 and all(
-        np.array_equal(first.rows, second.rows) for first, second in zip(a, b, strict=True)
-    )

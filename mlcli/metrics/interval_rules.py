@@ -194,7 +194,9 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
         )
     if few := class_with_few_rows(judged):
         return Interval(None, None, f"none: {few}")
-    ties = _ties(judged)
+    # the share of compared pairs that tie
+    assert judged.metric.rankings is not None
+    ties = float(np.mean([share_of_ties(judged.metric.rankings(part)) for part in judged.parts]))
     if ties == 1:
         return Interval(None, None, "none: all scores tie, so that it is 0.5 whatever the rows are")
     shares = _SharesByClass.of(judged.one_round, units.shares)
@@ -203,12 +205,6 @@ def _by_odds(judged: MetricOfSplits, units: OverUnits) -> Interval:
     apart = max(units.spread / trust_in(judged), units.spread + between, unseen)
     more = replace(units, value=area, spread=apart if between else unseen / trust_in(judged))
     return ScoreEstimate(area, more.error, _freedom(judged, more)).by_odds(f"DeLong's {_method(units)}")
-
-
-def _ties(judged: MetricOfSplits) -> float:
-    """The share of pairs that tie, of those that are compared."""
-    assert judged.metric.rankings is not None
-    return float(np.mean([share_of_ties(judged.metric.rankings(part)) for part in judged.parts]))
 
 
 @dataclass(frozen=True, eq=False)

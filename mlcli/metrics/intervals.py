@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mlcli.core.answers import Answers
 from mlcli.core.names import counted
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Undefined, Units
 from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.metrics.pooling import rows_or_groups, units_of
@@ -233,7 +233,10 @@ def drawn_from(answers: Answers) -> str:
 
 def weightings(answers: Answers) -> Iterator[Array]:
     """Blocks (B × n) of weightings of the rows."""
-    unit = _units_of(answers)
+    # number the units in the order in which they appear
+    from mlcli.tasks.sequence_windows import numbered_by_appearance
+
+    unit = numbered_by_appearance(rows_or_groups(answers)).astype(np.intp)
     count, numbers = int(unit.max()) + 1, hashlib.sha256(answers.rows.astype("<i8").tobytes()).hexdigest()
     for counts in _drawn(numbers, count, len(answers)):
         yield (counts if count == len(answers) else counts[:, unit]) * answers.weights
@@ -251,13 +254,6 @@ def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...
         blocks.append(counts.astype(np.uint16))
         left -= times
     return tuple(blocks)
-
-
-def _units_of(answers: Answers) -> Rows:
-    """The number of what each row is drawn with, by the order in which these first stand there."""
-    from mlcli.tasks.sequence_windows import numbered_by_appearance
-
-    return numbered_by_appearance(rows_or_groups(answers)).astype(np.intp)
 
 
 def _under(metric: Metric, answers: Answers, block: Array) -> Array:

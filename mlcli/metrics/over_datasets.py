@@ -118,7 +118,11 @@ def wilcoxon(differences: Array, rounding: float = SAME_SCORE) -> float:
     """
     sizes = np.abs(differences)
     counting = sizes > rounding
-    doubled = _doubled_ranks(sizes, rounding)[counting]
+    # twice the rank of each size, ties sharing theirs: whole numbers
+    less = sizes[:, None] - sizes[None, :]
+    smaller, equal = (less > rounding).sum(axis=1), (np.abs(less) <= rounding).sum(axis=1)
+    doubled_ranks = np.asarray(2 * smaller + equal + 1)
+    doubled = doubled_ranks[counting]
     if not len(doubled):
         return 1.0
     chances = _sums_of_half(doubled)
@@ -143,13 +147,6 @@ def wins_ties_losses(differences: Array, rounding: float = SAME_SCORE) -> tuple[
     """On how many datasets the first of two models is better, equal and worse."""
     wins, losses = (int((side * differences > rounding).sum()) for side in (1.0, -1.0))
     return wins, len(differences) - wins - losses, losses
-
-
-def _doubled_ranks(sizes: Array, rounding: float) -> Array:
-    """Twice the rank of each size, equal ones sharing theirs: whole numbers."""
-    less = sizes[:, None] - sizes[None, :]
-    smaller, equal = (less > rounding).sum(axis=1), (np.abs(less) <= rounding).sum(axis=1)
-    return np.asarray(2 * smaller + equal + 1)
 
 
 def _sums_of_half(ranks: Array) -> Array:

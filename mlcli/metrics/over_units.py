@@ -388,7 +388,13 @@ def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) ->
 def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) -> _Shares | None:
     """The shares of the rows or groups of one part, whose score deviates so far from the mean."""
     if metric.per_unit is not None:
-        return _shares_of_values(metric.per_unit(part), part, deviation)
+        # the metric is the plain mean of units, which are identified by the first of their rows
+        values = metric.per_unit(part)
+        known = ~np.isnan(values)
+        shares = (values[known] - values[known].mean() + deviation) / known.sum()
+        return _Shares(
+            first_rows(part.group, part.rows, len(values))[known], shares, np.ones(len(shares)), "groups"
+        )
     influences = influence(metric, part)
     if influences is None:
         return None
@@ -402,23 +408,13 @@ def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped
     shares = weights * influences / weights.sum()
     units = units_of(answers) if grouped else None
     if units is None:
-        return _Shares(answers.rows[counted], shares, weights, "rows", _crossed_of(answers, counted))
+        # which user and item each row belongs to; of an unknown one each row has its own
+        own = -1 - answers.rows[counted]
+        crossed = {
+            name: np.where(codes[counted] < 0, own, codes[counted]).astype(np.intp)
+            for name, codes in answers.crossed.items()
+        }
+        return _Shares(answers.rows[counted], shares, weights, "rows", crossed)
     groups, place = np.unique(units[counted], return_inverse=True)
     of_groups, weigh = (np.bincount(place, of_rows).astype(np.float64) for of_rows in (shares, weights))
     return _Shares(groups, of_groups, weigh, "groups")
-
-
-def _crossed_of(answers: Answers, counted: Flags) -> Crossed:
-    """How the rows that count hang together; of users or items that are not known each row has its own."""
-    own = -1 - answers.rows[counted]
-    return {
-        name: np.where(codes[counted] < 0, own, codes[counted]).astype(np.intp)
-        for name, codes in answers.crossed.items()
-    }
-
-
-def _shares_of_values(values: Array, part: Any, deviation: float) -> _Shares:
-    """Of a metric that is the plain mean of units; these are known by the first of their rows."""
-    known = ~np.isnan(values)
-    shares = (values[known] - values[known].mean() + deviation) / known.sum()
-    return _Shares(first_rows(part.group, part.rows, len(values))[known], shares, np.ones(len(shares)), "groups")

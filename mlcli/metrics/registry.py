@@ -72,7 +72,8 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
     stem = stem.partition("@")[0]
     others = [kind for kind in KINDS if stem in (class_names_for if bracket else names_for)(kind.answers)]
     if others and not any(kind.answers is answers for kind in others):
-        ours = _kinds_of(answers)
+        names = [kind.name for kind in KINDS if kind.answers is answers]
+        ours = " and ".join(names) or answers.__name__
         defaults = [name for kind in KINDS if kind.answers is answers for name in kind.metrics]
         hint = f"such as {', '.join(defaults)}; docs/metrics.md has all {len(names_for(answers))} of {ours}"
         theirs = " and ".join(kind.name for kind in others if not _is_special(kind, others))
@@ -101,11 +102,6 @@ def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
     if classes and label not in classes:
         raise UsageError(f"there is no class '{label}' for {name}", hint=did_you_mean(label, classes, "classes"))
     return label
-
-
-def _kinds_of(answers: type[Answers]) -> str:
-    names = [kind.name for kind in KINDS if kind.answers is answers]
-    return " and ".join(names) or answers.__name__
 
 
 def _load_scores(answers: type[Answers]) -> None:

@@ -128,7 +128,15 @@ class ActiveLearning(Protocol):
         holdout = held_out(test_share=self.test_share, repeats=self.repeats)
         found: list[Split] = []
         for place, fold in enumerate(holdout.splits(strata, rng), start=1):
-            known, pool = _first_labels(fold.train, strata, self.start, rng)
+            # the rows that are labelled at first, the first of each class among them; and the others in random
+            # order
+            order = rng.permutation(fold.train)
+            classes = np.zeros(strata.rows) if strata.strata is None else strata.strata
+            of_class = np.unique(classes[order], return_index=True)[1]
+            first = np.concatenate([of_class, np.setdiff1d(np.arange(len(order)), of_class)])[
+                : max(self.start, len(of_class))
+            ]
+            known, pool = np.sort(order[first]), np.delete(order, first)
             found += self._by_strategy(strata, fold, known, pool, f"repeat {place}")
         least = min(len(split.train) + len(split.hidden) for split in found)
         if least < self.budget:
@@ -152,15 +160,6 @@ class ActiveLearning(Protocol):
                 coordinate=Coordinate(SPENT, float(self.budget), strategy),
                 queries=Queries(strategy, self.batch, self.budget, self.members),
             )
-
-
-def _first_labels(train: Rows, strata: SplitInfo, start: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """The rows that are labelled at first, the first of each class among them; and the others in random order."""
-    order = rng.permutation(train)
-    classes = np.zeros(strata.rows) if strata.strata is None else strata.strata
-    of_class = np.unique(classes[order], return_index=True)[1]
-    first = np.concatenate([of_class, np.setdiff1d(np.arange(len(order)), of_class)])[: max(start, len(of_class))]
-    return np.sort(order[first]), np.delete(order, first)
 
 
 def models_by_batch(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple[Rows, Pipeline]]:

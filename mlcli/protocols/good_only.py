@@ -54,7 +54,12 @@ class GoodOnly(Protocol):
     def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
         rows, units = _labelled(strata)
-        _warn_of_few_bad(strata.rows - len(rows), int((units.stratum == ANOMALY).sum()))
+        unlabelled = strata.rows - len(rows)
+        bad = int((units.stratum == ANOMALY).sum())
+        if unlabelled:
+            warn(f"{unlabelled} rows without a label are in no part")
+        if bad < FEW_BAD:
+            warn(f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little")
         labels = split_labels(self.id, 1, self.repeats)
         splits = [
             _split(rows, assigned_parts(units, self.train_share, rng)[units.of_row], label) for label in labels
@@ -106,10 +111,3 @@ def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, split: Split) -> 
         f"{parted}: {there:.2g} % of these are bad, of all {everywhere:.2g} %, as good ones were learned from"
     )
     warn(f"{message}; among rows such as all, precision and f1 are lower", MoreBadRowsWarning)
-
-
-def _warn_of_few_bad(unlabelled: int, bad: int) -> None:
-    if unlabelled:
-        warn(f"{unlabelled} rows without a label are in no part")
-    if bad < FEW_BAD:
-        warn(f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little")

@@ -49,7 +49,16 @@ class LabelledShare(StratifiedKFold):
         assert strata.strata is not None
         folds = super().divided(strata, rng)
         kept = [_first_to_be_labelled(strata.strata[fold.train], rng) for fold in folds]
-        _warn_of_equal_shares(kept, sorted(self.shares))
+        # warn if a larger share labels the same rows as a smaller one in every fold
+        shares = sorted(self.shares)
+        labelled = [tuple(int((least <= share).sum()) for least in kept) for share in shares]
+        groups = [
+            [share for share, rows in zip(shares, labelled, strict=True) if rows == same] for same in labelled
+        ]
+        for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
+            named = " and ".join(f"{100 * share:.6g} %" for share in alike)
+            text = f"there are so few rows that {named} label the same ones, at least one of each class"
+            warn(text)
         return list(_hidden(folds, kept, self.shares))
 
 
@@ -64,16 +73,6 @@ def _hidden(folds: Sequence[Split], kept: Sequence[Array], shares: Sequence[floa
                 hidden=fold.train[~known],
                 coordinate=Coordinate(SWEPT_OVER, share),
             )
-
-
-def _warn_of_equal_shares(kept: Sequence[Array], shares: Sequence[float]) -> None:
-    """Say so where a larger share labels no row more than a smaller one, in any fold."""
-    labelled = [tuple(int((least <= share).sum()) for least in kept) for share in shares]
-    groups = [[share for share, rows in zip(shares, labelled, strict=True) if rows == same] for same in labelled]
-    for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
-        named = " and ".join(f"{100 * share:.6g} %" for share in alike)
-        text = f"there are so few rows that {named} label the same ones, at least one of each class"
-        warn(text)
 
 
 def _first_to_be_labelled(y: Codes, rng: np.random.Generator) -> Array:

@@ -23,7 +23,7 @@ from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import SplitInfo
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Rows
 from mlcli.protocols._base import Split, Units, by_class_if_any, problems_with_list
 from mlcli.protocols.k_fold import KFold
 
@@ -101,15 +101,13 @@ def _sized(
 ) -> Iterator[Split]:
     for count in counts:
         for fold, rows in zip(folds, ordered, strict=True):
+            # never cut the last unit
+            unit = units.of_row[rows]
+            same = np.flatnonzero(unit == unit[count - 1])
+            whole = int(same[-1]) + 1
             yield Split(
-                train=np.sort(rows[: _whole(units.of_row[rows], count)]),
+                train=np.sort(rows[:whole]),
                 test=fold.test,
                 label=f"{count} training rows, {fold.label}",
                 coordinate=Coordinate(SWEPT_OVER, float(count)),
             )
-
-
-def _whole(unit: Codes, count: int) -> int:
-    """So many rows, and the rest of the unit that the last of them is of."""
-    same = np.flatnonzero(unit == unit[count - 1])
-    return int(same[-1]) + 1

@@ -121,7 +121,13 @@ def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefine
         return Undefined("all rows of some split are in one cluster")
     found = np.full((len(splits), len(splits)), np.nan)
     for a, b in combinations(range(len(splits)), 2):
-        agreement = _agreement_of(splits[a], splits[b])
+        # the adjusted Rand index of two clusterings, over the rows that both place
+        one = splits[a]
+        other = splits[b]
+        _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
+        clusters, shape = (one.cluster[first], other.cluster[second]), (one.clusters, other.clusters)
+        weights = one.weights[first]
+        agreement = _agreement(*(_counted(*clusters, shape, summed) for summed in (weights, _own_pairs(weights))))
         if agreement is None:
             return Undefined("some splits share fewer than two rows", "protocol: bootstrap-whole")
         found[a, b] = found[b, a] = agreement
@@ -147,14 +153,6 @@ def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -
     cells = one.astype(np.intp) * shape[1] + other
     counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(counts.reshape(shape), dtype=np.float64)
-
-
-def _agreement_of(one: ClusterAnswers, other: ClusterAnswers) -> float | None:
-    """The adjusted Rand index of two clusterings, over the rows that both place."""
-    _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
-    clusters, shape = (one.cluster[first], other.cluster[second]), (one.clusters, other.clusters)
-    weights = one.weights[first]
-    return _agreement(*(_counted(*clusters, shape, summed) for summed in (weights, _own_pairs(weights))))
 
 
 def _agreement(counts: Array, own: Array) -> float | None:

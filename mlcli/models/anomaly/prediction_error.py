@@ -28,7 +28,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -120,7 +119,15 @@ class PredictionError(Detector):
         folds = inner_folds(rows[0], self.folds, rng)
         errors = np.column_stack([self._held_out(one, folds, rng.spawn(1)[0]) for one in rows])
         self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
-        self._measure(errors, rows)
+        # the unit in which errors are measured
+        if self.score == "psnr":
+            self.units_ = np.array([np.ptp(one.y) for one in rows], np.float64)
+            found = _psnr(errors / self.units_)
+            self.psnr_ = np.array([found.min(), found.max()])
+        else:
+            least = NEVER_EXACT * np.array([_spread(one) for one in rows])
+            self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
+            self.psnr_ = np.zeros(2)
         if self.second is not None:
             self.second_ = self._of_marks(data, seen, self._scored(errors), rng)
 
@@ -178,17 +185,6 @@ class PredictionError(Detector):
     def _held_out(self, rows: SupervisedRows, folds: Any, rng: np.random.Generator) -> Array:
         """The errors of each row by models that have not seen it."""
         return _errors(rows.y, held_out_outputs(self._base(rows), rows, folds, rng))
-
-    def _measure(self, errors: Array, rows: Sequence[SupervisedRows]) -> None:
-        """Settle what errors are measured by."""
-        if self.score == "psnr":
-            self.units_ = np.array([np.ptp(one.y) for one in rows], np.float64)
-            found = _psnr(errors / self.units_)
-            self.psnr_ = np.array([found.min(), found.max()])
-        else:
-            least = NEVER_EXACT * np.array([_spread(one) for one in rows])
-            self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
-            self.psnr_ = np.zeros(2)
 
     def _scored(self, errors: Array) -> Array:
         if self.score == "error":

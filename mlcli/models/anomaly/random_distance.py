@@ -123,17 +123,15 @@ class RandomDistance(Detector):
     def _network(self) -> Network:
         return Network.of(self.weights_, self.biases_, [RELU])
 
-    def _distances(self, table: Table) -> Array:
-        """Distances of rows to the nearest of each sample."""
+    def score_rows(self, table: Table) -> Array:
+        """The mean distance to the nearest row of a sample."""
+        # distances of rows to the nearest of each sample
         from scipy.spatial.distance import cdist
 
         network = self._network()
         found = cdist(network.answers(table.numbers), network.answers(self.drawn_))
-        return np.asarray(found.reshape(len(table), self.subsets, self.sample).min(axis=2))
-
-    def score_rows(self, table: Table) -> Array:
-        """The mean distance to the nearest row of a sample."""
-        return np.asarray(self._distances(table).mean(axis=1))
+        distances = np.asarray(found.reshape(len(table), self.subsets, self.sample).min(axis=2))
+        return np.asarray(distances.mean(axis=1))
 
     def deviations(self, table: Table) -> Array:
         """How much of the score goes when a cell is replaced by the mean of the rows drawn."""

@@ -80,10 +80,7 @@ class FPGrowth(Associator):
 
     def explain(self) -> Explanation:
         """The rules, then the frequent sets."""
-        return (*super().explain(), *self._frequent())
-
-    def _frequent(self) -> Explanation:
-        """The sets of items with most support, single items among them."""
+        # the sets of items with most support, single items among them
         names = self.item_names()
         sets = (tuple(int(item) for item in row if item >= 0) for row in self.itemsets_)
         pairs = zip(sets, self.supports_.tolist(), strict=True)
@@ -91,7 +88,8 @@ class FPGrowth(Associator):
         left_out = self.found_ - len(rows)
         note = f"the {len(rows)} with most support are shown" if left_out else ""
         title = f"Frequent sets of items: {self.found_}"
-        return (Table(title, ("items", "size", "support"), rows, note=note),) if rows else ()
+        frequent = (Table(title, ("items", "size", "support"), rows, note=note),) if rows else ()
+        return (*super().explain(), *frequent)
 
     def check_learned(self) -> None:
         """Sets of items that there are."""

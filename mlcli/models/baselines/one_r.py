@@ -131,7 +131,11 @@ class OneR(Classifier, CountsParameters, EstimatesFitTime):
 
     def explain(self) -> findings.Explanation:
         """The rule, and how often the rule on each column is wrong in training."""
-        return (self._rule_table(), self._columns_table())
+        shares = self.wrong_ / self.class_totals_.sum()
+        names = (column.name for column in self.columns_ or (NO_COLUMN,))
+        rows = tuple(zip(names, map(float, self.wrong_), map(float, shares), strict=True))
+        columns_table = findings.Table("Rule on each column", ("column", "rows wrong", "error in training"), rows)
+        return (self._rule_table(), columns_table)
 
     def _rule_table(self) -> findings.Table:
         shares = self._shares()
@@ -148,12 +152,6 @@ class OneR(Classifier, CountsParameters, EstimatesFitTime):
         other = "any other value" if self.feature_.coded else "an empty cell"
         note = "" if names[-1] in (row[0] for row in rows) and not self.feature_.coded else f"{other}: {overall}"
         return findings.Table(f"One rule on {self.feature_.name}", header, rows, note=note)
-
-    def _columns_table(self) -> findings.Table:
-        shares = self.wrong_ / self.class_totals_.sum()
-        names = (column.name for column in self.columns_ or (NO_COLUMN,))
-        rows = tuple(zip(names, map(float, self.wrong_), map(float, shares), strict=True))
-        return findings.Table("Rule on each column", ("column", "rows wrong", "error in training"), rows)
 
 
 def _missing_cells(table: Table) -> Codes:

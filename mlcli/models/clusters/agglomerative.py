@@ -302,18 +302,16 @@ class Agglomerative(TransductiveClusterer, Clusterer, ComparesPairs):
             return (findings.Lines("One row", ("there is nothing to merge",)),)
         title = f"Dendrogram ({self.linkage} linkage)"
         header = ("clusters left", "height", "one", "the other")
-        return (
-            dendrogram(title, self.merges, self.cluster_, self._reading()),
-            findings.Table("Last merges", header, last_merges(self.merges)),
-        )
-
-    def _reading(self) -> str:
-        """How to read the dendrogram, and where heights fall."""
+        # how to read the dendrogram
         falls = int((np.diff(self.heights_) < 0).sum())
         lie = "merge lies" if falls == 1 else "merges lie"
         inverted = f"; {falls} {lie} lower than the one before (inversions)" if falls else ""
         scale = f"heights of merges from left (0) to right ({self.heights_.max():.4g})"
-        return f"{scale}; the longer a line, the clearer its cluster{inverted}"
+        reading = f"{scale}; the longer a line, the clearer its cluster{inverted}"
+        return (
+            dendrogram(title, self.merges, self.cluster_, reading),
+            findings.Table("Last merges", header, last_merges(self.merges)),
+        )
 
 
 def last_merges(merges: Merges) -> tuple[tuple[findings.Entry, ...], ...]:

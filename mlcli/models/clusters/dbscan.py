@@ -80,15 +80,7 @@ class DBSCAN(DistanceClusterer, Clusterer):
         count = int(linked.max(initial=-1)) + 1
         self.core_ = X[core] if given is None else data.rows[core].astype(np.float64)
         self.core_cluster_, self.cluster_count_ = linked, count + 1
-        self._number(data, X, count)
-
-    @property
-    def _limit(self) -> float:
-        """Distances that differ from eps by rounding are within it."""
-        return self.eps_ * (1 + SAME)
-
-    def _number(self, data: ClusteredRows, X: Array, count: int) -> None:
-        """Number the clusters by their rows, noise last; warn where there is nothing else."""
+        # number the clusters by their rows, noise last; warn where there is nothing else
         cluster = self.cluster_of(data.table)
         self.noise_ = int((cluster == count).sum())
         if count:
@@ -98,6 +90,11 @@ class DBSCAN(DistanceClusterer, Clusterer):
         else:
             text = f"no row has {self.min_rows} rows within {self.eps_:g}: all are noise; a larger eps may help"
             warnings.warn(text, MlcliWarning, stacklevel=3)
+
+    @property
+    def _limit(self) -> float:
+        """Distances that differ from eps by rounding are within it."""
+        return self.eps_ * (1 + SAME)
 
     def cluster_of(self, table: Table) -> Codes:
         """The cluster of the nearest core row within eps, else noise."""

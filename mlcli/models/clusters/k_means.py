@@ -104,7 +104,13 @@ class KMeans(Clusterer):
 
         def settled(clusters: int) -> SettledCentres:
             starts = (STARTS[self.start](cloud, clusters, rng) for _ in range(self.restarts))
-            return _best([Lloyd(cloud, start, place).run(stop) for start in starts], cloud)
+            # the best restart; of equally good ones the first
+            runs = [Lloyd(cloud, start, place).run(stop) for start in starts]
+            best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
+            for run in runs[1:]:
+                if run.within < best.within - tie:
+                    best = run
+            return replace(best, ends=tuple(run.within for run in runs))
 
         self._keep(settled(self.clusters) if self.separation is None else self._separated(settled, cloud), cloud)
 
@@ -194,12 +200,3 @@ def _separation(found: SettledCentres, cloud: CentredRows) -> float:
     away = np.sqrt(squared_lengths(cloud.X - found.centres[near.cluster]))
     mean = float(np.average(away, weights=cloud.weights))
     return float(apart.min()) / mean if mean > 0 else float(np.finfo(np.float64).max)
-
-
-def _best(runs: list[SettledCentres], cloud: CentredRows) -> SettledCentres:
-    """The first that no other is better than."""
-    best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
-    for run in runs[1:]:
-        if run.within < best.within - tie:
-            best = run
-    return replace(best, ends=tuple(run.within for run in runs))

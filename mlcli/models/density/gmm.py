@@ -107,7 +107,15 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         best = max(
             (maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=FittedMixture.merit
         )
-        self._keep(best)
+        if not best.converged:
+            what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
+            warnings.warn(what, MlcliWarning, stacklevel=3)
+        found = best.mixture
+        order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
+        self.shares_, self.means_, self.covariances_ = (
+            part[order] for part in (found.shares, found.means, found.covariances)
+        )
+        self.log_likelihoods_ = np.array(best.log_likelihoods)
         if best.on_floor:
             whole = kind.scatter(X - mean, weights) / weights.sum()
             warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
@@ -161,14 +169,3 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
                 (("all rows", path),),
             ),
         )
-
-    def _keep(self, best: FittedMixture) -> None:
-        if not best.converged:
-            what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
-            warnings.warn(what, MlcliWarning, stacklevel=3)
-        found = best.mixture
-        order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
-        self.shares_, self.means_, self.covariances_ = (
-            part[order] for part in (found.shares, found.means, found.covariances)
-        )
-        self.log_likelihoods_ = np.array(best.log_likelihoods)

@@ -158,10 +158,7 @@ class AdaBoost(Classifier, RowExplainer, Staged):
             series["bound on it"] = np.cumprod(2 * np.sqrt(self.errors_ * (1 - self.errors_)))
         lines = tuple((name, tuple(map(float, values))) for name, values in series.items())
         rounds = findings.Lines("AdaBoost", (f"{self.base.final.id}, {len(points)} rounds: {self._ending()}",))
-        return rounds, self._first_rounds(), findings.Curve("Error by round", "round", points, lines)
-
-    def _first_rounds(self) -> findings.Table:
-        """What the first rounds learned, with the numbers that a calculation by hand would have."""
+        # the first rounds, with the numbers of a calculation by hand
         alphas, errors = self.alphas_[:MOST_ROUNDS], self.errors_[:MOST_ROUNDS]
         norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
         factors = np.exp(-alphas) / norms, np.exp(alphas) / norms
@@ -170,7 +167,8 @@ class AdaBoost(Classifier, RowExplainer, Staged):
         rows = tuple((number, *line) for number, line in enumerate(cells, start=1))
         header = ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×")
         note = "By e^−α / Z and e^α / Z the weights of rows are multiplied that the round gets right and wrong."
-        return findings.Table("First rounds", header, rows, note=note)
+        first_rounds = findings.Table("First rounds", header, rows, note=note)
+        return rounds, first_rounds, findings.Curve("Error by round", "round", points, lines)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The class that each round votes for, by the worth of its vote."""

@@ -91,12 +91,9 @@ class Stacking(Classifier, Regressor, RowExplainer):
         self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
         base_outputs = [held_out_outputs(model, data, folds, one) for model, one in zip(models, own, strict=True)]
         table = self._joined(base_outputs if folds.any() else self._base_outputs(data.table), data.table)
-        self.meta_ = fitted(with_steps(self._meta(data), table.columns), data.with_table(table), rng)
-
-    def _meta(self, data: SupervisedRows) -> Model:
-        """The meta model that was asked for, or that of the kind of task."""
+        # the requested meta model, or the default of the kind of task
         made: Model = self.meta or MODELS.load(OWN_META[data.task.base])()
-        return made
+        self.meta_ = fitted(with_steps(made, table.columns), data.with_table(table), rng)
 
     def _base_outputs(self, table: Table) -> list[Array]:
         """What each model says of rows."""

@@ -107,7 +107,11 @@ def _given(graph: GraphicalModel, evidence: dict[int, int]) -> tuple[list[Factor
 def _probability(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
     if not wanted:
         raise UsageError(f"--ask: '{text}' does not say of what", hint=FORMS)
-    _refuse_many(graph, text, wanted)
+    sizes = [len(graph.columns[place].levels) for place, level in wanted.items() if level is None]
+    if np.prod(np.array(sizes, float)) > MOST_ROWS:
+        raise UsageError(
+            f"--ask: '{text}' has more than {MOST_ROWS} answers", hint="ask for fewer columns at once"
+        )
     factors, _ = _given(graph, evidence)
     joint = marginal(factors, tuple(wanted))
     chances = np.exp(joint.logs[0] - log_sum(joint.logs, tuple(range(1, joint.logs.ndim)))[0])
@@ -119,14 +123,6 @@ def _probability(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict
             rows.append((*graph.levels(combination), chance))
     header = (*(graph.columns[place].name for place in wanted), "probability")
     return findings.Table(text, header, tuple(rows))
-
-
-def _refuse_many(graph: GraphicalModel, text: str, wanted: Terms) -> None:
-    sizes = [len(graph.columns[place].levels) for place, level in wanted.items() if level is None]
-    if np.prod(np.array(sizes, float)) > MOST_ROWS:
-        raise UsageError(
-            f"--ask: '{text}' has more than {MOST_ROWS} answers", hint="ask for fewer columns at once"
-        )
 
 
 def _most_probable(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:

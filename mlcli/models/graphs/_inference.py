@@ -60,14 +60,6 @@ def product(factors: Sequence[Factor]) -> Factor:
     """The product of factors; of none, 1."""
     variables = tuple(sorted({variable for factor in factors for variable in factor.variables}))
     arrays = [factor.over(variables) for factor in factors]
-    _refuse_too_wide(arrays)
-    total = np.zeros((1,) * (1 + len(variables)))
-    for array in arrays:
-        total = total + array
-    return Factor(variables, total)
-
-
-def _refuse_too_wide(arrays: Sequence[Array]) -> None:
     shape = np.broadcast_shapes(*(array.shape for array in arrays)) if arrays else ()
     entries = float(np.prod(np.array(shape, float)))
     if entries > MOST_ENTRIES:
@@ -75,6 +67,10 @@ def _refuse_too_wide(arrays: Sequence[Array]) -> None:
             f"exact inference needs a table of {entries:.2g} numbers here: too many columns hang together",
             hint="choose a sparser structure, or `inference: sum-product` or `gibbs`, which are approximate",
         )
+    total = np.zeros((1,) * (1 + len(variables)))
+    for array in arrays:
+        total = total + array
+    return Factor(variables, total)
 
 
 def largest(logs: Array, axis: int | tuple[int, ...]) -> Array:

@@ -182,7 +182,10 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
             layer.draw(rng)
         self.pretraining_loss_ = np.empty(0)
         if self.pretrain:
-            X, plan = as_repeats(_all_rows(data).counted()).table.numbers, Plan.of(self)
+            # rows with and without a class
+            others = getattr(data, "unlabelled", None)
+            all_rows = data if others is None else data.alone().joined(others)
+            X, plan = as_repeats(all_rows.counted()).table.numbers, Plan.of(self)
             losses = pretrain(network, self._activations, X, self.pretrain, self.corruption, plan, rng)
             self.pretraining_loss_ = losses
         last.bias[:] = self._output.start(np.average(examples.Y, axis=0, weights=examples.weights))
@@ -295,12 +298,6 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
             raise ValueError("the saved coding is not that of the target")
         columns = sum(not column.coded for column in self.columns_)
         check_layers(self.weights_, self.biases_, (columns, *self.hidden, self._coding.units))
-
-
-def _all_rows(data: Any) -> Any:
-    """Rows with and without a class."""
-    others = getattr(data, "unlabelled", None)
-    return data if others is None else data.alone().joined(others)
 
 
 # What the units of the last layer are to answer for classes and for values, and what their answers mean.

@@ -54,16 +54,14 @@ class StochasticNeighbours(TransductiveProjector, Projector):
         # Steps of descent double a difference in the last digit again and again: the units of X do not matter.
         X = in_decimals(X)
         start, near, p = joint(X, min(self.perplexity, (len(X) - 1) / 3))
-        places, divergence = self._descended(self._begin(X), start, near, p)
-        return places, f"KL divergence {divergence:.4g} after {self.steps} steps"
-
-    def _begin(self, X: Array) -> Array:
-        """The first principal components, 1e-4 wide."""
+        # the first principal components, 1e-4 wide
         axes = principal_axes(X, np.ones(len(X)), by="auto", ddof=0, standardise=False)
         found = np.zeros((len(X), ROOM))
         count = min(self.components, X.shape[1])
         found[:, :count] = axes.coordinates(X, count)
-        return found * 1e-4 / (found[:, 0].std() or 1.0)
+        begin = found * 1e-4 / (found[:, 0].std() or 1.0)
+        places, divergence = self._descended(begin, start, near, p)
+        return places, f"KL divergence {divergence:.4g} after {self.steps} steps"
 
     def _descended(self, begin: Array, start: Rows, near: Rows, p: Array) -> tuple[Array, float]:
         """The places after all steps, and their divergence."""

@@ -67,17 +67,15 @@ class MatrixFactorisation(Recommender):
         for _ in range(self.rounds):
             users = self._solved(user, data, items[data.items])
             items = self._solved(item, data, users[data.users])
-            losses.append(self._loss(data, users, items))
+            errors = data.y - self.mean_ - agreement(users[data.users], items[data.items])
+            loss = float(data.weights @ errors**2 + self.l2 * ((users**2).sum() + (items**2).sum()))
+            losses.append(loss)
         self.users_, self.items_, self.losses_ = users, items, np.array(losses)
 
     def _solved(self, side: RidgeByOwner, data: Ratings, others: Array) -> Array:
         """Biases and factors of one side, given those that each rating meets on the other."""
         design = np.column_stack([np.ones(len(data)), others[:, 1:]])
         return side.ridge(design, data.y - self.mean_ - others[:, 0], data.weights, self.l2)
-
-    def _loss(self, data: Ratings, users: Array, items: Array) -> float:
-        errors = data.y - self.mean_ - agreement(users[data.users], items[data.items])
-        return float(data.weights @ errors**2 + self.l2 * ((users**2).sum() + (items**2).sum()))
 
     def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:
         """The mean, both biases, and the product of the factors."""
@@ -86,6 +84,15 @@ class MatrixFactorisation(Recommender):
     def explain(self) -> findings.Explanation:
         """How the loss fell, who is farthest from the mean, and which items lie at the ends of each factor."""
         user, item = self.columns_
+        rows = []
+        for factor in range(1, 1 + self.factors):
+            order = np.argsort(self.items_[:-1, factor], kind="stable")
+            share = float((self.items_[:, factor] ** 2).sum() * (self.users_[:, factor] ** 2).sum()) ** 0.5
+            ends = (", ".join(item.levels[code] for code in end) for end in (order[:LIKEST], order[::-1][:LIKEST]))
+            rows.append((factor, share, *ends))
+        header = ("factor", "strength", "items at one end", "items at the other")
+        note = "strength: length of the factor over all items, times that over all users"
+        ends_of_factors = findings.Table("Factors", header=header, rows=tuple(rows), note=note)
         return (
             findings.Table(
                 "Loss: squared error and penalty",
@@ -94,19 +101,8 @@ class MatrixFactorisation(Recommender):
             ),
             extremes(item, self.items_[:, 0], self.item_ratings_),
             extremes(user, self.users_[:, 0], self.user_ratings_),
-            self._ends_of_factors(item.levels),
+            ends_of_factors,
         )
-
-    def _ends_of_factors(self, names: tuple[str, ...]) -> findings.Table:
-        rows = []
-        for factor in range(1, 1 + self.factors):
-            order = np.argsort(self.items_[:-1, factor], kind="stable")
-            share = float((self.items_[:, factor] ** 2).sum() * (self.users_[:, factor] ** 2).sum()) ** 0.5
-            ends = (", ".join(names[code] for code in end) for end in (order[:LIKEST], order[::-1][:LIKEST]))
-            rows.append((factor, share, *ends))
-        header = ("factor", "strength", "items at one end", "items at the other")
-        note = "strength: length of the factor over all items, times that over all users"
-        return findings.Table("Factors", header=header, rows=tuple(rows), note=note)
 
     def check_learned(self) -> None:
         """One bias and the factors per user and item, and for those that are not known."""

@@ -239,16 +239,14 @@ def transition_table(transitions: Array, classes: Sequence[str], stop: bool, not
     outcomes = (*classes, END) if stop else tuple(classes)
     rows: list[tuple[findings.Entry, ...]] = []
     for history in np.ndindex(shares.shape[:-1]):
-        if _can_be(history, boundary=len(classes)):
+        # whether no tag stands before the start of a sequence
+        boundary = len(classes)
+        can_be = all(later != boundary or earlier == boundary for earlier, later in pairwise(history))
+        if can_be:
             after = " ".join(symbols[tag] for tag in history)
             rows.append((after, *shares[history][: len(outcomes)].tolist()))
     title = "Transition probabilities"
     return findings.Table(title, ("after", *outcomes), tuple(rows), note=note)
-
-
-def _can_be(history: tuple[int, ...], boundary: int) -> bool:
-    """Whether no tag stands before the start of a sequence."""
-    return all(later != boundary or earlier == boundary for earlier, later in pairwise(history))
 
 
 def observed_columns(table: Table, wanted: str | None, method: str) -> tuple[Column, ...]:

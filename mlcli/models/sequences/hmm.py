@@ -84,7 +84,11 @@ def hidden_counts(
     data: TaggedRows, X: Array, codes: Codes, levels: int, settings: BaumWelchSettings, rng: np.random.Generator
 ) -> tuple[Expected, list[float]]:
     """Shares of tags at rows and counts of pairs, and the log-likelihood of each round."""
-    known, met = _labelled_rows(data, settings.labelled, rng), data.class_totals > 0
+    # draw the sequences whose tags are used
+    numbers, of_row = np.unique(data.sequence, return_inverse=True)
+    chosen = rng.permutation(len(numbers))[: round(settings.labelled * len(numbers))]
+    labelled_rows = np.asarray(np.isin(of_row, chosen))
+    known, met = labelled_rows, data.class_totals > 0
     possible = np.where(known[:, None], data.outputs > 0, met)
 
     def emit(shares: Array) -> Array:
@@ -99,13 +103,6 @@ def hidden_counts(
         return baum_welch.run(start_from(shares, counts, possible, settings.stop))
     found, path = baum_welch.best([random_start(possible, settings.stop, rng) for _ in range(settings.restarts)])
     return _named(found, data.outputs), path
-
-
-def _labelled_rows(data: TaggedRows, share: float, rng: np.random.Generator) -> Flags:
-    """The rows of the sequences whose tags are looked at, which are drawn."""
-    numbers, of_row = np.unique(data.sequence, return_inverse=True)
-    chosen = rng.permutation(len(numbers))[: round(share * len(numbers))]
-    return np.asarray(np.isin(of_row, chosen))
 
 
 def _named(found: Expected, outputs: Array) -> Expected:

@@ -106,24 +106,28 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""
         data = in_content_order(data)
-        self._check_classes()
+        # the rule must fit the classes
+        try:
+            cost_matrix(self.cost, self.classes_)
+        except UsageError as error:
+            raise FitError(*error.problems) from None
+        if self.positive is not None and self.positive not in self.classes_:
+            hint = did_you_mean(self.positive, self.classes_, "classes")
+            raise FitError(f"there is no class '{self.positive}' to have a threshold", hint=hint)
         base, (own, inner, dealing) = with_steps(self.base, self.columns_), rng.spawn(3)
         self.model_ = fitted(base, data, own)
         self.threshold_, self.goal_ = np.nan if self._by_expected_cost() else HALF, np.empty((0, 2))
         if self.threshold is not None:
             self.threshold_ = self.threshold
         elif not self._by_expected_cost():
-            self._warn_of_one_class()
+            # name the class that has the threshold if it was not given
+            if len(self.classes_) > 2 and self.positive is None:
+                last = f"{self.classes_[-1]}, the last of {len(self.classes_)}"
+                what = f"by {self.by} one class has a threshold, here {last}; 'positive' names another"
+                warnings.warn(what, MlcliWarning, stacklevel=3)
             folds = inner_folds(data, self.folds, dealing)
             if folds.any():
                 self._choose(held_out_outputs(base, data, folds, inner), data)
-
-    def _warn_of_one_class(self) -> None:
-        """Say which of several classes has the threshold, where nobody has named it."""
-        if len(self.classes_) > 2 and self.positive is None:
-            last = f"{self.classes_[-1]}, the last of {len(self.classes_)}"
-            what = f"by {self.by} one class has a threshold, here {last}; 'positive' names another"
-            warnings.warn(what, MlcliWarning, stacklevel=3)
 
     def _choose(self, shares: Array, data: LabelledRows) -> None:
         """The threshold at which the goal is best."""
@@ -164,16 +168,6 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
         code = self._positive()
         order = [1 - code, code]
         return cost_matrix(self.cost, self.classes_)[np.ix_(order, order)]
-
-    def _check_classes(self) -> None:
-        """Refuse a rule that does not fit the classes."""
-        try:
-            cost_matrix(self.cost, self.classes_)
-        except UsageError as error:
-            raise FitError(*error.problems) from None
-        if self.positive is not None and self.positive not in self.classes_:
-            hint = did_you_mean(self.positive, self.classes_, "classes")
-            raise FitError(f"there is no class '{self.positive}' to have a threshold", hint=hint)
 
     def check_learned(self) -> None:
         """The base that was asked for."""

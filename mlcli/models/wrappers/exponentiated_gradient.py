@@ -136,13 +136,11 @@ class ExponentiatedGradient(Classifier):
             of_group = np.divide(price, totals, out=np.zeros_like(price), where=totals > 0)[groups.codes]
             gain -= of_event * (of_group - price[totals > 0].sum() / max(of_event.sum(), 1e-300))
         last = len(data.classes) - 1
-        y = np.where(gain > 0, last, np.where(data.y == last, self._other(data), data.y)).astype(np.int32)
+        # the most frequent of the other classes; itself where it is the only one
+        other = int(data.class_totals[:-1].argmax()) if len(data.classes) > 1 else 0
+        y = np.where(gain > 0, last, np.where(data.y == last, other, data.y)).astype(np.int32)
         weight = np.abs(gain)
         return replace(data, y=y, weight=weight * data.weights.sum() / weight.sum()) if weight.any() else data
-
-    def _other(self, data: LabelledRows) -> int:
-        """The most frequent of the other classes; itself where it is the only one."""
-        return int(data.class_totals[:-1].argmax()) if len(data.classes) > 1 else 0
 
     def predict_proba(self, table: Table) -> Array:
         """Half for the class that is answered, half by the probabilities of all classifiers."""
