@@ -6,15 +6,15 @@ limits a variance becomes infinite or 0, and a column that matters would silentl
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mlcli.core.errors import DataError, FitError
+from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.moments import extent
-from mlcli.core.quantities import size
-from mlcli.core.rooms import VARIABLE, blocks_of, memory
+from mlcli.core.quantities import bytes_in, number_in, size
 from mlcli.core.tables import Array, Flags, Table
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
+VARIABLE = "MLCLI_MEMORY"
 COPIES = 4
-"""How many of its training rows a method may hold that does not go through them some at a time."""
+"""How many copies of its training rows a method holds if it does not go through them some at a time."""
 INSTEAD = (
-    "naive-bayes, lda, linear-regression, ridge, linear-classifier, logistic-regression, perceptron, mlp, forests "
-    "and boosting go through rows some at a time; the step sample-rows takes a share of them"
+    "naive-bayes, lda, qda, linear-regression, ridge, forests and boosting go through rows some at a time; "
+    "the step sample-rows takes a share of them"
 )
 NAMED = 10
 """How many rows are named that have no answer."""
@@ -46,17 +47,36 @@ def refuse_unlearnable(data: RowsOfTable) -> None:
     refuse_extremes(data.table, data.weights)
 
 
+def memory() -> int:
+    """How many bytes of memory may be used: as the environment says, else what the machine has."""
+    stated = os.environ.get(VARIABLE, "").strip()
+    if not stated:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 33
+    found = bytes_in(f"{stated}B" if number_in(stated) else stated)
+    if found is None:
+        raise UsageError(f"{VARIABLE} is no amount of memory: '{stated}'", hint="such as 4GiB or 800 MB")
+    return found
+
+
 def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> None:
     """Refuse a table of which a method would make more copies, or pairs of rows, than memory holds."""
-    needed, there = COPIES * (table.numbers.nbytes + table.codes.nbytes), memory()
     pairs = bytes_per_pair * len(table) ** 2
-    if pairs > there:
-        what = f"{model.name} needs about {size(pairs)} of memory for the pairs of {len(table):,} rows"
-        hint = "learn from fewer rows: the step sample-rows takes a share of them"
-        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
-    if needed > there and not model.accepts.large:
-        what = f"{model.name} copies its {len(table):,} rows, and needs about {size(needed)} of memory for that"
-        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=INSTEAD)
+    hint = "learn from fewer rows: the step sample-rows takes a share of them"
+    refuse_size(f"{model.name} needs about {{}} of memory for the pairs of {len(table):,} rows", pairs, hint)
+    refuse_copies(model.name, table, 1 if model.accepts.large else COPIES)
+
+
+def refuse_copies(who: str, table: Table, copies: int) -> None:
+    """Refuse so many copies of a table, if memory does not hold them."""
+    what = f"{who} copies its {len(table):,} rows, and needs about {{}} of memory for that"
+    refuse_size(what, copies * (table.numbers.nbytes + table.codes.nbytes), INSTEAD)
+
+
+def refuse_size(what: str, needed: float, hint: str) -> None:
+    """Refuse what needs more memory than there is; ``what`` has a place for the size it needs."""
+    if needed > (there := memory()):
+        message = f"{what.format(size(needed))}; there are {size(there)} ({VARIABLE} may say otherwise)"
+        raise FitError(message, hint=hint)
 
 
 def refuse_extremes(table: Table, weights: Array) -> None:
@@ -110,12 +130,8 @@ def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
 def all_moderate(data: RowsOfTable) -> bool:
     """Whether nothing could be refused of any of the rows, whichever of them are taken."""
     target = np.asarray(getattr(data, "y", ()), np.float64)
-    blocks = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
-    for values, limits in blocks:
-        width = values.size // max(1, len(values))
-        if not all(_moderate(values[some], limits) for some in blocks_of(len(values), width)):
-            return False
-    return True
+    checked = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
+    return all(_moderate(values, limits) for values, limits in checked)
 
 
 def _moderate(values: Array, limits: tuple[float, float]) -> bool:

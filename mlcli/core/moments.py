@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows, blocks_of
 from mlcli.core.tolerances import ROUNDING
 
 SIDE_BY_SIDE = 64
@@ -152,13 +151,10 @@ def _sums_about(origin: Array, numbers: Array, weights: Array, rows: Rows | slic
 def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     """The smallest and the largest number of each column; both 0 where there is none."""
     counted = weights > 0
-    ends = np.full((2, numbers.shape[1]), np.nan)
-    for some in blocks_of(*numbers.shape):
-        cells = numbers[some] if counted[some].all() else numbers[some][counted[some]]
-        if cells.size:
-            extremes = over_rows(np.fmin, cells), over_rows(np.fmax, cells)
-            ends = np.array([np.fmin(ends[0], extremes[0]), np.fmax(ends[1], extremes[1])])
-    return _known(ends[0]), _known(ends[1])
+    cells = numbers if counted.all() else numbers[counted]
+    if not cells.size:
+        return np.zeros(numbers.shape[1]), np.zeros(numbers.shape[1])
+    return _known(over_rows(np.fmin, cells)), _known(over_rows(np.fmax, cells))
 
 
 def _known(row: Array) -> Array:

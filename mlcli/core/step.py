@@ -17,7 +17,7 @@ from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, param
 from mlcli.core.rows import R
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.core.tables import Table, by_rows
+from mlcli.core.tables import Table
 
 if TYPE_CHECKING:
     from mlcli.core.model import Model
@@ -113,7 +113,7 @@ class Step:
 
     def apply(self, table: Table) -> Table:
         """The table with the columns that it is for transformed."""
-        return by_rows(table, self.transform if self.columns is None else self._transformed)
+        return self.transform(table) if self.columns is None else self._transformed(table)
 
     def _transformed(self, table: Table) -> Table:
         transformed = self.transform(self._seen_in(table))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.rooms import Room, blocks_of, filled, give_pages_back, is_large
 from mlcli.core.schema import Column
 
 Array = NDArray[np.float64]
@@ -62,7 +61,8 @@ class Table:
 
     def take(self, rows: Rows | slice) -> Table:
         """Some of the rows, in the order given."""
-        return Table(self.columns, _taken(self.numbers, rows), _taken(self.codes, rows))
+        numbers, codes = np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
+        return Table(self.columns, numbers, codes)
 
     def parts(self) -> Iterator[tuple[Column, NDArray[np.generic]]]:
         """Each column with its cells, in the order of the file."""
@@ -92,20 +92,6 @@ class Table:
         )
 
 
-def by_rows(table: Table, change: Callable[[Table], Table]) -> Table:
-    """What a change of single rows makes of a table, some rows of a large one at a time."""
-    blocks = blocks_of(len(table), len(table.columns))
-    if len(blocks) < 2 or not is_large(table.numbers.nbytes + table.codes.nbytes):
-        return change(table)
-    made = change(table.take(blocks[0]))
-    numbers, codes = (Room(len(table), one.shape[1], one.dtype.type).cells for one in (made.numbers, made.codes))
-    for some in blocks:
-        made = change(table.take(some))
-        numbers[some], codes[some] = made.numbers, made.codes
-        give_pages_back()
-    return Table(made.columns, numbers, codes)
-
-
 def joined(tables: Sequence[Table]) -> Table:
     """The rows of tables with the same columns, one table after another."""
     numbers = np.concatenate([table.numbers for table in tables])
@@ -129,37 +115,22 @@ def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cel
         return np.empty((rows, 0), dtype)
     block = columns[0].base
     if block is None or block.ndim != 2 or block.dtype != dtype or not block.flags.c_contiguous:
-        return _stacked(columns, dtype)
+        return np.column_stack(columns).astype(dtype, copy=False)
     place_of = {block[:, place].__array_interface__["data"][0]: place for place in range(block.shape[1])}
     places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
     if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
-        return _stacked(columns, dtype)
+        return np.column_stack(columns).astype(dtype, copy=False)
     if places == list(range(block.shape[1])):
         return block
-    return of_columns(block, np.array(places, np.intp))
-
-
-def _stacked(columns: list[NDArray[Any]], dtype: type[Cell]) -> NDArray[Cell]:
-    """Columns side by side."""
-    rows = len(columns[0])
-    return filled((rows, len(columns)), dtype, lambda some: np.column_stack([cells[some] for cells in columns]))
+    return np.take(block, places, axis=1)
 
 
 def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
     """Some of the columns; all of them are not copied."""
-    return cells if all(wanted) else of_columns(cells, np.flatnonzero(wanted))
+    return cells if all(wanted) else np.take(cells, np.flatnonzero(wanted), axis=1)
 
 
-def of_columns(cells: NDArray[Cell], places: Rows) -> NDArray[Cell]:
-    """Some of the columns, in the order given."""
-    if not is_large(len(cells) * len(places) * cells.itemsize):
-        return np.take(cells, places, axis=1)
-    return filled((len(cells), len(places)), cells.dtype.type, lambda some: np.take(cells[some], places, axis=1))
-
-
-def _taken(cells: NDArray[Cell], rows: Rows | slice) -> NDArray[Cell]:
-    """Some of the rows, in the order given."""
-    count = len(range(*rows.indices(len(cells)))) if isinstance(rows, slice) else len(rows)
-    if isinstance(rows, slice) or not is_large(count * cells.shape[1] * cells.itemsize):
-        return np.ascontiguousarray(cells[rows])
-    return filled((count, cells.shape[1]), cells.dtype.type, lambda some: cells[rows[some]])
+def blocks_of(rows: int, columns: int, cells: int) -> list[slice]:
+    """Some rows at a time, of about so many cells, but at least 16 rows."""
+    size = max(16, cells // max(1, columns))
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.rooms import Room, filled, give_pages_back
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Codes, Rows, blocks_of
+from mlcli.data.mapped_arrays import MappedArray, give_pages_back
 from mlcli.data.records import (
     BLANK,
     SNIFFED_TEXT,
@@ -34,9 +34,11 @@ from mlcli.kernels.text import cells as kernels
 from mlcli.kernels.text.numbering import Texts, place_again
 
 BLOCK = 1 << 20
+CELLS = 1 << 20
+"""How many cells are copied at once."""
 LONGEST_ROW = 1 << 27
 SPARE = 1.02
-"""Room for so many times the rows that the beginning lets expect; and so much more each time it is full."""
+"""MappedArray for so many times the rows that the beginning lets expect; and so much more each time it is full."""
 
 
 class NotPlainError(Exception):
@@ -51,7 +53,7 @@ class PlainText:
     delimiter: str
     starts: Rows
     lines: Rows
-    room: Room
+    room: MappedArray
     firsts: Rows
     """For each trait of a column, the first row that has it, or -1."""
     texts: Texts
@@ -124,7 +126,9 @@ def read_texts(plain: PlainText, wanted: Sequence[int]) -> tuple[dict[int, Disti
     late = [column for column in wanted if column not in early]
     bits = plain.room.cells.view(np.uint64)
     places = np.array(early, np.intp)
-    numbered = filled((len(bits), len(early)), np.int32, lambda some: np.take(bits[some], places, axis=1))
+    numbered = MappedArray(len(bits), len(early), np.int32).cells
+    for some in blocks_of(len(bits), len(early), CELLS):
+        numbered[some] = np.take(bits[some], places, axis=1)
     found, stripped = dict[int, Distinct](), set[int]()
     for columns, texts, which in ((early, plain.texts, numbered), (late, *_numbered(plain, late))):
         for column, cells in zip(columns, which.T, strict=True):
@@ -135,7 +139,7 @@ def read_texts(plain: PlainText, wanted: Sequence[int]) -> tuple[dict[int, Disti
 
 def _numbered(plain: PlainText, wanted: Sequence[int]) -> tuple[Texts, Codes]:
     """The distinct cells of some columns, and which one each row has, by another pass through the file."""
-    which, texts = Room(len(plain.starts), len(wanted), np.int32).cells, no_texts(plain.firsts.shape[1])
+    which, texts = MappedArray(len(plain.starts), len(wanted), np.int32).cells, no_texts(plain.firsts.shape[1])
     for first, end in plain.blocks() if wanted else ():
         block = np.frombuffer(_ended(plain.source.piece(*plain.extent(first, end))), np.uint8)
         rows, columns, done = plain.starts[first:end] - plain.starts[first], np.array(wanted, np.intp), 0
@@ -212,7 +216,7 @@ def _rows_expected(source: Content, begin: int) -> int:
 class _RowBuffer:
     """What is read, with room for more rows than there are yet."""
 
-    numbers: Room
+    numbers: MappedArray
     starts: Rows
     lines: Rows
     firsts: Rows
@@ -225,7 +229,7 @@ class _RowBuffer:
         room = int(SPARE * rows) + 16
         starts, lines = (np.empty(room, np.intp) for _ in range(2))
         firsts, cursor = np.full((kernels.TRAITS, width), -1, np.intp), np.array([0, 0, 2], np.intp)
-        return _RowBuffer(Room(room, width), starts, lines, firsts, cursor, no_texts(width))
+        return _RowBuffer(MappedArray(room, width), starts, lines, firsts, cursor, no_texts(width))
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
         """Read the rows of a block; what is left is the beginning of a row whose quotes are not closed yet."""
@@ -274,7 +278,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def no_texts(columns: int, letters: int = 0, texts: int = 1 << 8) -> Texts:
-    """Room for so many letters and texts; there are none yet."""
+    """MappedArray for so many letters and texts; there are none yet."""
     return Texts(
         letters=np.empty(letters, np.uint8),
         ends=np.zeros(texts + 1, np.int64),

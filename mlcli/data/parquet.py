@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.errors import DataError
-from mlcli.core.rooms import Room
 from mlcli.core.tables import Array
+from mlcli.data.mapped_arrays import MappedArray
 from mlcli.data.number_text import EXACT_BELOW
 from mlcli.data.records import Distinct, Numbers, Records, TextColumn, blanks_note, checked_header, distinct
 from mlcli.data.source import Content, InFile
@@ -55,7 +55,7 @@ class _ParquetReader:
             raise DataError("has no columns", where=self.name)
         names = checked_header(schema.names, self.name, 1, True)
         self._refuse_nested(schema)
-        room = Room(rows, sum(map(_is_number, schema.types))).cells
+        room = MappedArray(rows, sum(map(_is_number, schema.types))).cells
         spare = iter(room.T)
         columns = []
         for heading, stored in zip(names, schema, strict=True):

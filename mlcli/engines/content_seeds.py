@@ -15,7 +15,6 @@ from mlcli.core.abilities import SeesRowNumbers
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.params import learned
-from mlcli.core.rooms import blocks_of
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.tasks.supervised import SupervisedRows
@@ -29,12 +28,7 @@ HALF = np.uint64(1 << 21)
 
 def draws(table: Table, seed: int) -> Array:
     """A number in [0, 1) for each row, which looks random and depends on nothing but its cells and the seed."""
-    return _by_block(table, lambda some: _drawn(some, seed))
-
-
-def _by_block(table: Table, draw: Callable[[Table], Array]) -> Array:
-    blocks = blocks_of(len(table), len(table.columns)) or [slice(0)]
-    return np.concatenate([draw(table.take(some)) for some in blocks])
+    return _drawn(table, seed)
 
 
 def _drawn(table: Table, seed: int, rounded: bool = True) -> Array:
@@ -49,8 +43,7 @@ def _drawn(table: Table, seed: int, rounded: bool = True) -> Array:
 
 def marks_of(table: Table) -> Array:
     """Two numbers for each row, by which it is known again: by all digits of its cells, and by nine."""
-    by_all_digits = _by_block(table, lambda some: _drawn(some, 0, rounded=False))
-    return np.column_stack([by_all_digits, draws(table, 0)])
+    return np.column_stack([_drawn(table, 0, rounded=False), draws(table, 0)])
 
 
 def places_of(table: Table, marks: Array, method: str, hint: str) -> Rows:
@@ -85,11 +78,7 @@ def steady_draws(table: Table, seed: int) -> Array:
     """
     X = table.numbers
     largest = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
-    return _by_block(table, lambda some: _steadily_drawn(some, DIGITS / np.maximum(largest, TINY), seed))
-
-
-def _steadily_drawn(table: Table, units: Array, seed: int) -> Array:
-    scaled = table.numbers * units
+    scaled = X * (DIGITS / np.maximum(largest, TINY))
     cells = np.hstack([np.rint(scaled, out=scaled).astype(np.int64), table.codes.astype(np.int64)]).view(np.uint64)
     factors = _scrambled(np.arange(cells.shape[1], dtype=np.uint64)) | np.uint64(1)
     mixed = _scrambled(_scrambled(cells @ factors) ^ np.uint64(seed))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.moments import less_row
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Flags
-from mlcli.engines.linear_design import EPSILON, Design, root_weighted, triangle
+from mlcli.core.tables import Array, Flags, blocks_of
+from mlcli.engines.linear_design import EPSILON, Design, root_weighted
 from mlcli.engines.sums import sums_of_values
 from mlcli.engines.symmetric import solved
 from mlcli.tasks.classification import LabelledRows
@@ -94,7 +93,7 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
     level = design.mean(data.y) if intercept else 0.0
     X, y = design.rooted, root_weighted(data.y - level, design.weight)
     norms = np.sqrt(np.einsum("ij,ij->j", X, X) + l2)
-    reduced = triangle(len(X), len(norms) + 1, lambda some: np.column_stack([X[some] / norms, y[some]]))
+    reduced = np.asarray(np.linalg.qr(np.column_stack([X / norms, y]), mode="r"))
     prior = np.column_stack([np.diag(np.sqrt(l2) / norms), np.zeros(len(norms))])
     reduced = np.concatenate([reduced, prior])
     left, singular, right = np.linalg.svd(reduced[:, :-1], full_matrices=False)

@@ -6,7 +6,6 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -17,8 +16,7 @@ from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
-from mlcli.core.rooms import blocks_of, filled
-from mlcli.core.tables import Array, Flags, Table, of_columns
+from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -65,8 +63,8 @@ class Design:
         varying = scale > CONSTANT * size
         if not varying.all():
             places, scale, size = np.flatnonzero(varying), scale[varying], size[varying]
-            columns = of_columns(columns, places)
-            rooted = columns if weight is None else of_columns(rooted, places)
+            columns = np.take(columns, places, axis=1)
+            rooted = columns if weight is None else np.take(rooted, places, axis=1)
         return cls(columns, rooted, scale, EPSILON * size / scale, weight, total, centre, varying)
 
     def within_rows(self) -> Self:
@@ -82,7 +80,7 @@ class Design:
     @cached_property
     def standard(self) -> Array:
         """The columns in units of their own scale."""
-        return filled(self.columns.shape, np.float64, lambda some: self.columns[some] / self.scale)
+        return self.columns / self.scale
 
     def mean(self, values: Array) -> float:
         """The weighted mean over the rows."""
@@ -100,20 +98,7 @@ def root_weighted(values: Array, weight: Array | None) -> Array:
     """Rows times the square root of their weight."""
     if weight is None:
         return values
-    if values.ndim == 1:
-        return values * np.sqrt(weight)
-    return filled(values.shape, np.float64, lambda some: values[some] * np.sqrt(weight[some, None]))
-
-
-def triangle(rows: int, columns: int, part: Callable[[slice], Array]) -> Array:
-    """R of the QR decomposition of rows that are made some at a time, below what is left of those before.
-
-    Demmel, Grigori, Hoemmen & Langou 2012 (tall and skinny QR).
-    """
-    found = np.empty((0, columns))
-    for some in blocks_of(rows, columns):
-        found = np.asarray(np.linalg.qr(np.concatenate([found, part(some)]), mode="r"))
-    return found
+    return np.asarray((values.T * np.sqrt(weight)).T)
 
 
 def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Array]:
@@ -121,12 +106,11 @@ def _centred(numbers: Array, shares: Array, intercept: bool) -> tuple[Array, Arr
     if not intercept:
         return np.zeros(numbers.shape[1]), numbers
     centre = shares @ numbers
-    drift = sum(
-        (shares[some] @ less_row(numbers[some], centre) for some in blocks_of(*numbers.shape)), np.zeros(())
-    )
-    if (np.abs(drift) > EPSILON * np.abs(centre)).any():
-        centre = centre + drift
-    return centre, filled(numbers.shape, np.float64, lambda some: less_row(numbers[some], centre))
+    centred = less_row(numbers, centre)
+    drift = shares @ centred
+    if (np.abs(drift) <= EPSILON * np.abs(centre)).all():
+        return centre, centred
+    return centre + drift, less_row(numbers, centre + drift)
 
 
 def _root_mean_square(rooted: Array, total: float) -> Array:

@@ -9,8 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Rows, blocks_of
 from mlcli.engines.losses import Loss
 
 
@@ -150,8 +149,7 @@ class LinearObjective:
         """About the curvature along each coefficient by itself; never 0."""
         bound = self.loss.bound if np.isfinite(self.loss.bound) else 1.0
         weights = self.loss.weights
-        by_block = (weights[some] @ self.X[some] ** 2 for some in blocks_of(*self.X.shape))
-        squares = np.append(sum(by_block, np.zeros(self.X.shape[1])), weights.sum())
+        squares = np.append(weights @ self.X**2, weights.sum())
         curvatures = bound * squares + self.penalty.l2
         return np.asarray(np.where(curvatures > 0, curvatures, 1.0))
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.moments import less_row
-from mlcli.core.rooms import blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Table
 
@@ -24,8 +23,7 @@ def linear_scores(
     """The answers (rows, or rows × outputs); ``unit`` is a size of them whose last digit is rounding."""
     if (np.abs(coefficients) @ np.abs(centre) <= NEAR * np.asarray(unit)).all():
         return np.asarray(numbers @ coefficients.T + (level - coefficients @ centre))
-    blocks = blocks_of(*numbers.shape) or [slice(0)]
-    return np.concatenate([less_row(numbers[some], centre) @ coefficients.T + level for some in blocks])
+    return np.asarray(less_row(numbers, centre) @ coefficients.T + level)
 
 
 def terms(

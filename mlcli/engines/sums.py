@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.moments import WeightedMoments, less_row
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Rows
+from mlcli.core.tables import Array, Rows, blocks_of
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mlcli.core.moments import less_row
-from mlcli.core.rooms import blocks_of
+from mlcli.core.tables import blocks_of
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 0), (5, 100_000), (40_000, 3)])
 def test_blocks_cover_every_row_once(rows: int, columns: int) -> None:
-    covered = [np.arange(rows)[block] for block in blocks_of(rows, columns)]
+    covered = [np.arange(rows)[block] for block in blocks_of(rows, columns, 1000)]
     assert np.array_equal(np.concatenate([np.empty(0), *covered]), np.arange(rows))
 
 

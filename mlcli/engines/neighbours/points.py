@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.moments import extent
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
 
 
 @dataclass(frozen=True, eq=False)

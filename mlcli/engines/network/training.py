@@ -21,7 +21,6 @@ import numpy as np
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import GIVEN, learned, param
-from mlcli.core.rooms import shuffled
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Rows, Table
@@ -169,7 +168,7 @@ class Trainer:
         """Every row once, in batches of a new order; the mean loss of rows, each before the step it is part of."""
         size = min(self.plan.batch or len(examples), len(examples))
         said = np.empty_like(examples.Y)
-        order = shuffled(self.rng, *examples.X.shape) if order is None and size < len(examples) else order
+        order = self.rng.permutation(len(examples)) if order is None and size < len(examples) else order
         for first in range(0, len(examples), size):
             rows = slice(None) if order is None else order[first : first + size]
             said[rows] = self.step(examples.take(rows), len(examples))

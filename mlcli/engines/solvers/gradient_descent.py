@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.errors import FitError
-from mlcli.core.rooms import blocks_of, shuffled
 from mlcli.core.tables import Array
 from mlcli.engines.linear_objective import LinearObjective, Minimum, weighted_gram
 
@@ -103,7 +102,7 @@ def stochastic_gradient_descent(
     for done in range(max_iterations):
         if here.steepness <= tolerance:
             return Minimum(here, done, converged=True)
-        order = shuffled(rng, *objective.X.shape)
+        order = rng.permutation(len(objective.X))
         for rows in np.array_split(order, max(1, len(order) // BATCH)):
             few = objective.take(rows)
             change = few.at(w).gradient - few.at(here.w).gradient
@@ -120,7 +119,6 @@ DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_des
 def _stochastic_steps(objective: LinearObjective) -> Array:
     """The steps that are safe for all rows, less where single rows bend far more than all do."""
     own, weights = objective.own_curvatures(), objective.loss.weights
-    blocks = blocks_of(*objective.X.shape)
-    lengths = np.concatenate([objective.X[some] ** 2 @ (1 / own[:-1]) for some in blocks]) + 1 / own[-1]
+    lengths = objective.X**2 @ (1 / own[:-1]) + 1 / own[-1]
     typical = float(weights @ lengths) / float(weights.sum())
     return np.asarray(CAUTION * _safe_steps(objective) / max(1.0, float(lengths.max()) / typical / BATCH))

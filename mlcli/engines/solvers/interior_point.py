@@ -17,8 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from mlcli.core.moments import quotient
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, blocks_of
 
 SHORT_OF_THE_WALL = 0.995
 """No share or slack may use up more of itself in one step."""

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mlcli.core.rooms import Room, filled, is_large
 from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.engines.trees.cells import Cells
 
@@ -56,7 +55,7 @@ def binned(
     from mlcli.kernels.trees.records import Binned
 
     values, ordered = cells.values, cells.ordered
-    columns = values.T if is_large(values.nbytes) else np.ascontiguousarray(values.T)
+    columns = np.ascontiguousarray(values.T)
     weights = None if weights is None or (weights == weights[:1]).all() else weights
     bins = min(most or len(cells), len(cells))
     edges, distinct = np.full((2, len(columns), max(bins, MOST_BINS) + 1), np.inf), np.empty((2, len(cells)))
@@ -96,7 +95,7 @@ def with_rare_levels_joined(cells: Cells, weights: Array) -> tuple[Cells, tuple[
     many = np.flatnonzero(cells.levels > MOST_BINS + 1)
     if not len(many):
         return cells, bins
-    joined = filled(cells.values.shape, np.float64, lambda some: cells.values[some])
+    joined = cells.values.astype(np.float64)
     for j in many:
         codes, own = joined[:, j].astype(np.intp), bins[j]
         frequent = np.argsort(-np.bincount(codes, weights, len(own))[:-1], kind="stable")[: MOST_BINS - 1]
@@ -118,8 +117,8 @@ def _assigned(columns: Array, highest: Array, known: Rows, ordered: Flags, kind:
     """The bin of each cell."""
     from mlcli.kernels.trees.binning import bins_of
 
-    bins = Room(len(columns), len(columns.T), kind).cells
-    for j, column in enumerate(map(np.ascontiguousarray, columns)):
+    bins = np.empty(columns.shape, kind)
+    for j, column in enumerate(columns):
         if not ordered[j]:
             bins[j] = column
         elif known[j] <= MOST_BINS:

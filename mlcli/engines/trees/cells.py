@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.rooms import filled
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Rows, Table
 
@@ -63,13 +62,10 @@ def cells_of(table: Table, fills: Array | None = None) -> Cells:
         return Cells(table.numbers, levels)
     left_empty = np.where(levels == 0, np.nan, levels - 1)
     fills = np.where(np.isnan(fills), left_empty, fills)
-    cells = [(given, is_known(given, column)) for column, given in table.parts()]
-
-    def filled_in(some: slice) -> Array:
-        each = zip(cells, fills, strict=True)
-        return np.column_stack([np.where(there[some], given[some], fill) for (given, there), fill in each])
-
-    return Cells(filled((len(table), len(cells)), np.float64, filled_in), levels)
+    columns = zip(table.parts(), fills, strict=True)
+    filled = [np.where(is_known(given, column), given, fill) for (column, given), fill in columns]
+    values = np.column_stack(filled) if filled else np.empty((len(table), 0))
+    return Cells(values.astype(np.float64, copy=False), levels)
 
 
 def is_known(given: np.ndarray[Any, Any], column: Column) -> Flags:

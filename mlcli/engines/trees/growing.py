@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.core.errors import FitError
-from mlcli.core.quantities import size
-from mlcli.core.rooms import VARIABLE, memory
+from mlcli.core.limits import memory, refuse_size
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.trees.binning import between
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
@@ -139,10 +137,8 @@ def refuse_beyond_memory(one: Grown, trees: int) -> None:
     """Refuse so many trees like one where memory would not hold them."""
     of_one, there = TIMES_HELD * sum(array.nbytes for array in one), memory()
     needed, leaves = trees * of_one, there * len(one.nodes) // (4 * trees * of_one)  # in half of it
-    if needed > there:
-        what = f"{trees} trees of {len(one.nodes):,} nodes need about {size(needed)} of memory"
-        hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
-        raise FitError(f"{what}; there are {size(there)} ({VARIABLE} may say otherwise)", hint=hint)
+    hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
+    refuse_size(f"{trees} trees of {len(one.nodes):,} nodes need about {{}} of memory", needed, hint)
 
 
 def limits_in_units(limits: Limits, unit: float) -> Limits:

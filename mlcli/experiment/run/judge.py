@@ -14,7 +14,7 @@ from mlcli.core.abilities import Staged
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import ExitCode, MlcliError
 from mlcli.core.findings import shortened
-from mlcli.core.limits import all_moderate
+from mlcli.core.limits import all_moderate, refuse_copies
 from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
 from mlcli.core.processes import peak_of
 from mlcli.core.progress import seconds_of_work
@@ -159,6 +159,7 @@ def _judged(block: Block, index: int, split: Split) -> SplitResult:
 
             pipeline, train_rows, by_labels = judged_by_labels(learner, rows, split, index)
         else:
+            refuse_copies("a split", rows.table, 1)
             train_rows = rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
             pipeline = learner.fitted(train_rows, index)
         fitted = seconds_of_work()

@@ -57,10 +57,9 @@ from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.rooms import CELLS_OF_A_CACHE, blocks_of
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags, Table, blocks_of
 from mlcli.engines.number_columns import log_likelihood_of_events, log_mass, log_normal_density
 from mlcli.engines.posteriors import (
     certain_posterior,
@@ -269,7 +268,7 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
         events, numbers, table = split(table, self._chosen)
         events.refuse_what_is_no_count(numbers, self.trials)
         found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
-        for rows in blocks_of(len(table), table.numbers.shape[1], CELLS_OF_A_CACHE):
+        for rows in blocks_of(len(table), table.numbers.shape[1], 2**14):  # what fits a cache
             found[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
             found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])

@@ -26,7 +26,6 @@ from mlcli.engines.covariances import (
     log_density,
     log_joint,
 )
-from mlcli.engines.linear_design import triangle
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, prior_table, table_by_class
 from mlcli.engines.sums import TrainingSums
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -136,11 +135,8 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     units = np.sqrt(sums.squares.sum(axis=0)[varies] / divisor)
     means = (sums.mean + sums.origin)[:, varies]
 
-    def within(some: slice) -> Array:
-        away = data.table.numbers[some][:, varies] - means[data.y[some]]
-        return np.asarray(away / units * np.sqrt(data.weights[some] / divisor)[:, None])
-
-    reduced = triangle(len(data), means.shape[1], within)
+    away = data.table.numbers[:, varies] - means[data.y]
+    reduced = np.linalg.qr(away / units * np.sqrt(data.weights / divisor)[:, None], mode="r")
     _, spreads, directions = np.linalg.svd(reduced, full_matrices=False)
     kept = spreads > LEAST_SPREAD
     transform = np.zeros((len(varies), int(kept.sum())))

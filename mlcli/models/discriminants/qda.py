@@ -41,9 +41,8 @@ from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.rooms import blocks_of
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Flags, Table, blocks_of
 from mlcli.engines.covariances import Normal, of_whitener
 from mlcli.engines.leave_one_out.normal_classes import qda_without_each_row
 from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors

@@ -12,7 +12,6 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.params import learned
-from mlcli.core.rooms import blocks_of
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, softmax
 from mlcli.engines.linear_design import Design
@@ -245,12 +244,9 @@ def sharpness(scores: Array, place: Rows, weights: Array) -> float:
     doubt = 1 / (weights.sum() + 2)
     truths = (1 - doubt) * np.eye(scores.shape[1]) + doubt / scores.shape[1]
 
-    def slope(log: float, some: slice) -> float:
-        away = softmax(np.exp(log) * unit[some]) - truths[place[some]]
-        return float(weights[some] @ (away * unit[some]).sum(axis=1))
-
     def falling(log: float) -> bool:
-        return sum(slope(log, some) for some in blocks_of(*unit.shape)) < 0
+        away = softmax(np.exp(log) * unit) - truths[place]
+        return bool(weights @ (away * unit).sum(axis=1) < 0)
 
     low, high = LEAST_SHARP, MOST_SHARP
     for _ in range(BISECTIONS):

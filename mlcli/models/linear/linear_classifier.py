@@ -46,7 +46,7 @@ class LinearClassifier(LinearMargins, Classifier):
     @property
     def accepts(self) -> Accepts:
         """Numbers and weights."""
-        return Accepts(weights=True, large=True, prefers_scaled=self.l2 > 0)
+        return Accepts(weights=True, prefers_scaled=self.l2 > 0)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """A plane for each side."""

@@ -119,7 +119,7 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
     errors_: Array = learned()
     """Standard errors of the slopes of each score (scores × columns), NaN where there are none."""
 
-    accepts = Accepts(weights=True, large=True, prefers_scaled=True)
+    accepts = Accepts(weights=True, prefers_scaled=True)
 
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""

@@ -33,7 +33,6 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
-from mlcli.core.rooms import shuffled
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.least_squares import least_squares_to_side
 from mlcli.engines.linear_scores import INTERCEPT
@@ -76,7 +75,7 @@ class Perceptron(LinearMargins, Classifier, Unstable):
     visits_: Array = learned()
     """Of the first visits output, pass, row, side, score, whether it was wrong; weights and rows wrong then."""
 
-    accepts = Accepts(large=True, prefers_scaled=True)
+    accepts = Accepts(prefers_scaled=True)
     """Numbers; far columns would take many passes."""
 
     @property
@@ -108,23 +107,23 @@ class Perceptron(LinearMargins, Classifier, Unstable):
         from mlcli.kernels.linear.perceptron import perceptron_pass
 
         wrong = list[int]()
-        for rows in self.passes(rng, *X.shape):
+        for rows in self.passes(rng, len(X)):
             wrong.append(perceptron_pass(X, side, rows, self.learning_rate, w))
             if wrong[-1] == 0:
                 return w, tuple(wrong)
         warnings.warn(NOT_SETTLED.format(self.id, self.max_passes), MlcliWarning, stacklevel=2)
         return w, tuple(wrong)
 
-    def passes(self, rng: np.random.Generator, rows: int, columns: int) -> Iterator[Rows]:
+    def passes(self, rng: np.random.Generator, rows: int) -> Iterator[Rows]:
         """The order of rows in each pass."""
         for _ in range(self.max_passes):
-            yield shuffled(rng, rows, columns) if self.order == "shuffled" else np.arange(rows)
+            yield rng.permutation(rows) if self.order == "shuffled" else np.arange(rows)
 
     def _visits(
         self, X: Array, side: Array, w: Array, passes: int, rng: np.random.Generator
     ) -> Iterator[tuple[float, ...]]:
         """The same corrections again, one row after another, as by hand."""
-        orders = self.passes(rng, *X.shape)
+        orders = self.passes(rng, len(X))
         X = np.column_stack([np.ones(len(X)), X])
         w = np.roll(w, 1)
         for number, rows in enumerate(islice(orders, passes), start=1):

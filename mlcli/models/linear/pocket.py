@@ -45,7 +45,7 @@ class Pocket(Perceptron, Classifier):
         best, runs = w.copy(), np.zeros(2, np.intp)
         errors = np.array([_wrong(X, side, best)])
         wrong = list[int]()
-        for rows in self.passes(rng, *X.shape):
+        for rows in self.passes(rng, len(X)):
             if errors[0] == 0:
                 break
             wrong.append(pocket_pass(X, side, rows, self.learning_rate, w, best, runs, errors))

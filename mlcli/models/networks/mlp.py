@@ -146,7 +146,7 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
     @property
     def accepts(self) -> Accepts:
         """Numbers on one scale, and weights; rows without a class where it is pre-trained."""
-        return Accepts(weights=True, large=True, prefers_scaled=True, unlabelled=self.pretrain is not None)
+        return Accepts(weights=True, prefers_scaled=True, unlabelled=self.pretrain is not None)
 
     def conflicts(self) -> list[str]:
         """Activations for all layers or each; cross-entropy of probabilities; hidden layers to pre-train."""

@@ -41,8 +41,7 @@ from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight, share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.rooms import blocks_of
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
 from mlcli.engines.linear_objective import Iterate, Penalty
 from mlcli.engines.solvers.interior_point import PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.solvers.newton import newton

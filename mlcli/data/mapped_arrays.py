@@ -1,0 +1,75 @@
+"""The cells of a table that is read: in memory, or mapped from a file without a name if they are many.
+
+The file lies in the folder for temporary files (``TMPDIR``) and goes with the process.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import shutil
+import tempfile
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mlcli.core.limits import memory
+from mlcli.core.processes import on_linux
+from mlcli.core.tables import blocks_of
+
+SHARE = 16
+"""A table that takes more than such a part of memory is mapped."""
+_maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+
+
+class MappedArray:
+    """Rows of cells that can grow; in a file if they are large, where only what is written takes place."""
+
+    def __init__(self, rows: int, columns: int, dtype: type[np.generic] = np.float64) -> None:
+        self.columns, self.dtype = columns, np.dtype(dtype)
+        self._file = tempfile.TemporaryFile() if rows * columns * self.dtype.itemsize > memory() // SHARE else None  # noqa: SIM115
+        self.cells: NDArray[Any] = np.empty((0, columns), dtype)
+        self.resize(rows)
+
+    def resize(self, rows: int) -> None:
+        """Keep the first ``rows`` rows, or make space for more."""
+        size = rows * self.columns * self.dtype.itemsize
+        if self._file is None and not len(self.cells):
+            self.cells = np.empty((rows, self.columns), self.dtype)
+        elif self._file is None:
+            self.cells.resize((rows, self.columns), refcheck=False)
+        elif size:
+            self.cells = np.empty((0, self.columns), self.dtype)  # Windows shortens no file that is mapped
+            _reserve(self._file.fileno(), size)
+            mapped = mmap.mmap(self._file.fileno(), size)
+            _maps.add(mapped)
+            self.cells = np.ndarray((rows, self.columns), self.dtype, buffer=mapped)
+
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Keep some of the columns."""
+        rows, flat = len(self.cells), self.cells.reshape(-1)
+        for some in blocks_of(rows, self.columns, 1 << 20):
+            kept = np.take(self.cells[some], columns, axis=1)
+            flat[some.start * len(columns) : some.stop * len(columns)] = kept.reshape(-1)
+        del flat
+        self.columns = len(columns)
+        self.resize(rows)
+
+
+def _reserve(file: int, size: int) -> None:
+    """Give a file its length; a full disk is reported now, since writing to a map cannot report it."""
+    folder = tempfile.gettempdir()
+    if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+    os.ftruncate(file, size)
+    if size and on_linux():
+        os.posix_fallocate(file, 0, size)
+
+
+def give_pages_back() -> None:
+    """Let the system take the pages of mapped arrays; they come back when they are read."""
+    for mapped in _maps if on_linux() else ():
+        mapped.madvise(mmap.MADV_DONTNEED)
