@@ -14,7 +14,7 @@ from mlcli.report.views.catalogue import CatalogueRecord, MentionsRecord, PagesR
 from mlcli.report.views.trained_model import ExplainedAnswer, SavedModelRecord, TrainedRecord
 from mlcli.scoring.comparison import ComparisonRecord
 from mlcli.scoring.curves import SweepRecord
-from mlcli.scoring.files import JoinRecord, LikenessRecord, ShippedDatasets
+from mlcli.scoring.files import DriftRecord, JoinRecord, ShippedDatasets
 from mlcli.scoring.records import ExperimentRecord, PlanRecord
 from mlcli.scoring.runs import (
     FaultsRecord,
@@ -38,7 +38,7 @@ DOCUMENTS: dict[str, Any] = {
     "data": ShippedDatasets,
     "data of a dataset": Profile,
     "data --plot": Finding,
-    "data --against": LikenessRecord,
+    "data --against": DriftRecord,
     "join": JoinRecord,
     "audit": AuditsRecord,
     "diagnose": DiagnosisRecord,

@@ -13,7 +13,6 @@ from mlcli.core.pair_sums import dense_ranks
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Flags
 
-MISSING = " is missing"
 CUTS = 20
 """Thresholds that are tried on a column of numbers."""
 FEWEST_FLAGGED = 5
@@ -69,6 +68,8 @@ class ColumnCondition:
     flagged_inside: int
     """In how many rows that meet it something holds, of all in which it does."""
     flagged: int
+    is_of_gaps: bool = False
+    """Whether the condition is that a column is missing, too."""
 
     @property
     def inside(self) -> float:
@@ -89,20 +90,15 @@ class ColumnCondition:
         more = self.correlation > 0
         return float(counts.sf(self.flagged_inside - 1) if more else counts.cdf(self.flagged_inside))
 
-    @property
-    def is_of_gaps(self) -> bool:
-        """Whether it only says that two columns are missing together."""
-        return self.words.endswith(MISSING)
-
 
 def best_condition(flags: Flags, cells: Array, column: Column) -> ColumnCondition | None:
     """The condition on a column that tells best where flags stand."""
-    rules = (_condition(flags, met, words) for met, words in _conditions(cells, column))
+    rules = (_condition(flags, *condition) for condition in _conditions(cells, column))
     known = [rule for rule in rules if rule is not None]
     return max(known, key=lambda rule: abs(rule.correlation), default=None)
 
 
-def _condition(flags: Flags, met: Flags, words: str) -> ColumnCondition | None:
+def _condition(flags: Flags, met: Flags, words: str, is_of_gaps: bool) -> ColumnCondition | None:
     rows, flagged, flagged_inside = int(met.sum()), int(flags.sum()), int(flags[met].sum())
     if not 0 < rows < len(met):
         return None
@@ -112,17 +108,17 @@ def _condition(flags: Flags, met: Flags, words: str) -> ColumnCondition | None:
         return None
     variance = expected * (1 - rows / len(met)) * (1 - flagged / len(met))
     phi = (flagged_inside - expected) / np.sqrt(variance * len(met)) if variance > 0 else 0.0
-    return ColumnCondition(words, float(phi), rows, len(met), flagged_inside, flagged)
+    return ColumnCondition(words, float(phi), rows, len(met), flagged_inside, flagged, is_of_gaps)
 
 
-def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str]]:
-    """Each level, or each of some thresholds; and being empty."""
+def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str, bool]]:
+    """Each level, or each of some thresholds; and being empty, which is marked."""
     empty = np.isnan(cells)
     if empty.any():
-        yield empty, f"{column.name}{MISSING}"
+        yield empty, f"{column.name} is missing", True
     if column.coded:
         for code in np.unique(cells[~empty]):
-            yield cells == code, f"{column.name} = {column.levels[int(code)]}"
+            yield cells == code, f"{column.name} = {column.levels[int(code)]}", False
     elif not empty.all():
         for cut in np.unique(np.quantile(cells[~empty], np.arange(1, CUTS) / CUTS)):
-            yield cells > cut, f"{column.name} > {cut:.4g}"
+            yield cells > cut, f"{column.name} > {cut:.4g}", False

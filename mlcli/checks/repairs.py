@@ -11,8 +11,7 @@ import numpy as np
 from mlcli.checks.context import AuditContext
 from mlcli.core.issues import Issue, Repair
 from mlcli.data.dataset import Dataset
-from mlcli.data.sidecar import Declaration
-from mlcli.data.write_sidecar import flow, key, scalar
+from mlcli.data.sidecar import Declaration, yaml_key, yaml_list, yaml_scalar
 from mlcli.tasks.table import SINGLE_ROLES
 
 COLUMNS = "columns:"
@@ -90,14 +89,14 @@ def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequen
     parts = {
         "kind": str(stated.get("kind", before.numbers or before.kind or "")),
         "role": role,
-        "levels": flow(levels) if levels else "",
-        "missing": flow(missing) if missing else "",
-        "empty": scalar(before.empty) if before.empty else "",
+        "levels": yaml_list(levels) if levels else "",
+        "missing": yaml_list(missing) if missing else "",
+        "empty": yaml_scalar(before.empty) if before.empty else "",
         "range": low_high,
         "feature": "true" if before.feature and role == "sensitive" else "",
     }
     inside = ", ".join(f"{word}: {text}" for word, text in parts.items() if text)
-    return f"  {key(name)}: {{{inside}}}"
+    return f"  {yaml_key(name)}: {{{inside}}}"
 
 
 def number_text(value: float) -> str:

@@ -199,7 +199,7 @@ def _leave_by(outcomes: Sequence[ExperimentOutcome]) -> None:
 
 def _with_another(cell: Cell) -> str:
     """The name of a model that was skipped, with the method that does the task."""
-    if cell.model.saved is not None or " does " not in cell.skipped:
+    if cell.model.saved is not None or not cell.wrong_task:
         return cell.label
     return f"{cell.label} ({method_instead(cell.model.use, kind_named(cell.kind))} does {cell.kind})"
 
@@ -249,7 +249,7 @@ def error_of_skipped(cells: Sequence[Cell]) -> UsageError:
     first = cells[0]
     hint = "mlcli models lists what each can do"
     uses = [cell.model.use for cell in cells if cell.model.saved is None and cell.model.use != TUNED]
-    if isinstance(first.dataset, Dataset) and any(" does " in reason for reason in reasons):
+    if isinstance(first.dataset, Dataset) and any(cell.wrong_task for cell in cells):
         hint = advice_on(uses, first.dataset, kind_named(first.kind))
     return UsageError(*reasons[:-1], Problem(reasons[-1], hint=hint))
 

@@ -86,12 +86,12 @@ def data_command(
 
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
-    from mlcli.experiment.likeness import likeness
-    from mlcli.report.views.two_files import likeness_of
-    from mlcli.scoring.files import likeness_record
+    from mlcli.experiment.drift import drift_between
+    from mlcli.report.views.two_files import drift_of
+    from mlcli.scoring.files import drift_record
 
-    alike = likeness(dataset, against)
-    return lambda: likeness_of(alike), lambda: likeness_record(alike)
+    drift = drift_between(dataset, against)
+    return lambda: drift_of(drift), lambda: drift_record(drift)
 
 
 def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:

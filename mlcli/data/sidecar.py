@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,12 @@ from typing import Any
 from mlcli.core.errors import DataError
 from mlcli.core.located_values import Keys
 from mlcli.core.schema import COLUMN_KINDS
-from mlcli.core.strict_yaml import Document, read
+from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE, Document, read
 from mlcli.core.values import AnyText, Value
 from mlcli.tasks.table import ROLES, kind_named
 
+PLAIN_TEXT = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
+"""Text that needs no quotes in YAML, unless it is a constant or no finite number."""
 SUFFIXES = (".yaml", ".yml")
 PACKED = ".gz"
 DISCRETE, CONTINUOUS = "discrete", "continuous"
@@ -153,3 +157,24 @@ def sidecar_document(path: Path) -> Document | None:
 
 def _is_experiment(value: Any) -> bool:
     return isinstance(value, dict) and "models" in value and not {"target", "columns", "roles"} & value.keys()
+
+
+def yaml_scalar(text: str) -> str:
+    """A text as a YAML value that is read back as it was written."""
+    return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else yaml_key(text)
+
+
+def yaml_key(text: str) -> str:
+    """A text as a YAML key: quoted wherever a reader of YAML might take it for something else."""
+    plain = PLAIN_TEXT.fullmatch(text) and text.lower() not in CONSTANTS and not NOT_FINITE.fullmatch(text)
+    return text if plain else _quoted(text)
+
+
+def yaml_list(texts: Iterable[str]) -> str:
+    """A list of texts on one line."""
+    return f"[{', '.join(map(yaml_scalar, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in escaped)

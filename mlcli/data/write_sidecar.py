@@ -6,7 +6,6 @@ An existing sidecar keeps its text and its comments: only missing and changed en
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,16 +17,14 @@ import numpy as np
 from mlcli.core.errors import DataError, UsageError
 from mlcli.core.files import write
 from mlcli.core.schema import SchemaField
-from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE, parse, read
+from mlcli.core.strict_yaml import parse, read
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
 from mlcli.data.read_sidecar import read_sidecar
 from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.shipped import datasets_folder
-from mlcli.data.sidecar import Declaration, sidecar_places, stem_of
+from mlcli.data.sidecar import Declaration, sidecar_places, stem_of, yaml_key, yaml_list, yaml_scalar
 
-PLAIN = re.compile(r"[A-Za-z_][\w./+-]*( [\w./+-]+)*", re.ASCII)
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 OWN_FOLDERS = (Path(__file__).parents[1], datasets_folder())
 """What comes with mlcli, and is not written to."""
 LEVELS_WRITTEN = 20
@@ -125,37 +122,21 @@ def _entry_of(dataset: Dataset, described: SchemaField) -> Entry:
     """What is said of a column, and how that was found."""
     why = f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
     comment = why if described.source != "declared" else ""
-    return Entry(key(described.column.name), _declaration(dataset, described), comment)
-
-
-def scalar(text: str) -> str:
-    """A text as a YAML value that is read back as it was written."""
-    return text if NUMBER.fullmatch(text) else key(text)
-
-
-def key(text: str) -> str:
-    """A text as a YAML key: quoted wherever a reader of YAML might take it for something else."""
-    plain = PLAIN.fullmatch(text) and text.lower() not in CONSTANTS and not NOT_FINITE.fullmatch(text)
-    return text if plain else _quoted(text)
-
-
-def flow(texts: Iterable[str]) -> str:
-    """A list of texts on one line."""
-    return f"[{', '.join(map(scalar, texts))}]"
+    return Entry(yaml_key(described.column.name), _declaration(dataset, described), comment)
 
 
 def _about_the_file(dataset: Dataset) -> Iterator[Entry]:
     sidecar, target = dataset.sidecar, _target_name(dataset)
     if dataset.path is None or dataset.name != stem_of(dataset.path):
-        yield Entry("name", scalar(dataset.name))
-    yield Entry("target", "null" if target is None else scalar(target))
+        yield Entry("name", yaml_scalar(dataset.name))
+    yield Entry("target", "null" if target is None else yaml_scalar(target))
     tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])
     if tasks:
-        yield Entry("task", flow(tasks) if len(tasks) > 1 else next(iter(tasks)))
+        yield Entry("task", yaml_list(tasks) if len(tasks) > 1 else next(iter(tasks)))
     if sidecar.anomaly:
-        yield Entry("anomaly", flow(sidecar.anomaly))
+        yield Entry("anomaly", yaml_list(sidecar.anomaly))
     if sidecar.missing:
-        yield Entry("missing", flow(sidecar.missing))
+        yield Entry("missing", yaml_list(sidecar.missing))
     if sidecar.delimiter is not None:
         word = next(word for word, sign in DELIMITER_WORDS.items() if sign == sidecar.delimiter)
         yield Entry("delimiter", word)
@@ -177,11 +158,11 @@ def _declaration(dataset: Dataset, described: SchemaField) -> str:
     # where anomalies are told from the rest, the levels are those that the sidecar had
     levels = declaration.levels if described.role == "target" and dataset.sidecar.anomaly else column.levels
     if levels and not _found_again(dataset, described):
-        parts["levels"] = flow(levels)
+        parts["levels"] = yaml_list(levels)
     if declaration.missing:
-        parts["missing"] = flow(declaration.missing)
+        parts["missing"] = yaml_list(declaration.missing)
     if declaration.empty is not None and column.coded:
-        parts["empty"] = scalar(declaration.empty)
+        parts["empty"] = yaml_scalar(declaration.empty)
     if declaration.range is not None and not column.coded:
         parts["range"] = f"[{declaration.range[0]!r}, {declaration.range[1]!r}]"
     if len(parts) == 1:
@@ -201,11 +182,6 @@ def _found_again(dataset: Dataset, described: SchemaField) -> bool:
 def _in_comment(text: str) -> str:
     """A text as a comment may hold it: YAML refuses control characters even there."""
     return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
-
-
-def _quoted(text: str) -> str:
-    escaped = json.dumps(text, ensure_ascii=False)
-    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08X}" for sign in escaped)
 
 
 INDENT = 2

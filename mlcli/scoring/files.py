@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlcli.data.join import JoinedTable
-from mlcli.experiment.likeness import ColumnLikeness, Likeness
+from mlcli.experiment.drift import ColumnDrift, Drift
 
 SURE = 0.05
 """Below this corrected p a column differs by more than chance."""
@@ -80,12 +80,12 @@ class SeparatingModel:
 
 
 @dataclass(frozen=True)
-class LikenessRecord:
+class DriftRecord:
     """How alike two files are."""
 
     a: ComparedFile
     b: ComparedFile
-    columns: tuple[ColumnLikeness, ...]
+    columns: tuple[ColumnDrift, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     model: SeparatingModel
@@ -108,22 +108,22 @@ def join_record(joined: JoinedTable, a: str, b: str) -> JoinRecord:
     return JoinRecord(len(joined), tuple(joined.columns), joined.matched, files, joined.renamed)
 
 
-def differing_columns(likeness: Likeness) -> list[str]:
+def differing_columns(drift: Drift) -> list[str]:
     """The columns that differ by more than chance."""
-    return [column.name for column in likeness.columns if column.corrected < SURE]
+    return [column.name for column in drift.columns if column.corrected < SURE]
 
 
-def verdict_on(likeness: Likeness) -> Verdict:
+def verdict_on(drift: Drift) -> Verdict:
     """Whether columns differ, and whether a model tells the files apart."""
-    if differing_columns(likeness):
-        return "columns-differ-and-model-separates" if likeness.are_separable else "columns-differ"
-    return "model-separates" if likeness.are_separable else "alike"
+    if differing_columns(drift):
+        return "columns-differ-and-model-separates" if drift.are_separable else "columns-differ"
+    return "model-separates" if drift.are_separable else "alike"
 
 
-def likeness_record(likeness: Likeness) -> LikenessRecord:
+def drift_record(drift: Drift) -> DriftRecord:
     """What ``--json`` writes of two files that are compared."""
-    a, b = (ComparedFile(name, rows) for name, rows in zip(likeness.names, likeness.rows, strict=True))
-    interval = likeness.interval
-    model = SeparatingModel(likeness.auc, interval.low, interval.high, likeness.seen, likeness.are_separable)
-    columns, only_a, only_b = likeness.columns, likeness.only_a, likeness.only_b
-    return LikenessRecord(a, b, columns, only_a, only_b, model, verdict_on(likeness))
+    a, b = (ComparedFile(name, rows) for name, rows in zip(drift.names, drift.rows, strict=True))
+    interval = drift.interval
+    model = SeparatingModel(drift.auc, interval.low, interval.high, drift.seen, drift.are_separable)
+    columns, only_a, only_b = drift.columns, drift.only_a, drift.only_b
+    return DriftRecord(a, b, columns, only_a, only_b, model, verdict_on(drift))

@@ -12,7 +12,8 @@ from mlcli.core.strict_yaml import parse
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from mlcli.data.write_sidecar import flow, key, scalar, write_sidecar
+from mlcli.data.sidecar import yaml_key, yaml_list, yaml_scalar
+from mlcli.data.write_sidecar import write_sidecar
 
 Loaded = Callable[..., Dataset]
 Refused = Callable[..., list[str]]
@@ -171,7 +172,9 @@ def test_keys_for_oneself_are_ignored_and_keys_for_people_kept(loaded: Loaded) -
     ],
 )
 def test_a_written_text_is_read_back_as_it_was(loaded: Loaded, text: str) -> None:
-    document = parse(f"{key(text)}: {scalar(text)}\nlist: {flow([text, text])}\n", "f.yaml", DataError)
+    document = parse(
+        f"{yaml_key(text)}: {yaml_scalar(text)}\nlist: {yaml_list([text, text])}\n", "f.yaml", DataError
+    )
     assert next(iter(document.value)) == text
     assert document.text(text) == document.text("list", 1) == text
 

@@ -24,7 +24,7 @@ from mlcli.data.dataset import (
     shows_nothing,
 )
 from mlcli.data.roles import ID_NAME
-from mlcli.data.write_sidecar import flow
+from mlcli.data.sidecar import yaml_list
 
 NEARLY_ALL = 0.99
 NEARLY_ALL_MISSING = 0.6
@@ -82,7 +82,7 @@ def much_missing(context: AuditContext) -> Iterator[Issue]:
         "advice": (some, MUCH_MISSING),
     }
     for gravity, (columns, limit) in gravities.items():
-        own = f"columns: {flow(columns)}, numbers: own-value, levels: own-value"
+        own = f"columns: {yaml_list(columns)}, numbers: own-value, levels: own-value"
         repairs = (step_before(context, "impute", own), with_role(context, "ignore", *columns))
         if columns:
             yield Issue(

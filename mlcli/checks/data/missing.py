@@ -12,7 +12,7 @@ from mlcli.checks.repairs import step_before
 from mlcli.core.findings import Table
 from mlcli.core.issues import Issue
 from mlcli.core.names import listed
-from mlcli.data.write_sidecar import flow
+from mlcli.data.sidecar import yaml_list
 from mlcli.prepare.impute import OF_NUMBERS
 
 STRONG = 0.8
@@ -36,7 +36,7 @@ def missing_by_rule(context: AuditContext) -> Iterator[Issue]:
         (name, rule.words, f"{rule.inside:.0%} of {rule.rows}", f"{rule.outside:.0%}", abs(rule.correlation))
         for name, rule in rules.items()
     )
-    own = f"columns: {flow(columns)}, numbers: own-value, levels: own-value"
+    own = f"columns: {yaml_list(columns)}, numbers: own-value, levels: own-value"
     yield Issue(
         "warning" if strong else "advice",
         f"not missing at random, since a rule over another column tells where: {listed(columns)}",
@@ -57,7 +57,7 @@ def missing_at_random(context: AuditContext) -> Iterator[Issue]:
             f"(tested with {len(context.sample):,} rows): {listed(columns)}",
             "no level or threshold of another column tells where cells are empty better than chance would; a "
             "reason that is in no column cannot be seen, nor a weak rule where few cells are empty",
-            (step_before(context, "impute", f"columns: {flow(columns)}"),),
+            (step_before(context, "impute", f"columns: {yaml_list(columns)}"),),
             tuple(columns),
         )
 
@@ -87,7 +87,7 @@ def imputing(context: AuditContext) -> Iterator[Issue]:
         f"filling gaps with the mean lowers the standard deviation of {listed(columns)} by "
         f"{'up to ' if len(columns) > 1 else ''}{max(lowered.values()):.1%}",
         "imputing the mean keeps the mean, and adds nothing to the variance; another number may raise it",
-        (step_before(context, "impute", f"columns: {flow(columns)}, numbers: own-value"),) if much else (),
+        (step_before(context, "impute", f"columns: {yaml_list(columns)}, numbers: own-value"),) if much else (),
         columns,
         (Table("Effect of imputation on mean and standard deviation", header, tuple(rows)),),
     )

@@ -15,8 +15,7 @@ from mlcli.core.moments import quotient
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.data.sidecar import DISCRETE
-from mlcli.data.write_sidecar import flow
+from mlcli.data.sidecar import DISCRETE, yaml_list
 
 NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
 LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
@@ -128,7 +127,7 @@ def _outlier_issue(context: AuditContext, column: Column, outside: Array, inside
         f"{one:g} ({rows} rows)" if rows > 1 else f"{one:g}" for one, rows in zip(values, counts, strict=True)
     ]
     lie = "lies" if len(values) == 1 else "lie"
-    moved = step_before(context, "winsorise", f"columns: {flow([column.name])}")
+    moved = step_before(context, "winsorise", f"columns: {yaml_list([column.name])}")
     return Issue(
         "warning",
         f"column '{column.name}': {listed(times)} {lie} far outside all other numbers",
@@ -287,7 +286,7 @@ def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
             "advice",
             f"right-skewed, with a long tail of large numbers: {listed(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
-            (step_before(context, "log", f"columns: {flow(names)}"),),
+            (step_before(context, "log", f"columns: {yaml_list(names)}"),),
             names,
             (
                 Table(

@@ -257,6 +257,8 @@ class Cell:
     """Bytes that the process may hold that runs it."""
     skipped: str = ""
     """Why this cell cannot be run at all, or empty."""
+    wrong_task: bool = False
+    """Whether it cannot be run because its model does other kinds of task."""
     shortcuts: bool = True
     stages: Stages = False
     training: bool = False

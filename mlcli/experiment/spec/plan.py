@@ -260,6 +260,7 @@ def _cells(
             stages=_stages_of(model, experiment.stages),
             training=(experiment.training or asks_training) and model.saved is None,
             skipped=skipped,
+            wrong_task=planned.kind not in _kinds_of(model),
             average=experiment.average,
             learned_rows=learned,
             planned=None if model.saved is not None else planned,

@@ -12,7 +12,7 @@ from mlcli.core.names import module_of
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
-from mlcli.data.write_sidecar import key
+from mlcli.data.sidecar import yaml_key
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
@@ -62,10 +62,10 @@ def _data(reference: str, planned: PlannedDataset) -> str:
     """The dataset with its target and kind of task, which may be guesses to correct."""
     targets = planned.dataset.schema.with_role("target")
     word = "name" if planned.dataset.path == shipped_path(reference) else "path"
-    lines = [f"  - {word}: {key(reference)}"]
+    lines = [f"  - {word}: {yaml_key(reference)}"]
     for target in targets:
         guessed = f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
-        lines.append(f"    target: {key(target.column.name)}{guessed}")
+        lines.append(f"    target: {yaml_key(target.column.name)}{guessed}")
     return "\n".join([*lines, f"    task: {planned.kind.name}"])
 
 

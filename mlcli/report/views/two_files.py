@@ -12,7 +12,7 @@ from mlcli.scoring.files import differing_columns
 
 if TYPE_CHECKING:
     from mlcli.data.join import JoinedTable, Key
-    from mlcli.experiment.likeness import Likeness
+    from mlcli.experiment.drift import Drift
 
 SHOWN = 5
 KEYS = ("file", "rows", "without a match", "with an empty key", "keys there twice or more")
@@ -53,46 +53,46 @@ def _keys_text(keys: tuple[Key, ...]) -> str:
     return listed([" ".join(key) for key in keys], SHOWN)
 
 
-def likeness_of(likeness: Likeness) -> Document:
+def drift_of(drift: Drift) -> Document:
     """How alike two files are: each column in both, what a model can tell, and what follows."""
-    return tuple(_likeness_elements(likeness))
+    return tuple(_drift_elements(drift))
 
 
-def _likeness_elements(likeness: Likeness) -> Iterator[Element]:
-    a, b = likeness.names
+def _drift_elements(drift: Drift) -> Iterator[Element]:
+    a, b = drift.names
     yield Heading(f"Is {b} like {a}?", 1)
-    yield Sentence(f"A: {a}, {counted(likeness.rows[0], 'row')}; B: {b}, {counted(likeness.rows[1], 'row')}")
-    order = sorted(likeness.columns, key=lambda one: (one.corrected, -one.distance))
+    yield Sentence(f"A: {a}, {counted(drift.rows[0], 'row')}; B: {b}, {counted(drift.rows[1], 'row')}")
+    order = sorted(drift.columns, key=lambda one: (one.corrected, -one.distance))
     rows = tuple(
         (one.name, one.test, one.distance, f"{one.corrected:.2g}", one.psi, one.in_a, one.in_b) for one in order
     )
     yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
     yield Heading("Classifier two-sample test")
-    yield Sentence(_model_sentence(likeness))
+    yield Sentence(_model_sentence(drift))
     alone = {
-        "Columns of A that B lacks": likeness.only_a,
-        "Columns that only B has, not compared": likeness.only_b,
+        "Columns of A that B lacks": drift.only_a,
+        "Columns that only B has, not compared": drift.only_b,
     }
     yield from (Sentence(f"{which}: {listed(columns)}.") for which, columns in alone.items() if columns)
-    yield Sentence(_verdict_sentence(likeness))
+    yield Sentence(_verdict_sentence(drift))
     yield notes("a model learned from A is safe on B only as far as B is like A")
 
 
-def _model_sentence(likeness: Likeness) -> str:
-    low, high = likeness.interval.low, likeness.interval.high
+def _model_sentence(drift: Drift) -> str:
+    low, high = drift.interval.low, drift.interval.high
     interval = f" (95 % interval {low:.3f} to {high:.3f})" if low is not None and high is not None else ""
-    seen = f"a random forest, asked about rows that it has not seen, {counted(likeness.seen, 'row')} in all"
-    return f"AUC {likeness.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
+    seen = f"a random forest, asked about rows that it has not seen, {counted(drift.seen, 'row')} in all"
+    return f"AUC {drift.auc:.3f}{interval}: {seen}; up to 0.5 is chance, 1 tells every row."
 
 
-def _verdict_sentence(likeness: Likeness) -> str:
-    differing = differing_columns(likeness)
-    verdict = "the model tells them apart" if likeness.are_separable else "the model cannot tell them apart"
-    columns = f"{counted(len(differing), 'column')} of {len(likeness.columns)}"
+def _verdict_sentence(drift: Drift) -> str:
+    differing = differing_columns(drift)
+    verdict = "the model tells them apart" if drift.are_separable else "the model cannot tell them apart"
+    columns = f"{counted(len(differing), 'column')} of {len(drift.columns)}"
     differ = "differs" if len(differing) == 1 else "differ"
     if differing:
         return f"B is not like A: {columns} {differ} more than by chance ({listed(differing)}), and {verdict}."
-    if likeness.are_separable:
+    if drift.are_separable:
         return "B is not like A: no single column differs more than by chance, but the model tells them apart."
     return (
         "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."

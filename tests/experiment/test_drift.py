@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
 from mlcli.data.load import load
-from mlcli.experiment.likeness import cramers_v, kolmogorov_smirnov, likeness, psi
+from mlcli.experiment.drift import cramers_v, drift_between, kolmogorov_smirnov, psi
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.5])
@@ -54,14 +54,14 @@ def files(folder: Path, second: str) -> tuple[Path, Path]:
 
 def test_halves_of_the_same_rows_are_alike(tmp_path: Path) -> None:
     a, b = files(tmp_path, "same")
-    found = likeness(load(str(a)), str(b))
+    found = drift_between(load(str(a)), str(b))
     assert all(one.corrected > 0.05 for one in found.columns)
     assert not found.are_separable
 
 
 def test_a_level_that_only_one_file_has_is_seen(tmp_path: Path) -> None:
     a, b = files(tmp_path, "levels")
-    found = {one.name: one for one in likeness(load(str(a)), str(b)).columns}
+    found = {one.name: one for one in drift_between(load(str(a)), str(b)).columns}
     assert found["k"].corrected < 1e-6
     assert "(only in B)" in found["k"].in_b
     assert found["x"].corrected > 0.05
@@ -69,7 +69,7 @@ def test_a_level_that_only_one_file_has_is_seen(tmp_path: Path) -> None:
 
 def test_what_no_column_shows_the_model_sees(tmp_path: Path) -> None:
     a, b = files(tmp_path, "related")
-    found = likeness(load(str(a)), str(b))
+    found = drift_between(load(str(a)), str(b))
     assert all(one.corrected > 0.05 for one in found.columns)
     assert found.are_separable
 
@@ -82,7 +82,7 @@ def test_levels_that_few_rows_have_do_not_tell_halves_of_the_same_rows_apart(tmp
     for name, levels in zip("ab", halves, strict=True):
         lines = [f"{level},{x:.3f}" for level, x in zip(levels, rng.normal(size=150), strict=True)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["cabin,x", *lines]), encoding="utf-8")
-    found = likeness(load(str(tmp_path / "a.csv"), target="x"), str(tmp_path / "b.csv"))
+    found = drift_between(load(str(tmp_path / "a.csv"), target="x"), str(tmp_path / "b.csv"))
     assert all(one.corrected > 0.05 for one in found.columns)
     assert not found.are_separable
     assert "(only in B)" in found.columns[0].in_b

@@ -49,7 +49,7 @@ FILES = ("A", "B")
 
 
 @dataclass(frozen=True)
-class ColumnLikeness:
+class ColumnDrift:
     """How one column lies in both files."""
 
     name: str
@@ -65,12 +65,12 @@ class ColumnLikeness:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Drift:
     """What is known of how alike two files are."""
 
     names: tuple[str, str]
     rows: tuple[int, int]
-    columns: tuple[ColumnLikeness, ...]
+    columns: tuple[ColumnDrift, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     auc: float
@@ -84,7 +84,7 @@ class Likeness:
         return self.auc == 1.0 if self.interval.low is None else self.interval.low > 0.5
 
 
-def likeness(dataset: Dataset, reference: str) -> Likeness:
+def drift_between(dataset: Dataset, reference: str) -> Drift:
     """How like the rows of a dataset those of another file are."""
     columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
     names = frozenset(column.name for column in columns)
@@ -98,7 +98,7 @@ def likeness(dataset: Dataset, reference: str) -> Likeness:
     corrected = holm_corrected([one.p for one in found])
     answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
     area = summarise(auc, [answers], [len(answers)])
-    return Likeness(
+    return Drift(
         names=(dataset.name, stem_of(Path(rows.records.name))),
         rows=(len(a), len(b)),
         columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
@@ -120,19 +120,19 @@ def _as_levels_or_numbers(column: Column) -> Column:
     return Column(column.name, "nominal" if column.coded else "numeric", column.levels, missing=True)
 
 
-def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnLikeness:
+def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnDrift:
     if column.coded:
         places = len(column.levels) + 1
         counts = np.array([np.bincount(side.astype(np.intp) + 1, minlength=places) for side in (a, b)])
         names = (EMPTY, *np.where(counts[0, 1:] > 0, column.levels, NEW))
         v, p = cramers_v(counts)
         shown = [_most_frequent(names, line) for line in counts]
-        return ColumnLikeness(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
+        return ColumnDrift(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
     d, p = kolmogorov_smirnov(a[~np.isnan(a)], b[~np.isnan(b)])
     edges = np.unique(np.nanquantile(a, TENTHS)) if (~np.isnan(a)).any() else np.empty(0)
     counts = np.array([_binned(side, edges) for side in (a, b)])
     shown = [_spread(side) for side in (a, b)]
-    return ColumnLikeness(column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), *shown)
+    return ColumnDrift(column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), *shown)
 
 
 def _binned(cells: Array, edges: Array) -> Codes:
