@@ -1,4 +1,4 @@
-"""Rows of a table with what is known of them; they own how rows are taken and split."""
+"""Rows of a table with their weights, groups and other fields, and how rows are selected."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ if TYPE_CHECKING:
     from mlcli.core.task import AnyTask
 
 CONTEXT = ("sensitive", "context")
-"""The roles of columns whose cells answers carry with them, whether models see them or not."""
+"""The roles of columns whose cells are stored with answers, whether models see them or not."""
 NAMES_OF_PARTS = ("split", "fold", "part", "partition", "set", "subset", "usage")
 PART_WORDS = {
     **dict.fromkeys(("train", "training", "learn"), "train"),
     **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
     **dict.fromkeys(("test", "testing", "holdout"), "test"),
 }
-"""What parts are called, in small letters, and what is meant."""
+"""The names of parts in lower case, and the part that each stands for."""
 MOST_FOLDS = 100
-"""Larger numbers in a column called fold are something else."""
+"""A column called fold with larger numbers holds something else."""
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?)?")
-"""Dates whose order as text is their order in time."""
+"""Dates that sort in time if they are sorted as text."""
 
 
 @dataclass(frozen=True, eq=False)
 class SplitInfo:
-    """All that a protocol may know: how many rows, and what to stratify by or keep together."""
+    """All that a protocol sees of rows: their number, and what to stratify by or keep together."""
 
     rows: int
     strata: Codes | None = None
     groups: Codes | None = None
     order: Array | None = None
-    """When each row was, where a column says; only which is earlier matters."""
+    """The time of each row, if a column tells it; only the order matters."""
     part: Codes | None = None
-    """The part that a column puts each row in, as a place in ``parts``; below 0 where it says none."""
+    """The part of each row, as an index into ``parts``; negative if unknown."""
     parts: tuple[str, ...] = ()
     domain: Codes | None = None
-    """Where each row comes from, as a place in ``domains``; below 0 where that is not said."""
+    """The domain of each row, as an index into ``domains``; negative if unknown."""
     domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowsOfTable:
-    """Rows of a table with optional weights and groups, and the number each row has in its file."""
+    """Rows of a table with their numbers in the file, and optional weights and groups."""
 
     kind: ClassVar[str]
     task: ClassVar[AnyTask]
     """The kind of task: how a model learns from such rows, and how it answers them."""
     in_sequences: ClassVar[bool] = False
-    """Whether rows stand in an order that says something of them."""
+    """Whether the order of the rows carries information."""
     by_row: ClassVar[tuple[str, ...]] = ("rows", "weight", "groups", "order", "part", "domain")
-    """The fields that have an entry for each row, if they have any, beside the tables."""
+    """The fields with one entry per row, beside the tables; None is allowed."""
     stay_whole: ClassVar[bool] = False
-    """Whether sequences or groups of rows are judged whole, so that rows of weight 0 stay where they are."""
+    """Whether sequences or groups are scored whole, so that rows of weight 0 are kept."""
 
     table: Table
     rows: Rows
@@ -71,35 +71,35 @@ class RowsOfTable:
     weight: Array | None = None
     groups: Codes | None = None
     context: Table | None = None
-    """The cells of the columns that are sensitive or context, which stay as they are whatever steps do."""
+    """The sensitive and context columns, which steps do not change."""
     order: Array | None = None
     part: Codes | None = None
     parts: tuple[str, ...] = ()
     domain: Codes | None = None
     domains: tuple[str, ...] = ()
-    """``order``, ``part``, ``domain`` and their names are for protocols alone: see ``SplitInfo``."""
+    """``order``, ``part``, ``domain`` and their names are only for protocols: see ``SplitInfo``."""
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
-        """The columns of a dataset that its models see."""
+        """The columns of a dataset that models see."""
         return schema.features()
 
     def __len__(self) -> int:
         return len(self.table)
 
     def take(self, rows: Rows | slice) -> Self:
-        """Some of the rows, in the order given."""
-        every = ((name, getattr(self, name)) for name in self.by_row)
-        taken: dict[str, Any] = {name: None if cells is None else cells[rows] for name, cells in every}
+        """Some of the rows, in the given order."""
+        fields = ((name, getattr(self, name)) for name in self.by_row)
+        selected: dict[str, Any] = {name: None if cells is None else cells[rows] for name, cells in fields}
         context = None if self.context is None else self.context.take(rows)
-        return replace(self, table=self.table.take(rows), context=context, **taken)
+        return replace(self, table=self.table.take(rows), context=context, **selected)
 
     def to_learn_from(self) -> Self:
-        """The rows that a model which is to be kept learns from."""
+        """The rows that a model learns from if it is trained to be kept."""
         return self
 
     def counted(self) -> Self:
-        """The rows whose weight is not 0; the others count as no rows at all."""
+        """The rows whose weight is not 0."""
         if self.weight is None and len(self):
             return self
         counts = np.flatnonzero(self.weights)
@@ -108,37 +108,44 @@ class RowsOfTable:
         return self if len(counts) == len(self) else self.take(counts)
 
     def with_table(self, table: Table) -> Self:
-        """The same rows behind another table (a step has changed the columns)."""
+        """The same rows with another table."""
         return replace(self, table=table)
 
     def transformed(self, change: Callable[[Table], Table]) -> Self:
-        """The same rows as a step has changed them."""
+        """The same rows with a changed table."""
         return self.with_table(change(self.table))
 
     @cached_property
     def weights(self) -> Array:
-        """The weight of each row, 1 where none is given."""
+        """The weight of each row, 1 if there are no weights."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     def header(self) -> Header:
-        """What answers about these rows say of the rows themselves."""
+        """The header of answers about these rows."""
         header = Header(rows=self.rows, weight=self.weight, group=self.groups)
-        known = self.context
-        if known is None:
+        if self.context is None:
             return header
-        return replace(header, columns=known.columns, numbers=known.numbers, codes=known.codes)
+        context = self.context
+        return replace(header, columns=context.columns, numbers=context.numbers, codes=context.codes)
 
     def split_info(self) -> SplitInfo:
         """What protocols see of these rows."""
-        known = self.order, self.part, self.parts, self.domain, self.domains
-        return SplitInfo(len(self), None, self.groups, *known)
+        return SplitInfo(
+            rows=len(self),
+            groups=self.groups,
+            order=self.order,
+            part=self.part,
+            parts=self.parts,
+            domain=self.domain,
+            domains=self.domains,
+        )
 
 
 R = TypeVar("R", bound=RowsOfTable)
 
 
 def target_of(schema: Schema) -> str:
-    """The name of the target column; a schema without one is refused."""
+    """The name of the target column; it is an error if there is none."""
     column = schema.the("target")
     if column is None:
         raise DataError("the dataset has no target column", hint="name one with --target, or in the sidecar")
@@ -146,7 +153,7 @@ def target_of(schema: Schema) -> str:
 
 
 def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
-    """The weights, groups, order, parts and context of the rows, where columns have these roles."""
+    """The weights, groups, order, parts and context of rows, from the columns with these roles."""
     weight, group, part = schema.the("weight"), schema.the("group"), part_column(schema)
     context = {field.column.name for role in CONTEXT for field in schema.with_role(role)}
     return {
@@ -160,7 +167,7 @@ def extras_of(table: Table, schema: Schema) -> dict[str, Any]:
 
 
 def common_fields(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
-    """The fields that all rows with a target have, of the rows to keep."""
+    """The fields of rows with a target, for the rows to keep."""
     rows = np.flatnonzero(keep)
     kept = table if len(rows) == len(table) else table.take(rows)
     return {
@@ -172,7 +179,7 @@ def common_fields(table: Table, schema: Schema, keep: Flags) -> dict[str, Any]:
 
 
 def _marked(context: Table, schema: Schema) -> Table:
-    """The cells of context with a mark on the columns that are sensitive."""
+    """The context with the sensitive columns marked."""
     sensitive = {field.column.name for field in schema.with_role("sensitive")}
     columns = (replace(column, sensitive=column.name in sensitive) for column in context.columns)
     return replace(context, columns=tuple(columns))
@@ -183,7 +190,7 @@ def _group_codes(cells: np.ndarray[Any, Any]) -> Codes:
 
 
 def looks_like_parts(column: Column, cells: NDArray[Any]) -> bool:
-    """Whether a column says which part each row is in: by its name and its values."""
+    """Whether a column tells the part of each row, judging by its name and its values."""
     if column.name.lower() not in NAMES_OF_PARTS or column.missing or not len(cells):
         return False
     if column.coded:
@@ -193,19 +200,20 @@ def looks_like_parts(column: Column, cells: NDArray[Any]) -> bool:
 
 
 def has_levels_of_parts(column: Column) -> bool:
-    """Whether a column of any name has no other levels than train, test and perhaps validation."""
+    """Whether all levels of a column, whatever its name, are train, test and perhaps validation."""
     words = {PART_WORDS.get(level.lower(), "") for level in column.levels}
     return {"train", "test"} <= words and "" not in words and not column.missing
 
 
 def part_column(schema: Schema) -> Column | None:
-    """The column that says which part each row is in: by its role, or by its name where it is not used at all."""
-    unused = (field.column for field in schema.with_role("ignore"))
-    return schema.the("part") or next((one for one in unused if one.name.lower() in NAMES_OF_PARTS), None)
+    """The column that tells the part of each row: by its role, or by its name if it is not used otherwise."""
+    ignored = (field.column for field in schema.with_role("ignore"))
+    named = (column for column in ignored if column.name.lower() in NAMES_OF_PARTS)
+    return schema.the("part") or next(named, None)
 
 
 def parts_of(column: Column, cells: NDArray[Any]) -> dict[str, Any]:
-    """The part of each row, and what the parts are called."""
+    """The part of each row, and the names of the parts."""
     if column.coded:
         return {"part": cells.astype(np.int32), "parts": column.levels}
     numbers = np.unique(cells[~np.isnan(cells)])
@@ -214,21 +222,21 @@ def parts_of(column: Column, cells: NDArray[Any]) -> dict[str, Any]:
 
 
 def evenly_spaced(count: int, most: int) -> Rows:
-    """The places of all of so many rows, or of some at even steps."""
+    """The indices of ``count`` rows, or of ``most`` of them at even steps."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.intp))
 
 
 def domains_of(table: Table, schema: Schema) -> dict[str, Any]:
-    """Where each row comes from, and what these domains are called; nothing where no column says it."""
+    """The domain of each row, and the names of the domains; empty if no column tells them."""
     column = schema.the("domain")
     if column is None:
         return {}
-    found = parts_of(column, table.cells(column.name))
-    return {"domain": found["part"], "domains": found["parts"]}
+    domains = parts_of(column, table.cells(column.name))
+    return {"domain": domains["part"], "domains": domains["parts"]}
 
 
 def order_of(table: Table, schema: Schema) -> Array | None:
-    """When each row was; texts say it where they are dates such as 2024-01-31, or levels in a declared order."""
+    """The time of each row: numbers, dates such as 2024-01-31, or levels in a declared order."""
     column = schema.the("order")
     if column is None:
         return None

@@ -1,4 +1,4 @@
-"""Classification: rows with a class each, and models that answer a class with probabilities."""
+"""Classification: rows with a class each, and models that predict probabilities of classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, Supervised
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelAnswers(Answers):
-    """Classification: true and predicted class codes and, where the model gives them, class probabilities."""
+    """True and predicted class codes, and class probabilities if the model gives them."""
 
     truth: Codes
     predicted: Codes
@@ -34,7 +34,7 @@ class LabelAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Classifier(Model):
-    """Answers a class, with probabilities."""
+    """Predicts classes. A method implements ``fit`` and ``predict_proba``."""
 
     supervised: ClassVar[bool] = True
 
@@ -43,24 +43,24 @@ class Classifier(Model):
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether its probabilities say how sure it is, rather than only which class it answers."""
+        """Whether its probabilities express confidence, and not only the predicted class."""
         return True
 
     def predict_proba(self, table: Table) -> Array:
-        """Probabilities (n × K), in the order of ``classes_``."""
+        """The probabilities of the classes (n × K), in the order of ``classes_``."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
 
     def drawn(self, cells: Iterable[NDArray[Any]], classes: Codes) -> Table:
-        """Drawn rows as a table: cells for each of its columns, then their classes."""
+        """Drawn rows as a table: the cells of each column, then the class."""
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([*zip(self.columns_, cells, strict=True), (target, classes)], len(classes))
 
     def decide(self, probabilities: Array) -> Codes:
-        """The most probable class; of equals, the one with most training rows, then the first."""
+        """The most probable class; ties go to the class with most training rows, then to the first."""
         return self.decide_among(probabilities, self.class_totals_[None, :])
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
-        """The same for rows that different training rows answer: their class totals (n or 1 × K)."""
+        """The same with the class totals of the training rows (1 × K), or other totals for each row (n × K)."""
         if len(class_totals) == 1:
             order = _most_first(class_totals)[0]
             first = first_of_the_largest(probabilities.T[order].T)
@@ -118,7 +118,7 @@ CLASSIFICATION = Classification()
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelledRows(SupervisedRows):
-    """Rows with a class each: ``y`` are codes into ``classes``, -1 in the unlabelled rows beside them."""
+    """Rows with a class each: ``y`` are codes into ``classes``, -1 in unlabelled rows."""
 
     kind = "classification"
     task: ClassVar[AnySupervisedTask] = CLASSIFICATION
@@ -128,7 +128,7 @@ class LabelledRows(SupervisedRows):
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> LabelledRows:
-        """The labelled rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
+        """The rows of a dataset; those with an empty target are unlabelled."""
         target = target_of(schema)
         y = table.cells(target).astype(np.int32)
         column = next(column for column in table.columns if column.name == target)
@@ -137,16 +137,16 @@ class LabelledRows(SupervisedRows):
         return every.with_known(y >= 0)
 
     def with_hidden_target(self) -> LabelledRows:
-        """The same rows without their classes."""
+        """The same rows with their classes unknown."""
         return self.with_target(np.full(len(self), MISSING_CODE, np.int32))
 
     def disagreement(self, predicted: Codes) -> Array:
-        """Vote entropy −Σ V/C ln V/C, with V of C members (columns) for a class."""
+        """The vote entropy −Σ V/C ln V/C, if V of C members (columns) vote for a class."""
         return entropy(np.eye(len(self.classes))[predicted].mean(axis=1))
 
     @cached_property
     def outputs(self) -> Array:
-        """Indicators (n × K) of the class: their mean over rows is the share of each class."""
+        """Indicators of the class (n × K); their mean over rows is the share of each class."""
         return np.eye(len(self.classes))[self.y]
 
     @cached_property
@@ -166,7 +166,7 @@ def _answers(rows: LabelledRows, predicted: Codes, shares: Array | None) -> Labe
 
 
 def first_of_the_largest(shares: Array) -> Rows:
-    """The first column of each row that is as large as the largest, but for rounding."""
+    """The first column of each row that equals the largest up to rounding."""
     columns = np.ascontiguousarray(shares.T)
     bound = columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
     first: Rows = np.zeros(len(shares), np.intp)
@@ -178,14 +178,14 @@ def first_of_the_largest(shares: Array) -> Rows:
 
 
 def _largest(shares: Array) -> tuple[Codes, Rows]:
-    """The column of each row that is largest, and the rows in which it is not alone, but for rounding."""
+    """The largest column of each row, and the rows with ties up to rounding."""
     columns = np.ascontiguousarray(shares.T)
     largest = columns >= columns.max(axis=0, initial=0.0) * (1 - 10.0**-DECIMALS)
     return largest.argmax(axis=0).astype(np.int32), np.flatnonzero(np.count_nonzero(largest, axis=0) != 1)
 
 
 def _most_first(class_totals: Array) -> Rows:
-    """The classes (last axis) from most training rows to fewest; of equals, the first."""
+    """The classes (last axis) from most to fewest training rows; ties in their order."""
     largest = class_totals.max(axis=-1, keepdims=True)
     order: Rows = np.argsort(-np.round(class_totals / largest, DECIMALS), axis=-1, kind="stable")
     return order

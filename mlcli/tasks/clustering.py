@@ -1,4 +1,4 @@
-"""Clustering: rows that are put into clusters; labels, where there are any, only judge."""
+"""Clustering: rows that are put into clusters; labels, if there are any, are used for scores only."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClusterAnswers(Answers):
-    """Clustering: the cluster of each row, where the row lies in it, and its label where it has one (-1 else)."""
+    """The cluster of each row, where the row lies in it, and its label (-1 if it has none)."""
 
     cluster: Codes
     truth: Codes
     classes: tuple[str, ...]
     clusters: int
     to_centre: Array
-    """Squared distance to the centre of the cluster."""
+    """The squared distance to the centre of the cluster."""
     centre_to_all: Array
-    """Squared distance of that centre to the centre of all rows."""
+    """The squared distance of that centre to the centre of all rows."""
     silhouette: Array
     """Rousseeuw's silhouette; NaN where it was not computed."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Clusterer(ClusterModel):
-    """Puts rows into clusters, numbered from 0."""
+    """Puts rows into clusters. A method implements ``fit``, ``cluster_of`` and ``cluster_count``."""
 
     transductive: ClassVar[bool] = False
-    """Whether it can only place the rows that it was fitted on."""
+    """Whether it can only place its training rows."""
 
 
 class Clustering(UnsupervisedTask[Clusterer, "ClusteredRows", ClusterAnswers]):

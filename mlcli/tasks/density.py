@@ -17,7 +17,7 @@ from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DensityAnswers(Answers):
-    """Density: the logarithm of the density at each row, and what BIC and AIC need to know of the fit."""
+    """The logarithm of the density at each row, and what BIC and AIC need of the fit."""
 
     log_density: Array
     free_parameters: int
@@ -27,10 +27,10 @@ class DensityAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class DensityEstimator(ClusterModel):
-    """Describes the distribution that rows were drawn from."""
+    """Estimates the density of rows. A method implements ``fit``, ``log_density`` and ``free_parameters``."""
 
     log_stretch_: float = learned()
-    """How much higher the logarithm of the density is before the steps, so that pipelines compare at any scale."""
+    """By how much the steps raise the logarithm of the density, so that pipelines compare at any scale."""
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
 
@@ -39,19 +39,19 @@ class DensityEstimator(ClusterModel):
         raise TypeError(f"{type(self).__name__} does not say how dense it finds rows")
 
     def log_density_in_file(self, table: Table) -> Array:
-        """The same of the rows as they were before the steps."""
+        """The same in the columns in front of the steps."""
         return self.log_density(table) + (self.log_stretch_ or 0.0)
 
     def cluster_count(self) -> int:
-        """How many: one for each component of a mixture."""
+        """The number of components of a mixture."""
         return 1
 
     def cluster_of(self, table: Table) -> Codes:
-        """The component that each row most probably belongs to."""
+        """The most probable component of each row."""
         return np.zeros(len(table), np.int32)
 
     def free_parameters(self) -> int:
-        """How many numbers were fitted."""
+        """The number of fitted parameters."""
         raise TypeError(f"{type(self).__name__} does not count its parameters")
 
 

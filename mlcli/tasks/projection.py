@@ -1,4 +1,4 @@
-"""Projection: rows shown in fewer columns, and what is lost of them."""
+"""Projection: rows shown in fewer columns, and how much of them is lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ProjectionAnswers(Answers):
-    """Projection: the squared distance of each row to what is left of it, and to the mean of the training rows."""
+    """The squared distance of each row to its reconstruction, and to the mean of the training rows."""
 
     error: Array
     spread: Array
@@ -21,18 +21,18 @@ class ProjectionAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Projector(Model):
-    """Shows rows in fewer columns, and says what rows look like from there."""
+    """Projects rows to fewer columns, and reconstructs them from there."""
 
     def project(self, table: Table) -> Array:
         """The rows in the new columns."""
         raise TypeError(f"{type(self).__name__} does not say how it projects")
 
     def reconstruct(self, table: Table) -> Array:
-        """The rows as their projection shows them, in the old columns."""
+        """The rows reconstructed from their projection, in the original columns."""
         raise TypeError(f"{type(self).__name__} does not say how it reconstructs")
 
     def middle(self) -> Array:
-        """The mean row of the training rows, in the old columns."""
+        """The mean of the training rows, in the original columns."""
         raise TypeError(f"{type(self).__name__} does not say where its middle is")
 
 

@@ -1,4 +1,4 @@
-"""Ranking: rows that belong to a group, to be put in the order of their relevance within it."""
+"""Ranking: rows in groups, to be ordered by relevance within each group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.task import Task, refuse_impossible
 
 LEVELS_WITH_AN_ORDER = 2
-"""Of two levels the second is the relevant one, as yes after no; more need an order."""
+"""Of two levels the second is the relevant one, as in no and yes; more levels need an order."""
 
 
 def relevance_of(column: Column, cells: NDArray[Any]) -> Array:
@@ -35,7 +35,7 @@ def relevance_of(column: Column, cells: NDArray[Any]) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RankAnswers(Answers):
-    """Ranking: a score for each row, its relevance, and its group as a code into ``names``."""
+    """The score of each row, its relevance, and its group as a code into ``names``."""
 
     score: Array
     relevance: Array
@@ -44,7 +44,7 @@ class RankAnswers(Answers):
 
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
-        """The answers of several splits as one; a group that was judged twice counts as two groups."""
+        """The answers of several splits as one; a group that was scored twice counts as two groups."""
         sizes = [len(part.names) for part in parts]
         starts = np.cumsum([0, *sizes[:-1]])
         moved = [replace(part, group=part.group + start) for part, start in zip(parts, starts, strict=True)]
@@ -53,10 +53,10 @@ class RankAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Ranker(Model):
-    """Scores rows: within a group, the higher score goes first."""
+    """Scores rows: within a group, higher scores go first. A method implements ``fit`` and ``score_rows``."""
 
     def score_rows(self, table: Table) -> Array:
-        """One number per row; it means something only beside those of the same group."""
+        """The score of each row, to be compared with the other scores of its group."""
         raise TypeError(f"{type(self).__name__} does not say how it scores rows")
 
 
@@ -96,7 +96,7 @@ class RankingTask(Task[Ranker, "GroupedRows", RankAnswers]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroupedRows(RowsOfTable):
-    """Rows with a relevance each, in groups that no protocol cuts: ``groups`` are codes into ``names``."""
+    """Rows with a relevance each, in groups that protocols keep whole: ``groups`` are codes into ``names``."""
 
     kind = "ranking"
     task = RankingTask()
@@ -105,7 +105,7 @@ class GroupedRows(RowsOfTable):
 
     relevance: Array
     names: tuple[str, ...]
-    """What the groups are called."""
+    """The names of the groups."""
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> Self:
@@ -135,18 +135,18 @@ class GroupedRows(RowsOfTable):
 
 
 def places(score: Array, group: Codes) -> Rows:
-    """The place of each row within its group, 1 for the highest score; equal scores share the best place."""
+    """The rank of each row within its group, 1 for the highest score; ties share the best rank."""
     order = np.lexsort((-score, group))
     position = np.arange(len(order))
     new_group = np.diff(group[order], prepend=-1) != 0
     new_place = new_group | (np.diff(score[order], prepend=np.nan) != 0)
     start, first = (np.maximum.accumulate(np.where(new, position, 0)) for new in (new_group, new_place))
-    found = np.empty(len(order), np.intp)
-    found[order] = first - start + 1
-    return found
+    rank = np.empty(len(order), np.intp)
+    rank[order] = first - start + 1
+    return rank
 
 
 def _names_of(column: Column, cells: NDArray[Any]) -> tuple[str, ...]:
-    """In the order of the codes that groups have."""
+    """The names of the groups, in the order of their codes."""
     values = np.unique(cells).tolist()
     return tuple(column.levels[value] if column.coded else f"{value:.10g}" for value in values)

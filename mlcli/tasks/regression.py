@@ -1,4 +1,4 @@
-"""Regression: rows with a number each, and models that answer a number."""
+"""Regression: rows with a number each, and models that predict a number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, Supervised
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ValueAnswers(Answers):
-    """Regression: true and predicted numbers."""
+    """True and predicted numbers."""
 
     truth: Array
     predicted: Array
@@ -28,12 +28,12 @@ class ValueAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Regressor(Model):
-    """Answers a number."""
+    """Predicts a number. A method implements ``fit`` and ``predict_values``."""
 
     supervised: ClassVar[bool] = True
 
     def predict_values(self, table: Table) -> Array:
-        """One number per row."""
+        """The prediction for each row."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts values")
 
 
@@ -79,7 +79,7 @@ REGRESSION = Regression()
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ValuedRows(SupervisedRows):
-    """Rows with a number each: ``y`` is what regression predicts, no number in the unlabelled rows beside them."""
+    """Rows with a number ``y`` each, NaN in unlabelled rows."""
 
     kind = "regression"
     task: ClassVar[AnySupervisedTask] = REGRESSION
@@ -88,20 +88,20 @@ class ValuedRows(SupervisedRows):
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> ValuedRows:
-        """The valued rows of a dataset, with those whose target is empty as unlabelled rows beside them."""
+        """The rows of a dataset; those with an empty target are unlabelled."""
         y = table.cells(target_of(schema)).astype(np.float64)
         known = np.ones(len(y), bool)
         return cls(**common_fields(table, schema, known), y=y).with_known(~np.isnan(y))
 
     def with_hidden_target(self) -> ValuedRows:
-        """The same rows without their values."""
+        """The same rows with their values unknown."""
         return self.with_target(np.full(len(self), np.nan))
 
     def disagreement(self, predicted: Array) -> Array:
-        """The standard deviation of what the members (columns) predict."""
+        """The standard deviation of the predictions of the members (columns)."""
         return np.asarray(predicted.std(axis=1))
 
     @cached_property
     def outputs(self) -> Array:
-        """Values (n × 1): their mean over rows is the mean of the target."""
+        """The values (n × 1)."""
         return self.y[:, None]

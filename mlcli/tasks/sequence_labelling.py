@@ -22,18 +22,18 @@ from mlcli.tasks.supervised import SupervisedTask
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TagAnswers(LabelAnswers):
-    """Sequence labelling: true and predicted tags, and the sequence of each row."""
+    """True and predicted tags, and the sequence of each row."""
 
     sequence: Codes
 
     @property
     def units(self) -> Codes:
-        """Rows of one sequence hang together."""
+        """Rows of one sequence depend on each other."""
         return self.sequence
 
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
-        """The answers of several splits as one; a sequence that was judged twice is two of them."""
+        """The answers of several splits as one; a sequence that was scored twice counts as two sequences."""
         judged = np.concatenate([[0], np.cumsum([int(part.sequence.max(initial=-1)) + 1 for part in parts])])
         moved = [
             replace(part, sequence=(part.sequence + before).astype(np.int32))
@@ -44,30 +44,30 @@ class TagAnswers(LabelAnswers):
 
 @dataclass(kw_only=True, eq=False)
 class Tagger(Model):
-    """Answers the tag of every row of whole sequences."""
+    """Predicts the tags of whole sequences. A method implements ``fit`` and ``tag``."""
 
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 
     def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
-        """The tags by which it is judged, and their probabilities where it answers row by row.
+        """The tags that are scored, and their probabilities if the model predicts row by row.
 
-        What foretells the next symbol may look at the truth of the rows before, never at that of the row.
+        A model that predicts the next symbol may use the true symbols of earlier rows, but never that of the row.
         """
         return self.tag(data.table, data.sequence), None
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
-        """The tag of each row; the rows of a sequence stand together and in order."""
+        """The tag of each row; the rows of a sequence are consecutive and in order."""
         raise TypeError(f"{type(self).__name__} does not say how it tags")
 
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
-        """The probability of each tag at each row (rows × tags), for those who ask for it."""
+        """The probability of each tag at each row (rows × tags)."""
         raise DataError(f"{self.name} does not say how probable tags are", hint="leave out --probabilities")
 
     def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array | None:
-        """The natural logarithm of p(x) of the sequence of each row; None where it is not known.
+        """The natural logarithm of p(x) of the sequence of each row; None if the method does not know it.
 
-        ``tags`` are the true ones where they are known, else below 0: of a chain of symbols they are all there is.
+        ``tags`` are the true tags, negative if unknown; a chain of symbols has nothing else to go by.
         """
         return None
 
@@ -97,7 +97,7 @@ class SequenceLabelling(SupervisedTask[Tagger, "TaggedRows", TagAnswers]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TaggedRows(LabelledRows):
-    """Labelled rows, sequence by sequence and in their order: ``sequence`` says which one a row belongs to."""
+    """Labelled rows, sequence by sequence and in order; ``sequence`` is the number of the sequence of each row."""
 
     kind = "sequence-labelling"
     task = SequenceLabelling()
@@ -109,7 +109,7 @@ class TaggedRows(LabelledRows):
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> TaggedRows:
-        """The sequences of a dataset, in the order in which they begin; a sequence with a gap is refused."""
+        """The sequences of a dataset in the order of their first rows; a sequence with a gap is refused."""
         column, order = schema.the("sequence"), schema.the("order")
         if column is None:
             hint = "say in the sidecar which column names the sequence of each row: roles: {sequence: COLUMN}"
@@ -124,12 +124,12 @@ class TaggedRows(LabelledRows):
         return cls(**plain, sequence=sequence, groups=groups).take(sorted_rows)
 
     def split_info(self) -> SplitInfo:
-        """Whole sequences; they have no class to balance."""
+        """No strata, since sequences have no class to balance."""
         return replace(super().split_info(), strata=None)
 
 
 def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:
-    """The rows sequence by sequence; without an order, as they stand; two rows at one place are refused."""
+    """The rows sequence by sequence, by default as in the file; two rows at one place are refused."""
     if order is None:
         return np.argsort(sequence, kind="stable")
     rows = np.lexsort((order, sequence))
@@ -144,13 +144,13 @@ def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:
 
 
 def lengths(sequence: Codes) -> tuple[Rows, Rows]:
-    """Where each sequence begins, and how many rows it has; its rows stand together."""
+    """The first row and the number of rows of each sequence, whose rows are consecutive."""
     starts = np.flatnonzero(np.diff(sequence, prepend=-1))
     return starts, np.diff(starts, append=len(sequence))
 
 
 def _refuse_gaps(table: Table, schema: Schema) -> None:
-    """A row without a tag or a place would leave its neighbours as if they were side by side."""
+    """Refuse rows without a tag or a place: without them their neighbours would seem adjacent."""
     for role, what in (("target", "has no tag"), ("order", "has no place in its sequence")):
         column = schema.the(role)
         cells = np.zeros(0) if column is None else table.cells(column.name).astype(np.float64)
@@ -163,7 +163,7 @@ def _refuse_gaps(table: Table, schema: Schema) -> None:
 
 
 def _places(order: Column, table: Table) -> NDArray[Any]:
-    """Where each row stands in its sequence; levels say it only where their order was declared."""
+    """The place of each row in its sequence; levels tell it only if their order is declared."""
     if order.coded and order.kind != "ordinal":
         what = f"column '{order.name}' orders the rows of sequences, and holds text, such as '{order.levels[0]}'"
         raise DataError(what, hint="write numbers, or declare it ordinal with its levels in their order")
@@ -171,7 +171,7 @@ def _places(order: Column, table: Table) -> NDArray[Any]:
 
 
 def _whole(sequence: Codes, groups: Codes) -> Codes:
-    """The groups, if none of them cuts a sequence."""
+    """The groups; it is an error if a sequence is in two of them."""
     first = groups[np.unique(sequence, return_index=True)[1]]
     if (first[sequence] != groups).any():
         raise DataError("a sequence stands in two groups", hint="every row of a sequence needs the same group")

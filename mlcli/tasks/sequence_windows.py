@@ -1,4 +1,4 @@
-"""Stretches: rows that follow each other in time, one stretch for each sequence."""
+"""Windows of consecutive rows, one for each sequence, and how few sequences are cut for splits."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from mlcli.core.rows import DATE
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
 FEWEST_GOOD, FEWEST_ODD = 3, 2
-"""Whole sequences of good rows alone, and others: one for each part of a split with such; fewer are cut."""
+"""The sequences of good rows only, and others, that a split needs; if there are fewer, sequences are cut."""
 ENOUGH = 20
-"""Pieces with anomalies, and without: then half of them say something."""
+"""With this many pieces with anomalies, and without, scores of half of them mean something."""
 SHORTEST = 4
-"""Rows of a piece, on average."""
+"""The fewest rows of a piece, on average."""
 
 
 def sequence_windows(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
-    """The rows of each sequence in their order; without an order as they stand, without sequences all together.
+    """The rows of each sequence in order, by default as in the file; without sequences, all rows are one window.
 
-    Rows at the same place stay as they stand; a row without a place is refused.
+    Rows at the same place keep the order of the file; a row without a place is refused.
     """
     if order is not None and np.isnan(order).any():
         what = f"row {int(np.isnan(order).argmax()) + 1} has no place in the order of rows"
         raise DataError(what, hint="fill the cell of the column with the role order, or leave out its row")
     keys = [np.arange(rows)] + [key for key in (order, sequence) if key is not None]
-    found = np.lexsort(keys)
+    rows_in_order = np.lexsort(keys)
     if sequence is None:
-        return [found]
-    ends = np.flatnonzero(np.diff(sequence[found])) + 1
-    return np.split(found, ends)
+        return [rows_in_order]
+    ends = np.flatnonzero(np.diff(sequence[rows_in_order])) + 1
+    return np.split(rows_in_order, ends)
 
 
 def uncut_pieces(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
-    """The piece of each row, that no split may cut: its sequence, or a part of it where sequences are too few.
+    """The piece of each row, which splits keep whole: its sequence, or a part of it if there are few sequences.
 
-    None where no cutting gives pieces enough.
+    None if there are too few pieces however sequences are cut.
     """
     pieces, best = 1, None
     while pieces == 1 or len(good) >= SHORTEST * pieces * len(whole):
@@ -56,7 +56,7 @@ def uncut_pieces(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
 
 
 def _counts_of_pieces(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
-    """How many pieces there are without odd rows, and how many others; where none is known, both are all."""
+    """The number of pieces without odd rows, and of others; if no row is known to be odd, both are all pieces."""
     if not odd.any():
         return (len(np.unique(piece)),) * 2
     others = np.unique(piece[odd])
@@ -64,13 +64,13 @@ def _counts_of_pieces(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
 
 
 def numbered_by_appearance(names: NDArray[Any] | Sequence[str]) -> Codes:
-    """A number for each name, by the order in which the names first stand there."""
+    """A number for each name, in the order of first appearance."""
     _, first, place = np.unique(names, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)
 
 
 def order_of_texts(cells: Sequence[str]) -> Array:
-    """The places that texts say: numbers, or dates such as 2024-01-31."""
+    """The order that texts tell: numbers, or dates such as 2024-01-31."""
     try:
         return np.array([float(cell) for cell in cells])
     except ValueError:

@@ -1,4 +1,4 @@
-"""What classification and regression share: rows with a target, and others beside them without."""
+"""What kinds of task with a target share: their rows, and how their models learn."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from mlcli.core.limits import refuse_extremes, refuse_unlearnable
 from mlcli.core.model import Model
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Flags, Rows, Table
 from mlcli.core.task import A, M, Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupervisedRows(RowsOfTable):
-    """Rows whose target ``y`` a model learns: classes or values, both with ``outputs`` to take means of.
+    """Rows with a target ``y`` (classes or values), and ``outputs`` whose means are predictions.
 
-    ``unlabelled`` are more rows, whose target is hidden: only a model that accepts such rows learns from them.
+    ``unlabelled`` are further rows without a target; only a model that accepts such rows learns from them.
     """
 
     task: ClassVar[AnySupervisedTask]
@@ -30,60 +30,60 @@ class SupervisedRows(RowsOfTable):
 
     @property
     def outputs(self) -> Array:
-        """A row of numbers for each row, whose mean says what rows are like."""
-        raise TypeError(f"{type(self).__name__} does not say what means are taken of")
+        """The target as numbers (n × outputs), whose mean over some rows predicts them."""
+        raise TypeError(f"{type(self).__name__} has no outputs to take means of")
 
     def with_target(self, y: Any) -> Self:
-        """The same rows with other targets."""
+        """The same rows with another target."""
         return replace(self, y=y)
 
     def with_hidden_target(self) -> Self:
-        """The same rows as if nobody knew their target."""
+        """The same rows with their target unknown."""
         raise TypeError(f"{type(self).__name__} does not say how a target is hidden")
 
     def disagreement(self, predicted: Any) -> Array:
-        """How far the members of a committee (columns) are apart in what they predict of each row."""
+        """How much the members of a committee (columns) disagree about each row."""
         raise TypeError(f"{type(self).__name__} does not say how predictions differ")
 
     def with_known(self, known: Flags) -> Self:
-        """The rows whose target is known, the others beside them."""
+        """The rows whose target is known, with the other rows as unlabelled ones."""
         if known.all():
             return self
         others = self.take(np.flatnonzero(~known)).with_hidden_target()
         return self.take(np.flatnonzero(known)).beside(others)
 
     def hiding(self, train: Rows, hidden: Rows) -> Self:
-        """Some of the rows to learn from, and others whose target is hidden beside them."""
+        """Some rows to learn from, with others as unlabelled ones."""
         return self.take(train).beside(self.take(hidden).alone().with_hidden_target())
 
     def beside(self, others: Self) -> Self:
-        """The same rows with more unlabelled ones beside them."""
+        """The same rows with more unlabelled ones."""
         if not len(others):
             return self
-        known = self.unlabelled
-        return replace(self, unlabelled=others if known is None else known.joined(others))
+        unlabelled = others if self.unlabelled is None else self.unlabelled.joined(others)
+        return replace(self, unlabelled=unlabelled)
 
     def alone(self) -> Self:
-        """The same rows without unlabelled ones beside them."""
+        """The same rows without unlabelled ones."""
         return self if self.unlabelled is None else replace(self, unlabelled=None)
 
     def joined(self, others: Self) -> Self:
-        """These rows, then others of the same columns; what only protocols and judges use is left out."""
+        """These rows, then others with the same columns; fields that only protocols and scores use are dropped."""
         weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
-        left_out: dict[str, Any] = dict.fromkeys(("groups", "context", "order", "part", "domain"))
+        dropped: dict[str, Any] = dict.fromkeys(("groups", "context", "order", "part", "domain"))
         return replace(
             self,
             table=self.table.joined(others.table),
             rows=np.concatenate([self.rows, others.rows]),
             y=np.concatenate([self.y, others.y]),
             weight=weight,
-            **left_out,
+            **dropped,
         )
 
-    def transformed(self, change: Callable[[Any], Any]) -> Self:
-        """The same rows, and those beside them, as a step has changed them."""
-        beside = None if self.unlabelled is None else self.unlabelled.transformed(change)
-        return replace(self.with_table(change(self.table)), unlabelled=beside)
+    def transformed(self, change: Callable[[Table], Table]) -> Self:
+        """The same rows with a changed table, the unlabelled ones included."""
+        unlabelled = None if self.unlabelled is None else self.unlabelled.transformed(change)
+        return replace(self.with_table(change(self.table)), unlabelled=unlabelled)
 
 
 S = TypeVar("S", bound=SupervisedRows)

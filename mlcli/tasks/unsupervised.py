@@ -1,4 +1,4 @@
-"""What kinds of task without labels share: rows whose labels only judge, models that never see them."""
+"""What kinds of task without a target share: rows whose labels models never see."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mlcli.core.tables import Codes, Table
 from mlcli.core.task import A, M, Task
 
 UNKNOWN = -1
-"""The label of a row that has none."""
+"""The label of a row without one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UnlabelledRows(RowsOfTable):
-    """Rows with labels beside them that no ``fit`` ever sees: codes into ``classes``, -1 where unknown."""
+    """Rows with labels that are used for scores only: codes into ``classes``, -1 if unknown."""
 
     by_row = (*RowsOfTable.by_row, "labels")
 
@@ -28,21 +28,21 @@ class UnlabelledRows(RowsOfTable):
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> Self:
-        """Every row of a dataset; a target of levels gives the labels, any other target is only left out."""
+        """Every row of a dataset; a target with levels gives the labels, any other target is ignored."""
         target = schema.the("target")
-        known = target is not None and target.coded
-        labels = table.cells(target.name) if known and target else np.full(len(table), UNKNOWN)
+        labelled = target is not None and target.coded
+        labels = table.cells(target.name) if labelled and target else np.full(len(table), UNKNOWN)
         return cls(
             table=table.select(column.name for column in cls.columns_of(schema)),
             rows=np.arange(len(table)),
             target=target.name if target else "",
             labels=labels.astype(np.int32),
-            classes=target.levels if known and target else (),
+            classes=target.levels if labelled and target else (),
             **extras_of(table, schema),
         )
 
     def unlabelled(self) -> Self:
-        """What a ``fit`` may see: the same rows, every label unknown."""
+        """The same rows with every label unknown: what a fit may see."""
         return replace(self, labels=np.full(len(self), UNKNOWN, dtype=np.int32), classes=(), target="")
 
 
