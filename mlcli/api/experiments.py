@@ -17,6 +17,7 @@ from mlcli.core.located_values import YamlNode
 from mlcli.core.plugins import add, allow_imports, import_paths_in
 from mlcli.data.shipped import table_files
 from mlcli.data.source import source_of_frame
+from mlcli.engines.imported import forget_earlier
 from mlcli.experiment.spec.cells import AVERAGES, DataSpec, Experiment
 from mlcli.experiment.spec.datasets import metrics_of_class
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
@@ -169,6 +170,7 @@ def written(estimator: Any) -> dict[str, Any]:
         *before, last = (one for _, one in estimator.steps)
         return {**written(last), "steps": [written(one) for one in before if is_estimator(one)]}
     path, default = _import_path(type(estimator)), type(estimator)().get_params(deep=False)
+    forget_earlier(path, type(estimator))
     given = estimator.get_params(deep=False)
     changed = {name: value for name, value in given.items() if not _is_default(value, default.get(name))}
     params = {name: plain(value, partial(_refuse_value, path, name)) for name, value in changed.items()}

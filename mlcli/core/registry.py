@@ -217,6 +217,10 @@ class Catalogue:
             self._heads[name] = getattr(importlib.import_module(module), function)(name)
         return self._heads[name]
 
+    def forget(self, name: str) -> None:
+        """Drop the entry of an import path, since its class has been defined again."""
+        self._heads.pop(name, None)
+
     def load(self, name: str) -> type:
         """The class of an id, imported now."""
         return self.entry(name).load()

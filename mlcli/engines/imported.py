@@ -21,7 +21,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, settings, yaml_from_text
 from mlcli.core.plugins import IMPORT_PATH, check_import
-from mlcli.core.registry import register
+from mlcli.core.registry import MODELS, STEPS, register
 
 STDOUT, STDERR = 1, 2
 QUIET = {"lightgbm": {"verbose": -1}}
@@ -92,6 +92,14 @@ def _imported_class(path: str) -> Any:
         what = f"{path} is no estimator: it has not both fit and get_params, as scikit-learn's have"
         raise UsageError(what, hint="write a method around it: mlcli new model my-method")
     return found
+
+
+def forget_earlier(path: str, cls: type) -> None:
+    """Drop what was made of an earlier class at an import path, as when a cell of a notebook is run again."""
+    if _imported_class(path) is not cls:
+        _imported_class.cache_clear()
+        MODELS.forget(path)
+        STEPS.forget(path)
 
 
 def example_of(path: str) -> Any:

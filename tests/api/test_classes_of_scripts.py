@@ -68,10 +68,9 @@ def test_a_class_of_a_script_works_in_a_new_process(tmp_path: Path) -> None:
 
 
 def test_a_class_that_is_defined_again_is_evaluated_again(tmp_path: Path) -> None:
-    text = HEAD + FRAME + EVALUATED
-    assert python(tmp_path, "-", given=text) == ["[0.25, 0.75]"]
-    changed = text.replace("np.full(len(X), self.code)", "np.full(len(X), 1 - self.code)")
-    assert python(tmp_path, "-", given=changed) == ["[0.75, 0.25]"]
+    changed = CONSTANT.replace("np.full(len(X), self.code)", "np.full(len(X), 1 - self.code)")
+    lines = python(tmp_path, "-", given=HEAD + FRAME + EVALUATED + changed + EVALUATED)
+    assert lines == ["[0.25, 0.75]", "[0.75, 0.25]"]
 
 
 def test_a_class_of_a_file_that_no_package_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
