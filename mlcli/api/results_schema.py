@@ -17,7 +17,6 @@ from mlcli.scoring.curves import SweepRecord
 from mlcli.scoring.files import DriftRecord, JoinRecord, ShippedDatasets
 from mlcli.scoring.records import ExperimentRecord, PlanRecord
 from mlcli.scoring.runs import (
-    FaultsRecord,
     HousekeepingRecord,
     RemovedRecord,
     RerunRecord,
@@ -38,20 +37,19 @@ DOCUMENTS: dict[str, Any] = {
     "data": ShippedDatasets,
     "data of a dataset": Profile,
     "data --plot": Finding,
-    "data --against": DriftRecord,
+    "data of two files": DriftRecord,
     "join": JoinRecord,
     "audit": AuditsRecord,
-    "diagnose": DiagnosisRecord,
+    "audit -m": DiagnosisRecord,
     "doctor": HealthRecord,
     "models": CatalogueRecord,
     "models of an id": PagesRecord,
     "models of a word": MentionsRecord,
-    "runs": RunsRecord,
-    "runs rm": RemovedRecord,
-    "runs gc, export, import, merge": HousekeepingRecord,
-    "runs check": FaultsRecord,
-    "verify": VerificationRecord,
-    "rerun": RerunRecord,
+    "runs list": RunsRecord,
+    "runs remove": RemovedRecord,
+    "runs gc, merge, export, import": HousekeepingRecord,
+    "runs verify": VerificationRecord,
+    "runs rerun": RerunRecord,
 }
 """The type of each document, by the commands that write it."""
 

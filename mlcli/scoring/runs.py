@@ -43,13 +43,6 @@ class RemovedRecord:
 
 
 @dataclass(frozen=True)
-class FaultsRecord:
-    """What is wrong with a store."""
-
-    faults: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class HousekeepingRecord:
     """What was removed from a store, or brought to it."""
 

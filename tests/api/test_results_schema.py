@@ -14,10 +14,10 @@ from tests.support.shell import document, typed
 SCHEMA = results_schema()
 EVAL = "eval, run, report of a run, runs show"
 COMMANDS: list[tuple[str, tuple[str, ...]]] = [
-    (EVAL, ("eval", "iris", "-m", "knn", "-m", "naive-bayes", "--curves", "--store", "runs.db")),
+    (EVAL, ("eval", "iris", "-m", "knn", "-m", "naive-bayes", "--show", "curves", "--store", "runs.db")),
     (EVAL, ("eval", "cpu", "-m", "ridge", "--tune", "--fail-under", "r2=0.1")),
     (EVAL, ("eval", "iris", "-m", "k-means", "--task", "clustering")),
-    (EVAL, ("eval", "arrests", "-m", "naive-bayes", "--sensitive", "sex", "--fair")),
+    (EVAL, ("eval", "arrests", "-m", "naive-bayes", "--show", "fairness")),
     (EVAL, ("eval", "wsn_singlehop", "-m", "lof")),
     ("curve", ("curve", "learning", "iris", "-m", "knn", "--sizes", "20,40,80")),
     ("curve", ("curve", "bias-variance", "iris", "-m", "knn")),
@@ -25,9 +25,9 @@ COMMANDS: list[tuple[str, tuple[str, ...]]] = [
     ("data", ("data",)),
     ("data of a dataset", ("data", "iris")),
     ("data --plot", ("data", "iris", "--plot", "petal_length")),
-    ("data --against", ("data", "iris", "--against", "iris")),
+    ("data of two files", ("data", "iris", "iris")),
     ("audit", ("audit", "iris")),
-    ("diagnose", ("diagnose", "iris", "-m", "knn")),
+    ("audit -m", ("audit", "iris", "-m", "knn")),
     ("doctor", ("doctor",)),
     ("models", ("models",)),
     ("models of an id", ("models", "knn")),
@@ -35,12 +35,11 @@ COMMANDS: list[tuple[str, tuple[str, ...]]] = [
 ]
 AFTERWARDS: list[tuple[str, tuple[str, ...]]] = [
     ("compare", ("compare", "1", "--store", "runs.db")),
-    ("verify", ("verify", "1", "--store", "runs.db")),
-    ("rerun", ("rerun", "1", "--store", "runs.db")),
-    ("runs", ("runs", "show", "--store", "runs.db")),
-    ("runs check", ("runs", "check", "--store", "runs.db")),
-    ("runs gc, export, import, merge", ("runs", "gc", "--store", "runs.db")),
-    ("runs rm", ("runs", "rm", "1", "--store", "runs.db")),
+    ("runs verify", ("runs", "verify", "1", "--store", "runs.db")),
+    ("runs rerun", ("runs", "rerun", "1", "--store", "runs.db")),
+    ("runs list", ("runs", "list", "--store", "runs.db")),
+    ("runs gc, merge, export, import", ("runs", "gc", "--store", "runs.db")),
+    ("runs remove", ("runs", "remove", "1", "--store", "runs.db")),
 ]
 
 

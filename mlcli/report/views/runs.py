@@ -97,12 +97,6 @@ def carried_of(carried: Carried, place: Path) -> Document:
     return Sentence(f"{new} brought to {place}{named}{known}", "strong"), notes(*said)
 
 
-def faults_in(faults: Sequence[str], place: Path) -> Document:
-    """What is wrong with a store, or that nothing is."""
-    said = f"{counted(len(faults), 'fault')} in" if faults else "nothing is wrong with"
-    return Sentence(f"{said} {place}", "bad" if faults else "strong"), notes(*faults)
-
-
 NOT_RUN = GridCell("not run", "bad")
 RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
 CLOSE = GridCell("close", "best")
