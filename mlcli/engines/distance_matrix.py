@@ -1,6 +1,6 @@
-"""Distances that are given as columns of the file, one for each row of it, in the place of features.
+"""Distances between rows given as columns of the file, and classical scaling.
 
-Scores of clusterings need points: classical scaling makes them, as far apart as the distances say, where it can.
+Scores of clusterings need points. Classical scaling places points at the given distances, as far as it can.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mlcli.engines.principal_components import column_by_column, with_fixed_sign
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
-# Classical scaling: places of rows whose distances are those of a table, and of new rows among them.
+# Classical scaling: points at given distances, and the places of new rows among them.
 
 ENOUGH = 1e-12
 """What is smaller than this share of the largest is rounding."""

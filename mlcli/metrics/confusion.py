@@ -1,5 +1,6 @@
-"""Confusion counts, how often each class was answered for each true class, and the tallies of each class against
-the rest, from which most label metrics follow: three numbers a class, however many classes there are.
+"""Confusion matrices, the tallies of each class against the rest, and cost matrices.
+
+Most label metrics follow from the tallies: three numbers per class.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     return quotients
 
 
-# What answers cost: a matrix written as ``{actual: {predicted: value}}``, and its name among metrics.
+# Costs of predictions, written as ``{actual: {predicted: value}}``.
 
 COST = "cost"
 EXAMPLE = "such as {malignant: {benign: 5}, benign: {malignant: 1}}: by the true class, then by the answer"

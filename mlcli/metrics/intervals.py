@@ -1,8 +1,8 @@
-"""Intervals of 95 %: how far a score may be from what it would be on all rows of the kind.
+"""Confidence intervals of 95 %: Wald, Wilson, Student's t, and the percentile bootstrap.
 
-Wald is equation (23) of the notes; Wilson 1927 keeps inside [0, 1] and has a width at no errors. Means over splits
-take Nadeau & Bengio's correction (Machine Learning 52, 2003), because the training parts of splits overlap.
-Weighted rows count as many as Kish's effective number, (Σw)² / Σw².
+Wald is equation (23) of the notes. Wilson 1927 stays inside [0, 1] and has a width even without errors. Means
+over splits take Nadeau & Bengio's correction (Machine Learning 52, 2003), because the training parts of splits
+overlap. Weighted rows count as Kish's effective number, (Σw)² / Σw².
 """
 
 from __future__ import annotations
@@ -170,13 +170,12 @@ def over_splits(
     return ScoreEstimate(float(found.mean()), error, len(found) - 1)
 
 
-# The bootstrap over rows: what a score would be had other rows of the same kind been judged (Efron 1979).
+# The bootstrap over rows (Efron 1979).
 #
-# Percentile intervals come from 1,000 resamples; beyond 20,000 rows from fewer, so that no more than 20 million
-# rows are drawn, but from 200 at least. A resample is a weighting of the rows: how often each was drawn, times
-# its own weight. Rows that hang together, such as those of a sequence, are drawn together, and so are all
-# answers to one row of a repeated protocol. The numbers of the rows seed the resamples, and units are numbered
-# as they first stand there: all models and metrics meet the same ones, as paired tests need.
+# Percentile intervals use 1,000 resamples. Above 20,000 rows they use fewer, so that at most 20 million rows are
+# drawn, but at least 200. A resample is a weighting of the rows: how often each was drawn, times its own weight.
+# Rows that belong together, such as those of a sequence or repeated predictions for one row, are drawn together.
+# The row numbers seed the resamples, so that all models and metrics share them, as paired tests need.
 
 RESAMPLES = 1_000
 FEWEST = 200

@@ -1,9 +1,8 @@
-"""A score over the units that were drawn: rows, or groups of rows that hang together, each with its share in the
-error.
+"""The influence of rows on a score, and the standard error of the score over rows or groups of rows.
 
-The score of a cell is the mean of its parts: of its splits, or of the rounds of them that judge every row once.
-What a unit adds to the error is summed over all parts that judge it, so that a row which is judged ten times is
-one row still.
+The score of a cell is the mean of its parts: of its splits, or of the rounds of splits that judge every row
+once. The contributions of a unit (a row or a group) to the error are summed over all parts, so that a row that
+is judged ten times is still one row.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from mlcli.metrics.pooling import (
 from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
-# Influence: how much each judged row moves a score, by which its error over rows or groups of them is known.
+# Influence of rows on a score.
 #
-# The influence of row i is W ∂score/∂wᵢ, W being the sum of all weights: what the score would change by, did
-# rows like this one take the whole weight (Hampel 1974; Efron 1982, the infinitesimal jackknife). Its weighted
-# mean is 0, and a mean of row values has the value of the row minus the mean. Of the area under the ROC curve
-# these are the placements of DeLong, DeLong & Clarke-Pearson 1988; of a function of the tallies of K classes
-# they follow from its 3 K derivatives, since a row counts among those of its class, those answered as it is, and
-# the right ones if it is.
+# The influence of row i is W ∂score/∂wᵢ, where W is the sum of all weights: how the score would change if rows
+# like this one took all the weight (Hampel 1974; Efron 1982, the infinitesimal jackknife). Its weighted mean is
+# 0. For a mean of row values it is the value of the row minus the mean. For the area under the ROC curve it
+# follows from the placements of DeLong, DeLong & Clarke-Pearson 1988. For a function of the tallies of K classes
+# it follows from the 3 K derivatives: a row counts in the tally of its class, of its predicted class, and of the
+# right ones if it is.
 
 STEP = 1e-4
 """The share of a tally by which it is changed for a derivative; central differences err by its square."""

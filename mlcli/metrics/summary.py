@@ -1,8 +1,8 @@
-"""One metric over the splits of a cell: the mean with its spread and interval, or why there is none.
+"""The summary of one metric over the splits of a cell: mean, spread and interval, or why there are none.
 
-Each split has its value, and the mean is the plain mean of these; or, where a protocol pools (leave-one-out) or
-the splits are too small for the metric, it is taken over all answers of a round at once. The interval is made by
-``interval_rules.py``.
+Each split has a value, and the mean is the plain mean of these. If a protocol pools (leave-one-out) or the
+splits are too small for the metric, it is computed over all predictions of a round instead.
+``interval_rules.py`` makes the interval. Below are the .632 and .632+ estimates of the bootstrap.
 """
 
 from __future__ import annotations
@@ -184,16 +184,15 @@ def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
     return "; ".join((f"undefined in {len(undefined)} of {splits} splits: {causes}", *hints))
 
 
-# The .632 and .632+ estimates: scores out of the bag, which lean to the low side, made up for by training scores.
+# The .632 and .632+ estimates correct the pessimism of out-of-bag scores by the optimism of training scores.
 #
 #     .632     0.368 · training + 0.632 · out of the bag                             (Efron 1983)
 #     .632+    (1 - w) · training + w · out of the bag, w = 0.632 / (1 - 0.368 R)    (Efron & Tibshirani 1997)
 #     R        (out of the bag - training) / (no information - training), from 0 to 1
 #
-# The score of no information is that of the same predictions beside truths that have nothing to do with them:
-# each prediction beside each truth, or where rows are many, beside some of them. Out of the bag is never worse
-# than that. Training scores are those of the bags, where Efron asks one model that has learned from all rows
-# about these: a fit more, and the bags have the same score on average. All three are means over the repeats.
+# The no-information score pairs each prediction with each truth, or with some of them if there are many rows.
+# The out-of-bag score counts as no worse than that. Training scores are those of the bags, where Efron fits one
+# more model to all rows; on average they are the same. All three are means over the repeats.
 
 OUT_OF_BAG = 0.632
 PLAIN, BY_OVERFITTING = "plain", ".632+"

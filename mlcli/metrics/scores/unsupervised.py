@@ -1,4 +1,4 @@
-"""Scores of clusters: how tight and how far apart they lie, and how far they agree with labels."""
+"""Scores of clusterings, densities and projections."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _own_pairs(weights: Array) -> Array:
     return np.minimum(weights, weights**2)
 
 
-# Scores of densities: how likely rows are that were not fitted, and how well a fit pays for its parameters.
+# Densities: the likelihood of test rows, and of the fit with a penalty for its parameters.
 
 
 @mean_of_rows("log-likelihood", DensityAnswers, better="high")
@@ -209,7 +209,7 @@ def aic(answers: DensityAnswers) -> Score:
     return 2 * answers.free_parameters - 2 * answers.fit_log_likelihood
 
 
-# Scores of projections: what is lost of rows that are shown in fewer columns.
+# Projections: what is lost in fewer columns.
 
 
 @mean_of_rows("reconstruction-error", ProjectionAnswers, better="low", low=0.0)

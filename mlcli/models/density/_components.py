@@ -1,4 +1,4 @@
-"""The columns that densities describe, and their components as tables: where these lie, and how wide they are."""
+"""Densities of columns, tables of their components, and mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def _correlations(mixture: MixtureOfGaussians, deviations: Array, names: Sequenc
 
 # Mixtures of Gaussians by expectation-maximisation (Dempster, Laird & Rubin 1977).
 #
-# Rows are walked in blocks that stay in the cache, once per round: the deviations of a block from the means serve
-# the density of its rows and, weighted by the responsibilities, the sums that the next mixture is made from. These
-# are taken around the old means and moved to the new ones, which are near, so no digits are lost.
+# Rows are processed in blocks that stay in the cache, once per round. The deviations of a block from the means
+# give the densities of its rows and, weighted by the responsibilities, the sums for the next mixture. Sums are
+# taken around the old means and then moved to the new ones, which are near, so that no digits are lost.
 
 BLOCK_CELLS = 1 << 16
 NEGLIGIBLE = 1e-10

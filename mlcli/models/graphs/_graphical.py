@@ -1,4 +1,4 @@
-"""What models over a graph of columns share: variables, their codes, chances of classes, and names."""
+"""Models over a graph of columns: their variables and levels, class probabilities, and questions to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mlcli.engines.posteriors import log_sum, logarithm, posterior
 from mlcli.models.graphs._inference import Factor, Inference, log_marginals, marginal, most_probable
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-# Questions to a graph in the notation of textbooks: P(rain | wet=yes), argmax rain | wet=yes, a _||_ b | c.
+# Questions in the notation of textbooks: P(rain | wet=yes), argmax rain | wet=yes, a _||_ b | c.
 
 SEPARATE = re.compile(r"_\|\|_|⊥")
 FORMS = "ask 'P(a | b=x, c=y)', 'P(a=x, b | c=y)', 'argmax a, b | c=y', 'argmax | c=y', or 'a _||_ b | c'"

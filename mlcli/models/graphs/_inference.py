@@ -1,6 +1,7 @@
-"""Discrete factors: tables of logarithms over a few variables, multiplied, summed out, maximised, given evidence.
+"""Discrete factors, and inference with them: exact, by messages, or by Gibbs sampling.
 
-A factor has its values for one or many rows, so that the evidence of many rows is worked through at once.
+A factor is a table of logarithms over a few variables. It holds its values for one or many rows, so that the
+evidence of many rows is processed at once.
 """
 
 from __future__ import annotations
@@ -94,14 +95,14 @@ def shares(logs: Array) -> Array:
         return np.asarray(np.exp(logs - total.reshape(-1, *(1,) * (logs.ndim - 1))))
 
 
-# The distribution of one variable in each of many rows, given the cells of the row that are known.
+# Inference: the distribution of one variable in each of many rows, given the known cells of the row.
 #
-# Exact, by variable elimination: hidden variables are summed out of a product of factors one by one, next the
-# one whose neighbours lack the fewest edges among them (min-fill; Zhang & Poole 1994). By messages that factors
-# and variables send each other until these stay as they are (sum-product and max-product), exact on trees once
-# they have crossed them, with cycles an approximation (Kschischang, Frey & Loeliger 2001). By Gibbs sampling:
-# each hidden variable is drawn again and again, given all others (Geman & Geman 1984); all rows share their
-# random numbers, so that what is found for a row does not depend on the rows beside it.
+# - Variable elimination is exact. It sums hidden variables out of a product of factors one by one, next the one
+# whose neighbours lack the fewest edges among them (min-fill; Zhang & Poole 1994). - Messages between factors
+# and variables (sum-product, max-product) are repeated until they stay the same. They are   exact on trees and
+# approximate on graphs with cycles (Kschischang, Frey & Loeliger 2001). - Gibbs sampling draws each hidden
+# variable again and again, given all others (Geman & Geman 1984). All rows share   their random numbers, so that
+# the result of a row does not depend on the other rows.
 
 
 def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> list[int]:

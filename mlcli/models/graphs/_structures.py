@@ -1,4 +1,4 @@
-"""Graphs: learned as the best tree (Chow & Liu 1968) or by climbing with a score; and what they separate."""
+"""Structures of graphs: the best tree (Chow & Liu 1968), or hill climbing by a score; and d-separation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Hidden Markov chains: the most probable tags of a sequence (Viterbi), how probable each is (forward-backward).
+"""Markov chains of tags: Viterbi, forward-backward, and n-gram counts.
 
-All sequences of one block take a step together, those that have ended resting, so that a step is one NumPy
-operation. A state is the last tags, oldest first, the boundary symbol standing before the first row. All is in
-logarithms, so that of impossible paths those with the fewest impossible steps count.
+All sequences of a block take a step together, so that a step is one NumPy operation; sequences that have ended
+wait. A state is the last tags, oldest first, with the boundary symbol before the first row. Everything is in
+logarithms, so that among impossible paths those with the fewest impossible steps win.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _forward(emitted: Array, chain: Chain, starts: Rows, sizes: Rows) -> Array:
     return found
 
 
-# Numbers of tags after tags (n-grams): counted, smoothed, and shown; and what taggers observe of a row.
+# N-grams of tags: counts, smoothing and tables; and the columns that taggers observe.
 
 OF_SCORES = (
     "The largest score of tags up to a row that end with each tag: a logarithm of probability but for a constant; "

@@ -66,7 +66,7 @@ from mlcli.models.sequences._markov import (
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
-# How a hidden Markov model learns from sequences of which not all have tags: which are hidden, and from where.
+# Baum-Welch: learning from sequences whose tags are partly or all hidden.
 
 
 @dataclass(frozen=True)
