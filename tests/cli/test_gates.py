@@ -188,7 +188,7 @@ def test_one_r_that_is_left_out_of_a_large_table_is_named(folder: Path) -> None:
     assert shown.exit_code == 0
     line = next(line for line in shown.stdout.splitlines() if line.startswith("one-r"))
     assert line.split()[1] == "skipped"
-    assert line.endswith("ask for it with -m one-r")
+    assert line.endswith("add it with -m one-r")
 
 
 def test_a_yardstick_that_compare_leaves_out_is_not_called_unscored(folder: Path) -> None:

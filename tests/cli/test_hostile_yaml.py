@@ -43,4 +43,4 @@ def test_an_alias_stands_for_all_that_its_anchor_names(tmp_path: Path) -> None:
     file = tmp_path / "aliased.yaml"
     file.write_text("data: [iris]\nmodels:\n  - use: knn\n    params: &p {k: 3}\n  - use: knn\n    params: *p\n")
     refused = typed("run", str(file), "--dry-run")
-    assert "knn stands here twice" in refused.stderr
+    assert "knn is listed twice" in refused.stderr

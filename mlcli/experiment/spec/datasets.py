@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
 NO_LABELS = (
-    "there are no labels to judge by, unless --target COLUMN names some: rows are described, "
-    "and the protocol is {} where none is named"
+    "there are no labels to score by (--target COLUMN names some), so rows are described; "
+    "the default protocol is then {}"
 )
 Judged = tuple[type[Answers], Sequence[str]]
-"""A kind of answers, with the classes that may be named; none are checked where there are none."""
+"""What metrics score: the type of predictions, and the names of the classes, if there are classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +91,12 @@ class PlannedDataset:
 
     @property
     def judged(self) -> Judged:
-        """What metrics have to fit."""
+        """What the metrics of this dataset score."""
         return self.kind.answers, self.classes
 
     @property
     def default_protocol(self) -> str:
-        """The first of the kind, or the one for rows without labels where these have none."""
+        """The default protocol of the kind of task; there may be another for rows without labels."""
         without = self.kind.protocol_without_labels if self.strata.strata is None else ""
         return without or self.kind.protocols[0]
 
@@ -108,10 +108,10 @@ def planned_datasets(
     models: Sequence[type] = (),
     saved: Sequence[SavedModel] = (),
 ) -> list[PlannedDataset]:
-    """Every dataset that can be read; two of one name are told apart.
+    """All datasets that can be loaded, with distinct names.
 
-    The kind of task that the models leave no choice about goes before what the data look like. Files are read by
-    the rules of those that ``saved`` models learned from.
+    If the models can do only one kind of task, it is this one, whatever the data look like. Files are read by the
+    rules of the files that ``saved`` models were trained on.
     """
     datasets: list[PlannedDataset] = []
     seen: set[DataSpec] = set()
@@ -121,7 +121,7 @@ def planned_datasets(
             break
         with faults.collected(spec.where):
             if spec in seen:
-                raise UsageError(f"{spec.reference} stands here twice")
+                raise UsageError(f"{spec.reference} is listed twice")
             seen.add(spec)
             planned = _loaded(spec, base, models, saved)
             _refuse_repeated(planned, datasets)
@@ -133,8 +133,8 @@ def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) 
     """A loaded dataset with its kind of task, unless that is given, and its rows."""
     kind = kind or (kind_named(dataset.task) if dataset.task else kind_of(dataset.schema))
     if kind is None:
-        hint = "say which column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
-        raise DataError(f"{dataset.name}: what is to be predicted is not known", hint=hint)
+        hint = "name the column to predict: --target in the shell, 'target' in the experiment file or the sidecar"
+        raise DataError(f"{dataset.name}: the target is unknown", hint=hint)
     try:
         all_rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
@@ -161,9 +161,10 @@ def cell_on(cell: Cell, dataset: Dataset) -> Cell:
 
 
 def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None, *, any_rows: bool = False) -> ProtocolSpec:
-    """The protocol that is asked for, or the kind's default, with every parameter.
+    """The requested protocol, or the default of the kind of task, with all parameters.
 
-    It is legal for the kind, and unless ``any_rows`` will do for the rows, too.
+    A protocol that cannot split this kind of task is refused, and unless ``any_rows`` one that cannot split these
+    rows.
     """
     spec = spec or ProtocolSpec("")
     any_rows = any_rows or spec is UNSPLIT
@@ -190,7 +191,7 @@ def problems_with_rows(planned: PlannedDataset, protocol: ProtocolSpec) -> Itera
 
 
 def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
-    """The metrics, those that are rates of a class as rates of the positive one where that is named."""
+    """The metrics; if a positive class is named, rates of a class are those of this class."""
     if positive is None:
         return tuple(metrics)
     known = class_names_for(kind_named("classification").answers)
@@ -198,13 +199,13 @@ def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str,
 
 
 def legal_protocols(kind: Kind) -> tuple[str, ...]:
-    """Those that the kind names, then those that say that they were made for it."""
+    """The protocols that can split a kind of task, the default first."""
     every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
     return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
 
 
 def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
-    """The error, with the protocols that have such parameters where none was named."""
+    """The error, or if no protocol was named, one that names the protocols that have such parameters."""
     every = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
     if spec.use or not all(any(one in known for known in every.values()) for one in spec.params):
         return error
@@ -221,9 +222,9 @@ def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError)
 
 
 def _hint_for_protocol(kind: Kind) -> str:
-    """What is legal, and the way to split data of several kinds at once."""
+    """The protocols for a kind of task, and how to split data of several kinds."""
     legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
-    return f"{legal}; without 'use', every dataset is split in the way of its kind ({kind.protocols[0]} here)"
+    return f"{legal}; without 'use', each dataset gets the default of its kind ({kind.protocols[0]} here)"
 
 
 def _loaded(
@@ -239,7 +240,7 @@ def _loaded(
 
 
 def _reading_rules(saved: Sequence[SavedModel]) -> Sidecar:
-    """How the files that models learned from were read, the first model going before the others."""
+    """How the training files of models were read; the first model takes precedence."""
     rules = [one.reading_rules for one in saved]
     tasks = rules[0].tasks if len({one.kind for one in saved}) == 1 else ()
     columns = {name: one for each in reversed(rules) for name, one in each.columns.items()}
@@ -247,7 +248,7 @@ def _reading_rules(saved: Sequence[SavedModel]) -> Sidecar:
 
 
 def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
-    """A later task of the sidecar, where all models can do that and none of them the first."""
+    """A later task of the sidecar, if all models can do it and none of them the first."""
     able = {kind.name for kind in common_to(models)}
     if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
         return None
@@ -261,7 +262,7 @@ def _refuse_repeated(planned: PlannedDataset, before: Sequence[PlannedDataset]) 
 
 
 def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset]) -> PlannedDataset:
-    """A dataset that shares its name with another adds its path, or its target where they share the path, too."""
+    """A dataset whose name is not unique, with its path in the name, or its target if paths are equal, too."""
     namesakes = [other for other in datasets if other.name == planned.name]
     if len(namesakes) == 1:
         return planned
@@ -272,7 +273,7 @@ def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset
 
 
 def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
-    """Collect a fault for each metric that fits no dataset, and for each dataset that no metric fits."""
+    """Collect a fault for each metric that can score no dataset, and each dataset that no metric can score."""
     judged = [planned.judged for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
     all_known = True
     for name, where in _metrics_asked_for(experiment).items():
@@ -288,7 +289,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
 
 
 def _metrics_asked_for(experiment: Experiment) -> dict[str, str]:
-    """Every metric that is asked for or expected to reach something, and where."""
+    """All requested metrics and those of expectations, each with its place."""
     expected = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
     return expected | {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
 

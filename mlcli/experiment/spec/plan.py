@@ -1,8 +1,8 @@
-"""From an experiment to its plan: every dataset with every model, all defaults resolved, nothing run."""
+"""Plans an experiment: loads its datasets, pairs them with its models, and resolves every default."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -61,14 +61,13 @@ if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
 CHOSEN = "chosen"
-"""What tables call the best of the models."""
-TWICE = "stands here twice, with the same parameters"
-ASKING_LEARNED_ROWS = "whole, and {use: bootstrap-whole, asked: drawn}, ask about those"
+"""The label of the model that is the best of several."""
+TWICE = "is listed twice, with the same parameters"
 
 
 @dataclass(frozen=True)
 class PlannedIssue:
-    """Something that the audit found in a dataset as a protocol splits it."""
+    """An issue that the audit found in a dataset, with the protocol that splits it."""
 
     dataset: str
     protocol: str
@@ -77,12 +76,12 @@ class PlannedIssue:
 
 @dataclass(frozen=True, eq=False)
 class Plan(Sequence[Cell]):
-    """What will be run: the cells of an experiment, in order, with the rows and the splits of their datasets."""
+    """What a run will do: the cells of an experiment, with the rows and the splits of their datasets."""
 
     experiment: Experiment
     cells: tuple[Cell, ...]
     issues: tuple[PlannedIssue, ...] = ()
-    """What the audit found, once ``checks.audit.with_issues`` has looked."""
+    """Filled by ``checks.audit.with_issues``."""
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -94,26 +93,25 @@ class Plan(Sequence[Cell]):
     def __getitem__(self, index: int | slice) -> Cell | tuple[Cell, ...]:
         return self.cells[index]
 
-    def with_cells(self, cells: Iterable[Cell]) -> Plan:
-        """The same plan for some of its cells, or for changed ones."""
-        return replace(self, cells=tuple(cells))
-
     @property
     def split_warnings(self) -> list[str]:
-        """What protocols cannot do well with the rows of their datasets."""
+        """What protocols warn of, such as classes with fewer rows than folds."""
         found = (one for one in self.issues if one.issue.code == "splitting")
         return [f"{one.dataset}, {one.protocol}: {one.issue.sentence}" for one in found]
 
 
 def plan(experiment: Experiment) -> Plan:
-    """The plan of an experiment: by dataset, baselines first, then models as written; every problem at once."""
+    """The plan of an experiment: for each dataset the baselines, then the models in order.
+
+    All problems of the experiment are raised together.
+    """
     made, faults = plan_with_faults(experiment)
     faults.raise_any(ExperimentError if experiment.source else UsageError)
     return made
 
 
 def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
-    """An experiment as far as it can be planned, and everything that is wrong with it."""
+    """A plan of the valid parts of an experiment, and every problem of the others."""
     faults = Faults()
     with faults.collected():
         if experiment.seed > MAX_SEED:
@@ -147,7 +145,7 @@ def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
 
 
 def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
-    """Whether there is a dataset that costs can judge, where costs are given; that there is none is a fault."""
+    """Whether costs, if they are given, fit some dataset; a fault is collected if they do not."""
     others = [f"{one.name} is {one.kind.name}" for one in datasets if one.kind.name != KINDS_OF_COST]
     if experiment.cost is None or len(others) < len(datasets) or not datasets:
         return True
@@ -158,7 +156,7 @@ def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDat
 
 
 def _check_gates(experiment: Experiment, cells: Sequence[Cell], faults: Faults) -> None:
-    """Collect a fault for each gate that compares with a model that is in no table."""
+    """Collect a fault for each expectation to beat a model that does not take part."""
     names = dict.fromkeys(name for cell in cells for name in (cell.label, cell.model.use))
     for gate in experiment.expect:
         if isinstance(gate, Beats) and gate.other not in names:
@@ -170,7 +168,7 @@ def _check_gates(experiment: Experiment, cells: Sequence[Cell], faults: Faults) 
 
 
 def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
-    """The models that are named, each tuning itself where that is asked for; that none of them can is a fault."""
+    """The models, tuned where the experiment tunes them; a fault if it tunes none of them."""
     models = experiment.models or ()
     if experiment.tune is None or not models:
         return models
@@ -184,7 +182,7 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
 
 
 def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
-    """The models with every parameter; the same one twice is refused."""
+    """The models with all parameters; a duplicate is refused."""
     made: list[ModelSpec] = []
     seen: dict[str, ModelSpec] = {}
     for model in models:
@@ -198,8 +196,13 @@ def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelS
 
 
 def _resolved(model: ModelSpec) -> ModelSpec:
+    """A model with all parameters; those of a saved model come from its file."""
     if model.saved is not None:
-        return _as_saved(model, model.saved)
+        (saved,) = _saved_models([model])
+        final = saved.pipeline.model
+        return replace(
+            model, use=final.id, params=settings(final), steps=tuple(map(StepSpec.of, saved.pipeline.steps))
+        )
     steps = None if model.steps is None else tuple(step.resolved() for step in model.steps)
     return replace(model.resolved(), steps=steps)
 
@@ -214,15 +217,6 @@ def _saved_models(models: Sequence[ModelSpec]) -> list[SavedModel]:
     return [load_model(file) for file in files]
 
 
-def _as_saved(model: ModelSpec, path: Path) -> ModelSpec:
-    """What a file holds: method, parameters and steps are those that it was trained with."""
-    from mlcli.experiment.saved.model_file import load_model
-
-    pipeline = load_model(path).pipeline
-    steps = tuple(map(StepSpec.of, pipeline.steps))
-    return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
-
-
 def _cells(
     experiment: Experiment,
     planned: PlannedDataset,
@@ -230,7 +224,7 @@ def _cells(
     models: Sequence[ModelSpec] | None,
     faults: Faults,
 ) -> Iterator[Cell]:
-    """The cells of one dataset; a model whose steps name columns that are not there is a fault, and has none."""
+    """The cells of one dataset; a model whose steps name unknown columns is a fault, and gets no cell."""
     asks_training = protocol.built().asks_training_rows()
     asked = _panel(experiment, planned) if models is None else models
     only_saved = all(model.saved is not None for model in asked)
@@ -270,7 +264,7 @@ def _cells(
 def _why_left_out(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, model: ModelSpec
 ) -> str:
-    """Why a model that nobody named would take too long, or nothing; gates name models, too."""
+    """Why a model that was not requested is left out because it is slow; empty if it is not left out."""
     use = _method_of(model)
     if use == SELECTED or use in models_in_gates(experiment, planned):
         return ""
@@ -280,7 +274,7 @@ def _why_left_out(
 
 
 def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
-    """The methods of the kind, tuning themselves where that is asked for."""
+    """The default models of the kind of task, tuned where the experiment tunes its models."""
     specs = [ModelSpec(use) for use in planned.kind.panel]
     if experiment.tune is not None:
         specs = [tuned_if_tunable(spec, experiment.tune) for spec in specs]
@@ -290,7 +284,10 @@ def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
 def _all_models(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
-    """The baselines, the models, and the best of them where that is a row; all choose by what decides here."""
+    """The baselines, reference models and models, and the best of them where the experiment asks for it.
+
+    Models that tune or choose do so by the first metric of the experiment.
+    """
     inner = protocol.built().choosing(planned.strata)
     yardsticks = yardsticks_of(experiment, planned, protocol, models)
     every = _baselines_first(planned, [*yardsticks, *models])
@@ -307,30 +304,31 @@ def _all_models(
 def _best_of(
     experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], inner: dict[str, Any] | None
 ) -> ModelSpec:
-    """The best of those models that can be run here."""
+    """A model that chooses the best of the models that can do the task."""
     able = [model for model in models if model.saved is None and planned.kind in _kinds_of(model)]
     able = [model for model in able if model.use not in planned.kind.baselines]
     if experiment.models is None:
         able = [model for model in able if not why_too_slow(planned, _method_of(model))]
     if len(able) < 2 and not (inner and able):
-        hint = "ask for it beside several models that learn"
-        raise UsageError(f"on {planned.name} there are no two models to choose among", hint=hint)
+        what = f"there are fewer than two models to choose from for {planned.name}"
+        raise UsageError(what, hint="name several models besides the baselines")
     return selection_of(able, {"inner": inner} if inner else {}, CHOSEN)
 
 
 def _method_of(model: ModelSpec) -> str:
+    """The id of a model, or of the model that it tunes."""
     return str(model.params["base"]["use"]) if model.use == TUNED else model.use
 
 
 def _stages_of(model: ModelSpec, stages: Stages) -> Stages:
-    """At which stages the fits of a model are answered; at none where it has none."""
+    """The stages of a fit that are scored; none for a model without stages."""
     if model.saved is not None or not issubclass(model.cls, Staged):
         return False
     return stages if model.stages is None else model.stages
 
 
 def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The kind's baselines stand in every table, at its head, asked for or not."""
+    """The models with the baselines of the kind of task before them, which are part of every table."""
     first: list[ModelSpec] = []
     for use in planned.kind.baselines:
         asked = [model for model in models if model.use == use and model.saved is None]
@@ -339,7 +337,7 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
 
 
 def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSpec) -> str:
-    """Why a model cannot be run on a dataset at all, or nothing: it is shown as skipped, and the others go on."""
+    """Why a model cannot be run on a dataset, so that it is shown as skipped; empty if it can."""
     kinds = _kinds_of(model)
     if planned.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
@@ -347,18 +345,18 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     cls = model.cls
     splitter = protocol.built()
     if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
-        why = f"{model.use} can only place the rows that it was fitted on, and {protocol.use} asks about others"
-        return f"{why}; {ASKING_LEARNED_ROWS}"
+        what = f"{model.use} can only assign the rows it was fitted to, and {protocol.use} tests other rows"
+        return f"{what}; the protocols whole and {{use: bootstrap-whole, asked: drawn}} test those"
     if unfit := next(_unfit_steps(planned, model), ""):
         return unfit
     weight = planned.dataset.schema.the("weight")
     if weight is not None and not build(cls, model.params).accepts.weights:
-        return f"{model.use} takes every row alike; {planned.name} has row weights in '{weight.name}'"
+        return f"{model.use} does not use row weights; {planned.name} has some in '{weight.name}'"
     return ""
 
 
 def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
-    """Why a step of a model cannot be run on a dataset, or before the model."""
+    """Why steps of a model cannot be run on a dataset, or before the model."""
     for one in model.steps or ():
         step: Any = one.cls
         if step.kinds and planned.kind.name not in step.kinds:
@@ -368,7 +366,7 @@ def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
 
 
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
-    """The kinds of task that a configured model can do; a saved one does what it was trained for."""
+    """The kinds of task that a configured model can do; a saved model does what it was trained for."""
     if model.saved is None:
         cls = model.cls
         configured = build(cls, model.params)
@@ -379,7 +377,7 @@ def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
 
 
 def _learned_rows(planned: PlannedDataset, path: Path) -> int:
-    """How many rows of a dataset a saved model knows already; a dataset that does not fit it is refused."""
+    """How many rows of a dataset a saved model was trained on; a dataset that does not fit it is refused."""
     from mlcli.experiment.saved.model_file import load_model
 
     saved = load_model(path)
@@ -391,7 +389,7 @@ def _learned_rows(planned: PlannedDataset, path: Path) -> int:
 
 
 def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The models as the table of a dataset calls them; no two alike."""
+    """The models with their labels in the table of a dataset; two equal labels are refused."""
     labels = distinct_labels(models)
     for index, label in enumerate(labels):
         if label in labels[:index]:
@@ -401,7 +399,7 @@ def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[Mode
 
 
 def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
-    """The steps before a model on a dataset: its own, and those that it needs."""
+    """The steps before a model: those that were named, and those that it needs for the columns of the dataset."""
     configured = model.built()
     given = None if model.steps is None else [step.built().serving(configured) for step in model.steps]
     columns = planned.kind.rows.columns_of(planned.dataset.schema)

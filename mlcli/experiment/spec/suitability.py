@@ -1,4 +1,4 @@
-"""What suits a dataset: what is too slow to begin unasked, and what would work where a model cannot do a task."""
+"""Estimates of time and memory before a run, and what to do instead where a model does not suit a dataset."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ from mlcli.experiment.spec.expectations import Beats
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 PATIENCE = 5.0
-"""How many seconds a fit of a method of the panel may take, by its own estimate."""
+"""Seconds that a fit of a default model may take, by its own estimate."""
 MOMENT = 0.1
-"""How many seconds all fits of a method may take that nobody asked for: what nobody notices."""
+"""Seconds that all fits of a reference model may take: nobody requested it, so nobody should wait for it."""
 SECONDS_PER_PAIR_OF_CELLS = 1e-9
 MUCH_MEMORY = 1e9
-"""Bytes that a fit may hold before it is said."""
+"""Bytes from which on the memory of a fit is announced."""
 MOST_FOR_A_GUESS = 10.0
-"""Seconds of work at most for a target that is in doubt."""
+"""Seconds of work at most while the guessed target is in doubt."""
 FEW_CLASSES = 10
-"""A column of more levels is no target that is offered."""
+"""A column with more classes is not suggested as a target."""
 
 
 def why_too_slow(planned: PlannedDataset, use: str) -> str:
-    """Why a method of the panel is left out of a dataset of this size, or nothing."""
+    """Why a default model is left out of a dataset of this size; empty if it is not."""
     seconds = estimated_seconds(planned.dataset, planned.kind, use)
     if seconds <= PATIENCE:
         return ""
-    return f"a fit takes about {seconds:.0f} s, and the panel waits {PATIENCE:.0f} s; ask for it with -m {use}"
+    limit = f"over the {PATIENCE:.0f} s limit of default models"
+    return f"a fit takes about {seconds:.0f} s, {limit}; add it with -m {use}"
 
 
 def yardsticks_of(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
-    """The models to compare with that nobody listed: those of the kind, and those that gates name."""
+    """Models to compare with that were not listed: those of the kind of task, and those of expectations."""
     learn_more = any(model.use not in planned.kind.baselines for model in models)
     usual = experiment.models and experiment.yardsticks and learn_more and protocol.use in planned.kind.protocols
     names = [*(planned.kind.yardsticks if usual else ()), *models_in_gates(experiment, planned)]
@@ -54,7 +55,7 @@ def yardsticks_of(
 
 
 def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str]:
-    """The methods that a model is expected to beat on a dataset."""
+    """The models that others are expected to beat on a dataset."""
     gates = [gate for gate in experiment.expect if isinstance(gate, Beats) and gate.data in ("", planned.name)]
     installed = MODELS.names() if gates else ()
     methods = [gate.other for gate in gates if gate.other in installed]
@@ -62,22 +63,22 @@ def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str
 
 
 def why_yardstick_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
-    """Why a yardstick that nobody asked for is left out, or nothing: its fits must take a moment."""
+    """Why a reference model is left out; empty if its fits take only a moment."""
     split = protocol.built()
     fits = len(planned.dataset) if split.pooled else _fits_by(split)
     seconds = estimated_seconds(planned.dataset, planned.kind, use) * fits
     if seconds <= MOMENT:
         return ""
-    return f"its fits take about {seconds:.1f} s on a table of this size; ask for it with -m {use}"
+    return f"its fits take about {seconds:.1f} s on a table of this size; add it with -m {use}"
 
 
 def no_stages(what: str) -> UsageError:
-    """That no model that is asked for has stages at which its fits could be judged."""
-    return UsageError(what, hint=f"methods that have some: {', '.join(methods_with(Staged))}")
+    """An error for a request of stages, with the models that have some."""
+    return UsageError(what, hint=f"models with stages: {', '.join(methods_with(Staged))}")
 
 
 def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
-    """About how long a method with its defaults takes to learn from the whole dataset, on one core."""
+    """About how many seconds a model with default parameters takes to fit the whole dataset, on one core."""
     target = dataset.schema.the("target")
     model = MODELS.load(use)()
     columns = encoded_width(model.accepts, kind.rows.columns_of(dataset.schema))
@@ -87,7 +88,7 @@ def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
 
 
 def estimated_work(cells: Sequence[Cell]) -> float:
-    """About how many seconds all fits of cells take, as far as their methods estimate them, and their scores."""
+    """About how many seconds all fits and scores of cells take, as far as models estimate their fits."""
     return sum(
         estimated_seconds(cell.dataset, kind_named(cell.kind), cell.model.use) * _fits_by(cell.protocol.built())
         + _seconds_of_scores(cell.dataset)
@@ -97,15 +98,15 @@ def estimated_work(cells: Sequence[Cell]) -> float:
 
 
 def memory_remarks(cells: Sequence[Cell]) -> list[str]:
-    """What fits of methods hold that compare all pairs of rows, where that is much."""
+    """A sentence for each model that compares all pairs of rows and needs much memory for it."""
     sentences = []
     for cell in cells:
         if cell.skipped or cell.model.saved is not None:
             continue
         needed = bytes_per_pair(cell.model.built()) * cell.labelled_rows**2
         if needed >= MUCH_MEMORY:
-            what = f"{cell.dataset.name}: a fit of {cell.label} holds up to about {size(needed)} of memory"
-            sentences.append(f"{what}, and each process has a fit of its own: --jobs 1 for a single one")
+            what = f"{cell.dataset.name}: a fit of {cell.label} needs up to about {size(needed)} of memory"
+            sentences.append(f"{what} in each process; --jobs 1 runs a single process")
     return list(dict.fromkeys(sentences))
 
 
@@ -114,41 +115,41 @@ def _fits_by(protocol: Any) -> int:
 
 
 def _seconds_of_scores(dataset: Dataset) -> float:
-    """Errors of scores follow from each cell of the matrix of classes, each by looking at all of them."""
+    """Seconds for the standard errors of scores, which grow with the fourth power of the number of classes."""
     target = dataset.schema.the("target")
     return float(SECONDS_PER_PAIR_OF_CELLS * len(target.levels) ** 4) if target else 0.0
 
 
 def doubt_of(cells: Sequence[Cell]) -> str:
-    """Why the first target that is in doubt may not be the one that is meant; empty where all are sure."""
+    """Why the first doubtful target may be the wrong column; empty if none is in doubt."""
     return next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
 
 
 def refuse_long_work(cells: Sequence[Cell]) -> None:
-    """Stop before work on a guess that takes long, as far as methods estimate it."""
+    """Refuse to start long work while the guessed target is in doubt."""
     refuse_longer(doubt_of(cells), estimated_work(cells))
 
 
 def is_too_long(doubt: str, seconds: float) -> bool:
-    """Whether there is a doubt, and so many seconds of work may be for nothing."""
+    """Whether this much work is too much for a doubtful target."""
     return bool(doubt) and seconds > MOST_FOR_A_GUESS
 
 
 def refuse_longer(doubt: str, seconds: float, about: str = "about") -> None:
-    """Stop work that is too long for a guess, and say how it goes on."""
+    """Refuse work that is too long for a doubtful target, and say how to go on."""
     if is_too_long(doubt, seconds):
-        hint = f"this takes {about} {seconds:.0f} s, so it was not done on a guess: say --target COLUMN to go on"
+        hint = f"the run takes {about} {seconds:.0f} s, too long for a guess: name the target with --target COLUMN"
         raise UsageError(doubt, hint=f"{hint} (in an experiment file, target: COLUMN beside path)")
 
 
 def method_instead(use: str, kind: Kind) -> str:
-    """The method that does a kind of task as another does its own, or the first of its panel."""
+    """The counterpart of a model for another kind of task, or the first default model of that kind."""
     instead = METHODS_OF_KINDS.get(kind.name, {}).items()
     return next((name for name, others in instead if use in others.split()), (*kind.panel, kind.baseline)[0])
 
 
 def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
-    """The options by which a model and a dataset come together; each works."""
+    """Options that make a dataset and a model fit each other; one of them is enough."""
     found = [f"-m {method_instead(use, kind)}"]
     for other in kinds_of(MODELS.load(use)):
         found += list(_targets_for(other, dataset))[:1]
@@ -156,7 +157,7 @@ def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
 
 
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
-    """The task alone where the target can serve it, or else a column that could be its target."""
+    """Options that turn a dataset to a kind of task: the task if the target suits it, else another target."""
     target = dataset.schema.the("target")
     if kind.target == "needed" and kind.roles and dataset.schema.the(kind.roles[0]) is None:
         yield f"in the sidecar, {dataset.name}.yaml, roles: {{{kind.roles[0]}: COLUMN}}"
@@ -179,7 +180,7 @@ def _serves(column: Column, kind: Kind, dataset: Dataset) -> bool:
 
 
 def advice_on(uses: Sequence[str], dataset: Dataset, kind: Kind) -> str:
-    """A sentence with the options of the first model that has more than one, or of the first."""
+    """A sentence with options that would work, those of the model that has most."""
     options = [options_on(use, dataset, kind) for use in uses if use in MODELS]
     best = max(options, key=len, default=[])
     return f"what would work: {', or '.join(best)}" if best else "mlcli models lists what each can do"

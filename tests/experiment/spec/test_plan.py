@@ -181,7 +181,7 @@ def test_a_model_that_cannot_weigh_rows_is_skipped_where_rows_have_weights(
     entry = Entry("all-alike", __name__, "", attribute="AllAlike")
     monkeypatch.setitem(vars(MODELS), "_plugins", {"all-alike": entry})
     weighted = cells_of(ModelSpec("all-alike"), data=(DataSpec("housing_satisfaction"),))[1]
-    assert "all-alike takes every row alike" in weighted.skipped
+    assert "all-alike does not use row weights" in weighted.skipped
     assert cells_of(ModelSpec("all-alike"))[1].skipped == ""
 
 
@@ -207,7 +207,7 @@ def test_an_illegal_protocol_is_refused_with_the_legal_ones() -> None:
         cells_of(KNN, data=(DataSpec("cpu"),), protocol=ProtocolSpec("stratified-k-fold"))
     hint = caught.value.problems[0].hint
     assert "k-fold, repeated-k-fold" in hint
-    assert "without 'use', every dataset is split in the way of its kind (k-fold here)" in hint
+    assert "without 'use', each dataset gets the default of its kind (k-fold here)" in hint
 
 
 def test_too_few_rows_are_refused_before_anything_runs(tmp_path: Path) -> None:

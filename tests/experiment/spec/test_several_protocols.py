@@ -49,7 +49,7 @@ def test_each_protocol_has_its_table(file: Path, tmp_path: Path) -> None:
 def test_the_same_protocol_twice_is_refused_with_its_place(file: Path) -> None:
     file.write_text(SEVERAL.replace("leave-one-out", "stratified-k-fold"))
     [problem] = check(file)
-    assert "stratified-k-fold stands here twice" in problem.what
+    assert "stratified-k-fold is listed twice" in problem.what
     assert problem.where.endswith(":3:61")
 
 

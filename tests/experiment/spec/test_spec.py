@@ -205,11 +205,11 @@ WRONG = {
     "data: [iris]\nmodels: [one-r, {use: knn, as: one-r}]": ("2:17", "two models are called 'one-r'"),
     "data: [iris]\nmodels: [knn, {use: knn, params: {k: 5}}]": (
         "2:15",
-        "knn stands here twice, with the same parameters and steps",
+        "knn is listed twice, with the same parameters and steps",
     ),
     "data: [iris]\nmodels: [{use: knn, grid: {k: [1, 2, 1]}}]": (
         "2:10",
-        "knn k=1 stands here twice, with the same parameters and steps",
+        "knn k=1 is listed twice, with the same parameters and steps",
     ),
     "data: [iris]\nmodels: [{}]": ("2:10", "which model? The key 'use' is missing"),
     "data: [iris]\nmodels: [null]": ("2:10", "a model is an id or a mapping with 'use'; this is nothing"),
@@ -233,7 +233,7 @@ WRONG = {
         "1:14",
         "no metric of this experiment can judge cpu, which is regression",
     ),
-    "data: [iris]\nmetrics: [accuracy, accuracy]": ("2:21", "the metric 'accuracy' stands here twice"),
+    "data: [iris]\nmetrics: [accuracy, accuracy]": ("2:21", "the metric 'accuracy' is listed twice"),
     "data: [iris]\nseed: true": ("2:1", "'seed' takes a whole number, was given True"),
     "data: [iris]\nseed: -1": ("2:1", "'seed' must be at least 0, was given -1"),
     "data: [iris]\nseed: 9223372036854775808": (
@@ -251,7 +251,7 @@ WRONG = {
     "data: [iris]\nbudget: 0": ("2:1", "'budget' takes a duration such as 60s, 15m or 2h; was given 0"),
     "data: [iris]\nbudget: {cell: 1h, memroy: 4GiB}": ("2:20", "a budget has no key 'memroy'"),
     "data: [iris]\nbudget: {memory: 4}": ("2:10", "'memory' takes a size such as 500MB or 4GiB; was given 4"),
-    "data: [iris, iris]": ("1:14", "iris stands here twice"),
+    "data: [iris, iris]": ("1:14", "iris is listed twice"),
 }
 
 

@@ -42,8 +42,8 @@ def test_a_slow_method_is_left_out_by_name_and_the_reason_says_how_to_ask_for_it
     cells = plan(Experiment(data=(large,)))
     assert [cell.model.use for cell in cells if cell.skipped] == ["svm", "random-forest"]
     why = cell_of("random-forest", cells).skipped
-    assert f"the panel waits {PATIENCE:.0f} s" in why
-    assert why.endswith("ask for it with -m random-forest")
+    assert f"over the {PATIENCE:.0f} s limit" in why
+    assert why.endswith("add it with -m random-forest")
 
 
 def test_a_slow_method_that_is_asked_for_runs(large: DataSpec) -> None:
