@@ -34,7 +34,7 @@ tasks, datasets, columns and runs.
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 BEFORE = {
     "sample": "mlcli train weather_nominal -m naive-bayes -o bayes.mlcli",
-    "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli",
+    "explain": "mlcli train weather_nominal -m naive-bayes -p smoothing=none -o bayes.mlcli --force",
     "predict": "mlcli train penguins -m decision-tree -p max_depth=3 -o tree.mlcli",
     "compare": "mlcli run experiments/several_datasets.yaml --store several.db",
     "report": "mlcli run experiments/weather.yaml --store runs.db",
