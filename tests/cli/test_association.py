@@ -101,7 +101,8 @@ def test_rules_are_used_on_new_transactions_in_long_form(long: Path) -> None:
     asked = typed("predict", "rules.mlcli", "-", given="slip,thing\nx,bread\ny,caviar\nx,caviar\ny,truffle\n")
     rows = list(csv.DictReader(io.StringIO(asked.stdout)))
     assert [(row["slip"], row["prediction"]) for row in rows] == [("x", "butter"), ("y", "")]
-    assert "'caviar', 'truffle' were not there in training; they count as missing (cells: 3)" in asked.stderr
+    assert "'caviar', 'truffle' were not there in training" in asked.stderr
+    assert "(cells: 3)" in asked.stderr
     asked = typed("predict", "rules.mlcli", "-", given="slip,thing\nx,\n")
     assert asked.exit_code == 4
     assert "column 'thing': the cell is empty" in asked.stderr

@@ -70,9 +70,8 @@ def test_an_experiment_is_audited_by_its_protocol(tmp_path: Path) -> None:
 
 def test_eval_notes_what_is_serious(faulty: str) -> None:
     text = typed("eval", faulty, "-m", "zero-r").stdout
-    assert (
-        "grave: column 'Id' looks like an identifier, and is a feature; mlcli audit shows what repairs it" in text
-    )
+    assert "grave: column 'Id' looks like an identifier" in text
+    assert "mlcli audit" in text
     assert "grave" not in typed("eval", "iris", "-m", "zero-r").stdout
 
 
@@ -96,5 +95,5 @@ def test_plan_says_what_cannot_be_done_well(tmp_path: Path) -> None:
     spec = tmp_path / "one.yaml"
     spec.write_text("data: [zoo]\nmodels: [knn]\nprotocol: [stratified-k-fold, {folds: 2}]\n")
     text = typed("run", str(spec), "--dry-run").stdout
-    assert "3 classes have fewer than 10 rows (the smallest 4): some folds have none to judge" in text
+    assert "3 classes have fewer than 10 rows (the smallest 4)" in text
     assert "fewer than 2 rows" not in text

@@ -60,7 +60,7 @@ def test_the_plan_says_it_and_what_is_more_than_the_budget(folder: Path) -> None
     shown = typed("run", "asked.yaml", "--dry-run").stdout
     assert "4 min 16 s" in shown
     assert "tables of 2 sizes, more than its budget" in shown
-    assert "estimate for what is to run: 8 min 40 s of one core, at most 1.76 KiB of memory" in shown
+    assert "8 min 40 s of one core, at most 1.76 KiB of memory" in shown
     assert "of 2 cells the store has not seen the like" in shown
     assert "in the store" in typed("run", "seen.yaml", "--dry-run").stdout
     assert "seconds" not in typed("run", "asked.yaml", "--dry-run", "--store", "none.db").stdout

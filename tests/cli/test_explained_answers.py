@@ -188,7 +188,7 @@ def test_any_method_tells_what_hiding_columns_changes(folder: Path) -> None:
 def test_a_level_that_was_not_there_in_training_is_warned_of(folder: Path) -> None:
     trained("weather_nominal", "naive-bayes")
     said = typed("explain", "it.mlcli", "outlook=suny", *WORDS[1:]).stderr
-    assert said == "Warning: column 'outlook': 'suny' was not there in training; it counts as missing (cells: 1)\n"
+    assert said.startswith("Warning: column 'outlook': 'suny' was not there in training")
 
 
 def test_chosen_rows_keep_their_numbers(folder: Path) -> None:

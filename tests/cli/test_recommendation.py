@@ -60,7 +60,7 @@ def test_without_the_roles_it_says_how_to_give_them(folder: Path) -> None:
     Path("films.yaml").write_text("target: stars\ntask: recommendation\n")
     result = typed("eval", "films.csv")
     assert result.exit_code == 4
-    assert "say in the sidecar which columns name them: roles: {user: COLUMN, item: COLUMN}" in result.output
+    assert "roles: {user: COLUMN, item: COLUMN}" in result.output
 
 
 def test_a_step_cannot_stand_before_it(folder: Path) -> None:

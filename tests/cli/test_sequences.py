@@ -102,7 +102,7 @@ def test_words_never_met_say_something_by_their_letters(folder: Path, method: st
     typed("train", "said.csv", "-m", method, *words)
     Path("new.csv").write_text("sentence,place,word\nx,1,the\nx,2,lamp\ny,1,the\ny,2,doll\n")
     shown = typed("predict", "letters.mlcli", "new.csv", "--probabilities")
-    assert "'lamp', 'doll' were not there in training; features are made of letters alone" in shown.stderr
+    assert "'lamp', 'doll' were not there in training" in shown.stderr
     lamp, doll = list(csv.DictReader(io.StringIO(shown.stdout)))[1::2]
     assert float(lamp["p(V)"]) > 2 * float(doll["p(V)"])
 

@@ -80,9 +80,9 @@ def test_a_parameter_with_an_effect_is_not_named(use: str, params: dict[str, Any
 
 def test_components_beside_a_share_in_the_step() -> None:
     step = build(STEPS.load("pca"), {"share": 0.9, "components": 3})
-    assert list(without_effect(step)) == [
-        "components has no effect: it matters where share is none and choose is number"
-    ]
+    (sentence,) = without_effect(step)
+    assert sentence.startswith("components has no effect")
+    assert "share is none" in sentence
 
 
 def test_shell_eval_and_train_warn() -> None:

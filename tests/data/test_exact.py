@@ -27,9 +27,7 @@ def test_a_point_beside_decimal_commas_is_asked_about(loaded: Loaded) -> None:
     text = "a;b;c\n1,5;1.234;2.5\n2,5;999;1.234\n"
     for sidecar in (END, "target: null\ncolumns: {b: numeric}\n"):
         notes = notes_of(loaded, text, sidecar)
-        assert (
-            "'1.234' in column 'b' was read as 1.234 with a decimal point, though 'a' has decimal commas" in notes
-        )
+        assert "'1.234' in column 'b' was read as 1.234 with a decimal point" in notes
         assert "column 'c'" not in notes
     assert "decimal point" not in notes_of(loaded, text.replace(",", "."))
 

@@ -73,10 +73,10 @@ def test_a_file_without_rows_is_refused(refused: Refused) -> None:
 def test_the_last_column_is_guessed_to_be_the_target_and_said_so(loaded: Loaded) -> None:
     dataset = loaded("a,b\n1,u\n2,v\n3,v\n")
     assert target_of(dataset) == ("b", "nominal")
-    assert dataset.notes == (
-        "the target was guessed: 'b', the last column, which is in doubt: 'a' may be meant; "
-        "to choose, say --target COLUMN",
-    )
+    (note,) = dataset.notes
+    assert "the target was guessed: 'b'" in note
+    assert "'a' may be meant" in note
+    assert "--target COLUMN" in note
     assert dataset.schema.fields[1].source == "guessed"
 
 
@@ -206,12 +206,12 @@ def test_an_identifier_at_the_end_is_not_guessed_to_be_the_target(loaded: Loaded
 def test_constant_columns_and_very_many_levels_are_noted(loaded: Loaded) -> None:
     rows = "".join(f"1,{row // 2 * 2}x,{row}.5,{'uv'[row % 2]}\n" for row in range(300))
     notes = loaded("one,many,size,y\n" + rows, "target: y\n").notes
-    assert notes == (
-        "the same in every row, so nothing can be learned from it: one",
-        "models that need numbers see the 50 most frequent levels and one for the rest, of: many (150); "
-        "to keep all, name the step one-hot",
-        "very many levels for 300 rows: many (150)",
-    )
+    constant, merged, many = notes
+    assert "the same in every row" in constant
+    assert constant.endswith(": one")
+    assert "50 most frequent levels" in merged
+    assert "many (150)" in merged
+    assert "many (150)" in many
 
 
 def test_rows_without_a_target_are_kept(loaded: Loaded) -> None:

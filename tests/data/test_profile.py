@@ -105,12 +105,11 @@ def test_ordinary_numbers_are_not_warned_of(loaded: Loaded, cells: list[float]) 
 
 def test_odd_rows_and_classes_are_warned_of(loaded: Loaded) -> None:
     dataset = loaded("a,b,y\n1,2,u\n1,2,u\n1,3,v\n2,3,\n", "columns: {y: {levels: [u, v, w]}}\ntarget: y\n")
-    assert set(sentences_on(dataset)) >= {
-        "classes with few rows: u (2), v (1), w (0)",
-        "1 of 4 rows have no target; they judge nothing, and few methods use them",
-        "1 row repeats an earlier one; a split may put one in training and its duplicate in the test",
-        "only 4 rows: no score of a model can be told from chance",
-    }
+    text = "\n".join(sentences_on(dataset))
+    assert "classes with few rows: u (2), v (1), w (0)" in text
+    assert "1 of 4 rows have no target" in text
+    assert "1 row repeats an earlier one" in text
+    assert "only 4 rows" in text
 
 
 def test_what_was_noted_while_reading_is_not_warned_of_again(loaded: Loaded) -> None:

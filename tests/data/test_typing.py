@@ -56,15 +56,13 @@ def test_other_spellings_are_no_numbers(loaded: Loaded, word: str) -> None:
 
 def test_a_word_that_may_mean_missing_is_asked_about(loaded: Loaded) -> None:
     _, _, dataset = column_of(loaded, ["1", "?", "3", "?"])
-    assert dataset.notes == (
-        "'?' in 2 cells of column 'x' was read as it stands: if it means missing, "
-        'say missing: ["?"] in the sidecar, and then it is numeric',
-    )
+    (note,) = dataset.notes
+    assert "'?' in 2 cells of column 'x'" in note
+    assert 'missing: ["?"]' in note
     _, _, dataset = column_of(loaded, ["1", "?", "3", "NA"])
-    assert dataset.notes == (
-        "'?' in 1 cell, 'NA' in 1 cell of column 'x' were read as they stand: if they mean missing, "
-        'say missing: ["?", "NA"] in the sidecar, and then it is numeric',
-    )
+    (note,) = dataset.notes
+    assert "'?' in 1 cell, 'NA' in 1 cell of column 'x'" in note
+    assert 'missing: ["?", "NA"]' in note
     _, _, dataset = column_of(loaded, ["red", "NA", "blue", "red"])
     assert "'NA' in 1 cell of column 'x'" in dataset.notes[0]
 
@@ -223,7 +221,8 @@ def test_a_target_of_decorated_numbers_is_refused_unless_classes_are_meant(
 ) -> None:
     text = "a,price\n" + "".join(f"{place},${place}.50\n" for place in range(12))
     (found,) = refused(text)
-    assert "the target 'price' holds numbers that can only be read as text, such as '$0.50'" in found
+    assert "the target 'price'" in found
+    assert "'$0.50'" in found
     assert loaded(text, "task: classification\ntarget: price\n").schema.the("target") is not None
 
 

@@ -179,7 +179,7 @@ def test_a_kept_detector_flags_a_share_of_the_rows_without_labels_that_it_learne
         [float(row["score"]) for row in rows if float(row["score"]) > scores[269]]
     )
     shown = typed("eval", "faithful", "-m", str(model)).stdout
-    assert "that of the oddest 1 % of the rows that were learned from; it flags 2 of 272 judged rows" in shown
+    assert "it flags 2 of 272 judged rows" in shown
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])
