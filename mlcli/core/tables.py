@@ -130,6 +130,13 @@ def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
     return cells if all(wanted) else np.take(cells, np.flatnonzero(wanted), axis=1)
 
 
+def cell_text(column: Column, cell: float) -> str:
+    """A cell as a person writes it."""
+    if column.coded:
+        return "missing" if cell == MISSING_CODE else column.levels[int(cell)]
+    return "missing" if np.isnan(cell) else f"{cell:g}"
+
+
 def blocks_of(rows: int, columns: int, cells: int) -> list[slice]:
     """Some rows at a time, of about so many cells, but at least 16 rows."""
     size = max(16, cells // max(1, columns))

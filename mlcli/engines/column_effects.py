@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.tables import Array, Table
-from mlcli.engines.linear_scores import in_words
+from mlcli.core.tables import Array, Table, cell_text
 
 USUAL = 24
 """How many usual values of a column are kept."""
@@ -64,7 +63,7 @@ def column_effects(
     outputs = outputs_of(row)[0]
     hidden = without_each(outputs_of, row, usual)[:, chosen]
     added = outputs[chosen] - hidden
-    cells = [in_words(column, float(cells[0])) for column, cells in row.parts()]
+    cells = [cell_text(column, float(cells[0])) for column, cells in row.parts()]
     order = np.argsort(-np.abs(added), kind="stable")
     lines = [(row.columns[j].name, cells[j], float(hidden[j]), float(added[j])) for j in order.tolist()]
     more, note = len(lines) - MOST_SHOWN, HOW.format(count=len(usual))

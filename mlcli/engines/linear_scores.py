@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.moments import less_row
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.core.tables import Array, Table
 
 INTERCEPT = "(intercept)"
 """What the answer at the origin is called among the columns."""
@@ -101,10 +101,3 @@ def reconstruction(table: Table, restored: Array) -> findings.Table:
     return findings.Table(
         "Reconstruction", header, (*cells, ("sum", None, None, float(errors.sum()))), note=STEPPED
     )
-
-
-def in_words(column: Column, cell: float) -> str:
-    """A cell as a person writes it."""
-    if column.coded:
-        return "missing" if cell == MISSING_CODE else column.levels[int(cell)]
-    return "missing" if np.isnan(cell) else f"{cell:g}"

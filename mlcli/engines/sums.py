@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlcli.core.moments import WeightedMoments, less_row
+from mlcli.core.moments import WeightedMoments, from_origin, less_row
 from mlcli.core.tables import Array, Rows, blocks_of
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
@@ -21,10 +21,6 @@ PER_COLUMN = 4
 FIRST_ROWS = 64
 CLOSE = 0.8
 """Squares about the mean are at least a fifth of those about a place that is taken to be near it."""
-SAMPLED = 99
-"""The median of so many rows is not moved by a few far-off cells, and costs nothing."""
-FAR = 100.0
-"""A column farther from 0 than so many deviations is measured from a place near it, to keep its digits."""
 
 
 class Sums(NamedTuple):
@@ -123,19 +119,3 @@ def sums_of_values(data: ValuedRows) -> TrainingSums:
     """Of rows with a value each, whose columns are full numbers."""
     numbers, origin = from_origin(data.table.numbers)
     return TrainingSums.stacked([Sums.of(numbers, data.weight, target=data.y)], np.append(origin, 0.0))
-
-
-def from_origin(numbers: Array) -> tuple[Array, Array]:
-    """Numbers less one near those of each column, and that; it is 0 where they are near enough to 0."""
-    some = numbers[:: max(1, -(-len(numbers) // SAMPLED))]
-    known = ~np.isnan(some)
-    if known.all() and len(some):
-        middle = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
-    else:
-        middle = np.array(
-            [np.median(cells[there]) if there.any() else 0.0 for cells, there in zip(some.T, known.T, strict=True)]
-        )
-    apart = np.where(known, some - middle, 0.0)
-    squares = np.einsum("ij,ij->j", apart, apart) / np.maximum(known.sum(axis=0), 1)
-    origin = np.where(middle**2 > FAR**2 * squares, middle, 0.0)
-    return (less_row(numbers, origin), origin) if origin.any() else (numbers, origin)

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import of_numbers
+from mlcli.engines.neighbours.distances import DISTANCES, of_numbers
 from mlcli.engines.neighbours.search import SEARCHES, nearest
 from mlcli.metrics.intervals import ScoreEstimate
 from tests.support.shell import document, typed

@@ -8,8 +8,18 @@ import pytest
 from mlcli.core.progress import advancing
 from mlcli.core.tables import Array
 from mlcli.engines.neighbours import search
-from mlcli.engines.neighbours.distances import DISTANCES, Distance, manhattan
-from mlcli.engines.neighbours.points import SAME, TILE, ExactScreen, Margin, PointSet, ProductScreen, of_numbers
+from mlcli.engines.neighbours.distances import (
+    DISTANCES,
+    SAME,
+    TILE,
+    Distance,
+    ExactScreen,
+    Margin,
+    PointSet,
+    ProductScreen,
+    manhattan,
+    of_numbers,
+)
 from mlcli.engines.neighbours.search import CELLS_AT_ONCE, measured, nearest, sorted_pairs
 from tests.golden.shipped import numeric
 

@@ -14,11 +14,9 @@ from mlcli.core.params import build
 from mlcli.core.pipeline import learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import ranges_of
+from mlcli.engines.neighbours.distances import DISTANCES, ranges_of
 from mlcli.engines.neighbours.search import Pairs
-from mlcli.engines.neighbours.votes import VOTES
-from mlcli.models.neighbours.knn import NearestNeighbours
+from mlcli.models.neighbours.knn import VOTES, NearestNeighbours
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric, standardised
 from tests.support.rows import labelled, table_of, valued

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.neighbours.points import SAME
+from mlcli.engines.neighbours.distances import SAME
 from mlcli.engines.neighbours.search import Pairs, sorted_pairs
 
 CELLS = 2**17

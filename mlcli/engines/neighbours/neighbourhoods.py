@@ -16,10 +16,8 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.engines.neighbours.distances import DISTANCES
-from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
-from mlcli.engines.neighbours.search import Pairs, nearest
-from mlcli.engines.neighbours.votes import kth_distance
+from mlcli.engines.neighbours.distances import DISTANCES, SAME, DistinctRows, of_numbers
+from mlcli.engines.neighbours.search import Pairs, kth_distance, nearest
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 NEVER_NOTHING = 1e-10

@@ -16,9 +16,9 @@ import numpy as np
 
 from mlcli.core.progress import advancing
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.engines.neighbours.distances import Distance
-from mlcli.engines.neighbours.points import (
+from mlcli.engines.neighbours.distances import (
     SAME,
+    Distance,
     LimitOf,
     Margin,
     PointSet,
@@ -285,3 +285,30 @@ class KDTree:
         found = np.empty(len(parent), np.int32)
         found[self.order] = np.unique(parent, return_inverse=True)[1]
         return found
+
+
+WHOLE = 1 - 1e-9
+"""Summed weights reach a whole number when they come this close."""
+
+
+def neighbours_needed(weights: Array, k: int) -> int:
+    """How many rows always hold k seats, when a row of weight w counts as w rows."""
+    enough = np.cumsum(np.sort(weights)) >= k * WHOLE
+    return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
+
+
+def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
+    """For each pair the distance at which the rows of its query point fill k seats, or that of the last row.
+
+    ``counts`` says for how many rows each pair stands.
+    """
+    short = running_sums(pairs, counts) < k * WHOLE
+    kth = pairs.begins + np.minimum(np.add.reduceat(short, pairs.begins, dtype=np.intp), pairs.counts - 1)
+    return np.repeat(pairs.distance[kth], pairs.counts)
+
+
+def running_sums(pairs: Pairs, counts: Array) -> Array:
+    """Sums of ``counts`` so far, from the first pair of each query point."""
+    total = np.cumsum(counts)
+    before = (total - counts)[pairs.begins]
+    return np.asarray(total - np.repeat(before, pairs.counts))

@@ -38,8 +38,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
+from mlcli.engines.neighbours.distances import DistinctRows
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, Neighbours, same_rows
-from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 

@@ -33,8 +33,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import order_of_content
+from mlcli.engines.neighbours.distances import DistinctRows
 from mlcli.engines.neighbours.neighbourhoods import NEVER_NOTHING, NeighbourDetector, Neighbours, same_rows
-from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -32,6 +32,7 @@ from mlcli.core import findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
+from mlcli.engines.neighbours.distances import DistinctRows
 from mlcli.engines.neighbours.neighbourhoods import (
     NEVER_NOTHING,
     NeighbourDetector,
@@ -39,7 +40,6 @@ from mlcli.engines.neighbours.neighbourhoods import (
     Neighbours,
     same_rows,
 )
-from mlcli.engines.neighbours.points import DistinctRows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 

@@ -52,7 +52,7 @@ from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, Le
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.leave_one_out import LeaveOneOutTable
-from mlcli.core.moments import spreads
+from mlcli.core.moments import from_origin, spreads
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
@@ -60,7 +60,6 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table, blocks_of
-from mlcli.engines.number_columns import log_likelihood_of_events, log_mass, log_normal_density
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_sum,
@@ -71,7 +70,6 @@ from mlcli.engines.posteriors import (
     priors_of,
     refuse_misfitting_priors,
 )
-from mlcli.engines.sums import from_origin
 from mlcli.models.bayes._likelihoods import (
     ADDED,
     ROUNDING,
@@ -84,6 +82,9 @@ from mlcli.models.bayes._likelihoods import (
     level_counts,
     levels_table,
     log_likelihood,
+    log_likelihood_of_events,
+    log_mass,
+    log_normal_density,
     normals_table,
     own_log_density,
     put_floors,

@@ -34,9 +34,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, distances_to_rows
-from mlcli.engines.neighbours.distances import DISTANCES
+from mlcli.engines.neighbours.distances import DISTANCES, SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
-from mlcli.engines.neighbours.points import SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
 from mlcli.tasks.cluster_profiles import NOISE, largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer

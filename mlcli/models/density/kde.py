@@ -33,7 +33,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.engines.neighbours.points import DistinctRows
+from mlcli.engines.neighbours.distances import DistinctRows
 from mlcli.engines.posteriors import log_sum
 from mlcli.models.density._components import DensityOfVaryingColumns
 from mlcli.tasks.density import DensityEstimator

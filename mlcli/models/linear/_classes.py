@@ -14,9 +14,9 @@ from mlcli.core.abilities import CountsParameters, RowExplainer
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, softmax
-from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.engines.losses import LOGISTIC, Link
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LEAST_SHARP, MOST_SHARP, BISECTIONS = -14.0, 14.0, 60

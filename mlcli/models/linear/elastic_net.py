@@ -34,9 +34,9 @@ from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.core.tolerances import ROUNDING
-from mlcli.engines.linear_design import Design, LinearValues, root_weighted
 from mlcli.engines.linear_objective import Penalty
 from mlcli.engines.solvers.coordinate_descent import TINY, Squares
+from mlcli.models.linear._design import Design, LinearValues, root_weighted
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 POINTS, LEAST = 100, 1e-3

@@ -37,11 +37,11 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.newton import newton
 from mlcli.models.linear._classes import LinearLikelihood, Scheme, scheme_of
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"

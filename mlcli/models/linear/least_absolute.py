@@ -28,8 +28,8 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.linear_design import EPSILON, Design, LinearValues
 from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
+from mlcli.models.linear._design import EPSILON, Design, LinearValues
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 TOLERANCE, ENOUGH = 1e-11, 1e-7

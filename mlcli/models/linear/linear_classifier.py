@@ -27,8 +27,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.engines.least_squares import least_squares_to_side
 from mlcli.models.linear._classes import LinearMargins
+from mlcli.models.linear._least_squares import least_squares_to_side
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 

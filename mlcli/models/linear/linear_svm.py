@@ -34,12 +34,12 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective, Penalty, weighted_gram
 from mlcli.engines.losses import SquaredHinge
 from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import LinearMargins, contrasts
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 GAP, NEAR_ENOUGH, MOST_STEPS = 1e-10, 1e-6, 200

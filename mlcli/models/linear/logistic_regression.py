@@ -46,13 +46,13 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.linear_design import Design
 from mlcli.engines.linear_objective import LinearObjective, Minimum, Penalty, complaint
 from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, LinkLoss, Loss, generalised_logistic
 from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import SCHEMES, LinearLikelihood, Scheme, Subproblem, scheme_of
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0

@@ -34,9 +34,9 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.least_squares import least_squares_to_side
 from mlcli.engines.linear_scores import INTERCEPT
 from mlcli.models.linear._classes import LinearMargins
+from mlcli.models.linear._least_squares import least_squares_to_side
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 

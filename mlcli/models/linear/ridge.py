@@ -30,9 +30,9 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.least_squares import least_squares
 from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
-from mlcli.engines.linear_design import LinearValues
+from mlcli.models.linear._design import LinearValues
+from mlcli.models.linear._least_squares import least_squares
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 

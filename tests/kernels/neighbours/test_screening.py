@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mlcli.core.tables import Array
+from mlcli.engines.neighbours.distances import DistinctRows
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
-from mlcli.engines.neighbours.points import DistinctRows
 
 Listed = tuple[list[float], list[list[int]]]
 CASES = {
@@ -76,7 +76,7 @@ def test_rows_beyond_single_precision_are_measured_exactly() -> None:
 def test_blocks_follow_each_other_without_a_gap(route: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = CASES["spread"]
     whole = listed(stored, stored, 4, True)
-    monkeypatch.setattr("mlcli.engines.neighbours.points.ProductScreen.fewest_rows", 20)
+    monkeypatch.setattr("mlcli.engines.neighbours.distances.ProductScreen.fewest_rows", 20)
     monkeypatch.setattr("mlcli.engines.neighbours.search.ROWS_OF_TREE", 20)
     monkeypatch.setattr("mlcli.engines.neighbours.search.BLOCK_CELLS", 0)
     monkeypatch.setattr("mlcli.engines.neighbours.search.PAIRS_AT_ONCE", 1)

@@ -8,9 +8,9 @@ import numpy as np
 
 from mlcli.core.moments import less_row
 from mlcli.core.tables import Array, Flags, blocks_of
-from mlcli.engines.linear_design import EPSILON, Design, root_weighted
 from mlcli.engines.sums import sums_of_values
 from mlcli.engines.symmetric import solved
+from mlcli.models.linear._design import EPSILON, Design, root_weighted
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
