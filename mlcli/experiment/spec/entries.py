@@ -432,7 +432,7 @@ def _with_params(model: ModelSpec, values: Mapping[str, str], problems: list[Pro
     given = _typed_values(model, values)
     if not given:
         return model
-    grids = dict(_grids(model, {path: values[path] for path in given}))
+    grids = dict(_grids(_configuration(model, given), {path: values[path] for path in given}))
     problems += grids.values()
     changed = _configuration(model, {path: value for path, value in given.items() if path not in grids})
     for part in (changed, *(step for step in changed.steps or () if step.inside)):
@@ -444,11 +444,11 @@ def _with_params(model: ModelSpec, values: Mapping[str, str], problems: list[Pro
     return replace(model, params=changed.values, steps=steps)
 
 
-def _grids(model: ModelSpec, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+def _grids(model: Configuration, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
     """By parameter that takes one value and was given several: that they make a grid, or which is no choice."""
     for name, text in values.items():
         listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-        declared = parameter_of(model, name)
+        declared = model.parameter(name)
         if declared is None or len(listed) < 2 or not declared.problem_with(declared.from_text(text)):
             continue
         wrong = next(filter(None, (declared.problem_with(declared.from_text(part)) for part in listed)), None)

@@ -215,7 +215,7 @@ def _metrics(parts: dict[str, YamlNode], problems: list[Problem]) -> dict[str, Y
         if not isinstance(item.value, str):
             problems.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
         elif item.value in named:
-            problems.append(item.problem(f"the metric '{item.value}' stands here twice", "leave one of them out"))
+            problems.append(item.problem(f"the metric '{item.value}' is listed twice", "leave one of them out"))
         else:
             named[item.value] = item
     return named
