@@ -187,8 +187,6 @@ def _squared(cloud: CentredRows, centres: Array) -> Array:
     return squared
 
 
-SLACK = 1e-7
-"""Bounds may be off by this share of the largest length: the root of what squared distances round by."""
 COMPILED_FROM = 5_000_000
 """From how many rows × columns × clusters × restarts on loading the compiled loops (0.3 s) begins to pay."""
 
@@ -229,7 +227,8 @@ class Lloyd:
     def __init__(self, cloud: CentredRows, centres: Array, place: Place) -> None:
         rows, clusters = len(cloud.X), len(centres)
         self.cloud, self.centres, self.place = cloud, centres, place
-        self.slack = SLACK * float(np.sqrt(cloud.lengths.max()))
+        # the rounding error of bounds, the root of that of squared distances
+        self.slack = 1e-7 * float(np.sqrt(cloud.lengths.max()))
         self.cluster, self.own, self.next = np.zeros(rows, np.int32), np.full(rows, np.inf), np.zeros(rows)
         self.counts = np.eye(1, clusters, dtype=np.intp)[0] * rows
         self.totals = np.eye(1, clusters)[0] * cloud.weights.sum()

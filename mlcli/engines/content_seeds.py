@@ -106,9 +106,6 @@ def _scrambled(words: Words) -> Words:
 Counts = NDArray[np.intp]
 Rowed = TypeVar("Rowed", bound=RowsOfTable)
 
-MOST_REPEATS = 20
-"""Whole weights count as repeats while they are at most this on average; a bag has a draw for each."""
-
 
 def order_of_content(data: RowsOfTable) -> Rows:
     """An order of rows that depends on what is in them alone; it looks random."""
@@ -151,7 +148,8 @@ def held_aside(
 
 
 def _are_repeats(weights: Array) -> bool:
-    return bool((weights % 1 == 0).all()) and bool(weights.sum() <= MOST_REPEATS * len(weights))
+    # whole weights count as repeats up to this mean; a bag has a draw for each
+    return bool((weights % 1 == 0).all()) and bool(weights.sum() <= 20 * len(weights))
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,10 +158,6 @@ def _is_definite(matrix: Array) -> bool:
     return True
 
 
-LEAST_VARIANCE = 1e-8
-"""A direction with less than this share of the variance of the columns is left out."""
-
-
 @dataclass(frozen=True, eq=False)
 class Normal:
     """A covariance by its root and its whitener, and the logarithm of the root of its determinant."""
@@ -187,7 +183,8 @@ def of_covariance(covariance: Array) -> Normal:
     varies = unit > 0
     one = np.where(varies, unit, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(one, one))
-    kept = values > LEAST_VARIANCE
+    # A direction with less than this share of the variance of the columns is left out
+    kept = values > 1e-8
     values, vectors = values[kept], vectors[:, kept]
     root = np.sqrt(values)[:, None] * vectors.T * unit
     log_spread = 0.5 * float(np.log(values).sum()) + float(np.log(unit[varies]).sum())
@@ -217,10 +214,6 @@ def log_density(X: Array, log_shares: Array, means: Array, normals: Sequence[Nor
     return log_sum(log_joint(X, log_shares, means, normals))
 
 
-WIDEST_SHOWN = 8
-"""A covariance of more columns is no table to read."""
-
-
 def covariance_table(
     title: str, names: Sequence[str], covariances: dict[str, Array], of: str = "", note: str = ""
 ) -> findings.Explanation:
@@ -231,7 +224,8 @@ def covariance_table(
         for label, covariance in covariances.items()
         for name, line in zip(names, covariance.tolist(), strict=True)
     )
-    if not 0 < len(names) <= WIDEST_SHOWN:
+    # A covariance of more columns is no table to read
+    if not 0 < len(names) <= 8:
         return ()
     return (findings.Table(title, (*keys, "column", *names), lines, note=note),)
 

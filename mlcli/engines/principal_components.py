@@ -15,20 +15,14 @@ from mlcli.core.tables import Array
 
 NEGLIGIBLE = 1e-13
 """A direction with less than this share of the largest variance is made of roundings."""
-PRECISE = 1e-9
-"""A direction with less than this share loses digits where rows are squared."""
 ALIKE = 1e-9
 SETTLED, MOST_STEPS = 1e-13, 20_000
 """When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
-MOST_WITHOUT_BEND = 3
-"""Fewer points than these have no bend between them."""
 NEARLY, STEEP = 2 / 3, 0.03
 """Another place may be the elbow if it lies so far below the line, as a part of the elbow's own distance, and if
 steps that fall by this part of the whole lead from one to the other."""
 MOST_BARS = 30
 """A scree plot has no more bars than these."""
-MOST_BESIDE = 10
-"""Loadings on more components than these are not shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +74,8 @@ def by_either(X: Array) -> tuple[Array, Array]:
     """By eigenvalues, which is faster, unless some are so small that only singular values tell them precisely."""
     values, vectors = by_eigen(X)
     size = np.abs(values) / (np.abs(values).max(initial=0.0) or 1.0)
-    return by_svd(X) if ((size > NEGLIGIBLE) & (size < PRECISE)).any() else (values, vectors)
+    # A direction with less than this share loses digits where rows are squared
+    return by_svd(X) if ((size > NEGLIGIBLE) & (size < 1e-9)).any() else (values, vectors)
 
 
 def by_iteration(X: Array) -> tuple[Array, Array]:
@@ -154,7 +149,8 @@ def elbow_of_curve(curve: Array) -> int | None:
     """The place, from 1, that is farthest below the straight line from the first to the last; none where all
     lie on it, or above.
     """
-    if len(curve) < MOST_WITHOUT_BEND:
+    # fewer points have no bend
+    if len(curve) < 3:
         return None
     below = _below_line(curve)
     return int(below.argmax()) + 1 if below.max() > ALIKE * curve[0] else None
@@ -198,7 +194,8 @@ def component_names(count: int) -> tuple[str, ...]:
 
 def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:
     """The scree plot, and what each column has to do with the components that are kept."""
-    shown = min(count, MOST_BESIDE)
+    # loadings on more components than these are not shown
+    shown = min(count, 10)
     loadings = zip(names, axes.directions[:, :shown].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
     note = f"the first {shown} of {count} components" if shown < count else ""

@@ -27,8 +27,6 @@ from mlcli.metrics.pooling import rows_or_groups, units_of
 
 LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2
-PRINTED_Z = 1.96
-"""The normal quantile as equation (23) rounds it."""
 LONGER_ABOVE = 1.0
 """Of means of squares few rows are much of the sum, and a sample without them has a low score and little spread at
 once: above, by factors, their intervals are longer by this over √n."""
@@ -126,7 +124,8 @@ class ScoreEstimate:
 
 def wald(share: float, rows: float) -> Interval:
     """Equation (23) of the notes; it may leave [0, 1], and has no width at 0 and 1."""
-    reach = PRINTED_Z * math.sqrt(share * (1 - share) / rows)
+    # the normal quantile as equation (23) rounds it
+    reach = 1.96 * math.sqrt(share * (1 - share) / rows)
     return Interval(share - reach, share + reach, f"Wald over {rows:.10g} rows")
 
 
@@ -180,10 +179,6 @@ def over_splits(
 RESAMPLES = 1_000
 FEWEST = 200
 MOST_DRAWS = 20_000_000
-BLOCK = 1 << 17
-"""Rows drawn at once: what fits into the cache."""
-KEPT = 500
-"""So many metrics of answers are kept: an interval and every comparison ask for the same."""
 _kept: dict[tuple[Metric, str], Array] = {}
 
 
@@ -191,7 +186,8 @@ def replicates(metric: Metric, answers: Answers) -> Array:
     """The metric of every resample of the rows, NaN where it is undefined."""
     asked = metric, _digest(answers)
     if asked not in _kept:
-        if len(_kept) == KEPT:
+        # an interval and every comparison need the same replicates
+        if len(_kept) == 500:
             _kept.clear()
         _kept[asked] = np.concatenate([_under(metric, answers, block) for block in weightings(answers)])
     return _kept[asked]
@@ -247,7 +243,8 @@ def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...
     rng = rng_for("bootstrap", numbers)
     blocks, left = [], resamples_for(rows)
     while left:
-        times = min(left, max(1, BLOCK // rows))
+        # as many rows at once as fit into the cache
+        times = min(left, max(1, (1 << 17) // rows))
         drawn = rng.integers(0, units, size=(times, units)) + units * np.arange(times)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=times * units).reshape(times, units)
         blocks.append(counts.astype(np.uint16))

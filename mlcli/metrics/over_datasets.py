@@ -40,8 +40,6 @@ SAME_SCORE = 1e-12
 """Scores that differ by less than this share of the largest are equal: the rest is rounding."""
 LEVEL = 0.05
 DRAWS = 50_000
-PRIOR = 0.5
-"""The weight of one more difference of 0, in the region of practical equivalence."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,8 @@ def _beyond(sums: Array, limit: float) -> Array:
 def _dirichlet(count: int) -> Array:
     """The draws of weights for so many differences; all pairs of models meet the same."""
     rng = rng_for("bayesian signed-rank", count)
-    return np.asarray(rng.dirichlet([PRIOR, *[1.0] * count], size=DRAWS))
+    # ½ is the prior weight of one more difference of 0
+    return np.asarray(rng.dirichlet([0.5, *[1.0] * count], size=DRAWS))
 
 
 FEWEST_DATASETS = 5

@@ -44,10 +44,6 @@ from mlcli.tasks.classification import LabelAnswers
 # it follows from the 3 K derivatives: a row counts in the tally of its class, of its predicted class, and of the
 # right ones if it is.
 
-STEP = 1e-4
-"""The share of a tally by which it is changed for a derivative; central differences err by its square."""
-AT_ONCE = 1 << 20
-"""How many numbers of changed tallies are looked at together."""
 PSEUDO_ROWS = 1.0
 """So many rows more of each class, half of them wrong, stand for errors that were not seen yet."""
 
@@ -133,9 +129,11 @@ def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlope
     """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
     point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
     places = np.argwhere(point > 0)
-    steps = STEP * point[point > 0]
+    # the relative step of the derivative; central differences err by its square
+    steps = 1e-4 * point[point > 0]
     found = np.zeros_like(point)
-    for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // AT_ONCE)):
+    # as many changed tallies at once as fit into memory
+    for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // (1 << 20))):
         up, down = (function(_changed(point, places[some], sign * steps[some])) for sign in (1, -1))
         found[tuple(places[some].T)] = tallies.support.sum() * (up - down) / (2 * steps[some])
     return TallySlopes(*np.nan_to_num(found))
@@ -170,10 +168,6 @@ def share_of_ties(rankings: Sequence[Ranking]) -> float:
 
 Crossed = Mapping[str, Rows]
 """By name, ways in which units hang together that cross each other."""
-WHOLE = 0.05
-"""Units that are worth less than all of them by no more than this weigh the same."""
-FEWEST = 1.75
-"""Units that are worth fewer are one that outweighs all others, and nothing tells how such vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +192,8 @@ class OverUnits:
         """How many units there are, in words; beside heavy rows or large groups others count for little."""
         if self.crossed:
             return " and ".join(f"{len(np.unique(codes)):,} {name}" for name, codes in self.crossed.items())
-        if len(self.shares) - self.count < WHOLE:
+        # nearly equal weights count as equal
+        if len(self.shares) - self.count < 0.05:
             return f"{self.count:.0f} {self.noun}"
         groups = f"{len(self.shares)} groups, worth {self.count:.1f} of one size"
         return groups if self.noun == "groups" else counted_rows(self.count)
@@ -206,7 +201,8 @@ class OverUnits:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of the error; none of one unit, or of one beside which others weigh little."""
-        return self.count - 1 if self.count >= FEWEST else 0.0
+        # if one unit outweighs all others, its variance is unknown
+        return self.count - 1 if self.count >= 1.75 else 0.0
 
     @property
     def error(self) -> float:
@@ -315,10 +311,6 @@ class MetricOfSplits:
         return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)
 
 
-FEWEST_OF_A_CLASS = 3
-"""One or two rows of a class do not show how much an area varies: intervals would hold the truth in 20 to 80 %."""
-
-
 def class_with_few_rows(judged: MetricOfSplits) -> str:
     """Why the error of an area is unknown: one of its rankings has too few rows, or groups, on one side."""
     if judged.metric.rankings is None:
@@ -327,7 +319,9 @@ def class_with_few_rows(judged: MetricOfSplits) -> str:
     units = rows_or_groups(answers)
     for one in judged.metric.rankings(answers):
         fewest = min(len(np.unique(units[side & (one.weights > 0)])) for side in (one.positive, ~one.positive))
-        if 0 < fewest < FEWEST_OF_A_CLASS:
+        # one or two rows of a class do not show how much an area varies: intervals would hold the truth in 20 to
+        # 80 %
+        if 0 < fewest < 3:
             noun = "rows" if units_of(answers) is None else "groups"
             return f"only {fewest} of the judged {noun} {'is' if fewest == 1 else 'are'} of one class"
     return ""

@@ -27,11 +27,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.distributions import f_tail
 from mlcli.metrics.pooling import rounds_of_rows
 
-SPREAD_OF_MAD = 1.4826
-"""A normal sample's standard deviation by its median absolute deviation."""
 WIDE, FAR = 0.05, 0.02
-RARE = 0.01
-"""Splits that vary so much in fewer than this share of datasets whose splits are alike are said to disagree."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,8 @@ def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Sta
     found, rows = np.array(values, dtype=np.float64), np.array(rows_per_fold, dtype=np.float64)
     median = float(np.median(found))
     distances = np.abs(found - median)
-    spread, errors = SPREAD_OF_MAD * float(np.median(distances)), _chance_errors(median, rows)
+    # A normal sample's standard deviation by its median absolute deviation
+    spread, errors = 1.4826 * float(np.median(distances)), _chance_errors(median, rows)
     limits = np.maximum(max(3 * spread, FAR), 3 * errors)
     apart = tuple(int(fold) for fold in np.flatnonzero(distances > limits))
     widest = max(WIDE, 2 * float(np.median(errors)))
@@ -80,7 +77,8 @@ def beyond_rows(values: Array, splits: Sequence[Answers], variance: float, freed
     of_splits = 1 / np.array([len(answers) for answers in first])
     between = float(of_splits.sum() ** 2 / (of_splits**2).sum()) - 1
     ratio = float(by_round.var(axis=1, ddof=1).mean()) / len(first) / variance
-    return between > 0 and f_tail(ratio, between, freedom) < RARE
+    # the level of the test
+    return between > 0 and f_tail(ratio, between, freedom) < 0.01
 
 
 def _chance_errors(median: float, rows: Array) -> Array:

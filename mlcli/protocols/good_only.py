@@ -27,8 +27,6 @@ from mlcli.tasks.unsupervised import UNKNOWN
 
 FEWEST_GOOD, FEWEST_BAD = 3, 2
 """One unit for each part that holds such rows."""
-FEW_BAD = 20
-"""Below this, half of the bad rows say little."""
 TRAIN, VALIDATION, TEST = range(3)
 
 
@@ -58,7 +56,8 @@ class GoodOnly(Protocol):
         bad = int((units.stratum == ANOMALY).sum())
         if unlabelled:
             warn(f"{unlabelled} rows without a label are in no part")
-        if bad < FEW_BAD:
+        # half of fewer bad rows say little
+        if bad < 20:
             warn(f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little")
         labels = split_labels(self.id, 1, self.repeats)
         splits = [

@@ -22,9 +22,6 @@ from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes
 from mlcli.protocols._base import MOST_REPEATS, DealtSplits, Protocol, Split, Units, all_alike, split_labels
 
-DIGITS = 12
-"""Sums of shares that differ by less are equal."""
-
 
 @register("k-fold", reference="Stone 1974, Cross-validatory choice and assessment of statistical predictions")
 class KFold(Protocol):
@@ -76,7 +73,8 @@ def _dealt_groups(units: Units, folds: int, rng: np.random.Generator) -> Codes:
     held, rows = np.zeros((folds, new.shape[1])), np.zeros(folds, np.int64)
     fold = np.empty(len(units), np.int32)
     for unit in order:
-        chosen = np.lexsort((rows, (held @ share[unit]).round(DIGITS)))[0]
+        # sums of shares that differ by less are equal
+        chosen = np.lexsort((rows, (held @ share[unit]).round(12)))[0]
         fold[unit] = chosen
         held[chosen] += share[unit]
         rows[chosen] += units.sizes[unit]

@@ -28,8 +28,6 @@ from mlcli.protocols._base import Split, Units, by_class_if_any, problems_with_l
 from mlcli.protocols.k_fold import KFold
 
 SWEPT_OVER = "training rows"
-LEAST = 2
-"""Rows that a size has at least."""
 
 
 @register(
@@ -72,7 +70,8 @@ class TrainingSize(KFold):
     def _counts(self, most: int) -> list[int]:
         """The numbers of rows, from small to large, each once."""
         raise_all(DataError, self._problems_with_sizes(most))
-        counts = (max(LEAST, round(size * most)) if size <= 1 else int(size) for size in self.sizes)
+        # at least two rows
+        counts = (max(2, round(size * most)) if size <= 1 else int(size) for size in self.sizes)
         return sorted(set(counts))
 
     def _problems_with_sizes(self, most: int) -> list[Problem]:

@@ -91,8 +91,6 @@ ACTIVATIONS: dict[str, Callable[[float], Activation]] = {
     "generalised-logistic": _generalised_logistic,
 }
 """By name; α is the exponent of the generalised logistic function alone."""
-LEAST = 1e-300
-"""A probability is not taken for less in a logarithm."""
 NEARLY = 1e-6
 """The mean target is kept so far from the ends that an output reaches only with an infinite z."""
 
@@ -123,7 +121,8 @@ def _pull_softmax(back: Array, a: Array) -> Array:
 
 
 def _of_one_class(answers: Array, targets: Array) -> Array:
-    return np.asarray(-np.einsum("ij,ij->i", targets, np.log(np.maximum(answers, LEAST))))
+    # A probability is not taken for less in a logarithm
+    return np.asarray(-np.einsum("ij,ij->i", targets, np.log(np.maximum(answers, 1e-300))))
 
 
 def _of_each_unit(answers: Array, targets: Array) -> Array:
@@ -370,10 +369,6 @@ OPTIMISERS: dict[str, Callable[[int, float, float], Optimiser]] = {
 """By name, of the number of parameters, the learning rate and the momentum, which is that of sgd."""
 
 
-MOST_POINTS = 60
-"""How many epochs of a curve are shown."""
-
-
 def layers_of(
     columns: int, biases: Sequence[Array], activations: Sequence[str], shared: int = 0
 ) -> findings.Table:
@@ -393,7 +388,8 @@ def layers_of(
 def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curve:
     """The mean loss after some of the epochs, the last and the best included; so many were allowed."""
     made = len(training)
-    shown = np.linspace(0, made - 1, min(MOST_POINTS, made)).round().astype(int)
+    # points of the curve
+    shown = np.linspace(0, made - 1, min(60, made)).round().astype(int)
     ended = f"it fell no more after {made} epochs" if made < epochs else "it may fall further with more epochs"
     series = [("training", training)]
     if len(validation):

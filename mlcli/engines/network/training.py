@@ -41,8 +41,6 @@ from mlcli.engines.network.network import (
 )
 from mlcli.engines.principal_components import column_by_column
 
-ROOM = 1 << 20
-"""The parameters of every epoch are kept while they are no more numbers than this, else those of a few epochs."""
 FEW = (1, 2, 3, 5, 7)
 """These epochs, and ten, a hundred, ... times as many."""
 
@@ -151,7 +149,8 @@ def train(
 
 def epochs_kept(epochs: int, parameters: int) -> frozenset[int]:
     """The epochs whose parameters are kept."""
-    if epochs * parameters <= ROOM:
+    # keep the parameters of every epoch if they are few, else those of some epochs
+    if epochs * parameters <= (1 << 20):
         return frozenset(range(1, epochs + 1))
     return frozenset(few * 10**power for power in range(len(str(epochs))) for few in FEW)
 

@@ -68,8 +68,6 @@ SCORED = {
     "size": "score: the distance from the nearest large cluster, times the training rows of its own",
 }
 OWN, MEASURED = "has the row", "is measured from"
-MOST_CLUSTERS = 10
-"""So many clusters are shown beside a row."""
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
@@ -163,6 +161,7 @@ class ClusterFactor(Detector, RowExplainer):
             squared_lengths(self.centres_ - table.numbers) ** 0.5,
         )
         near = int(distances[: self.large_].argmin())
+        # the nearest clusters only
         rows = tuple(
             (
                 place + 1,
@@ -171,7 +170,7 @@ class ClusterFactor(Detector, RowExplainer):
                 float(distances[place]),
                 ", ".join([OWN] * (place == own) + [MEASURED] * (place == near)),
             )
-            for place in np.argsort(distances, kind="stable")[:MOST_CLUSTERS].tolist()
+            for place in np.argsort(distances, kind="stable")[:10].tolist()
         )
         header = ("cluster", "size", "training rows", "distance", "")
         return (findings.Table("Clusters, the nearest first", header, rows, note=SCORED[self.weights]),)

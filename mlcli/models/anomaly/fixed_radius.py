@@ -33,11 +33,6 @@ from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
-REASONED_BY = 5
-"""From how many nearest rows the reasons come."""
-MEASURED = 1_000
-"""On how many training rows a radius is measured."""
-
 
 @register("fixed-radius", reference="Knorr & Ng 1998, Algorithms for mining distance-based outliers", revision=2)
 class FixedRadius(NeighbourDetector, Detector):
@@ -57,14 +52,16 @@ class FixedRadius(NeighbourDetector, Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Store the rows, and settle the radius."""
-        self.store(data, min(REASONED_BY, max(1, len(data) - 1)))
+        # the reasons come from the nearest rows
+        self.store(data, min(5, max(1, len(data) - 1)))
         self.radius_ = self._usual(as_repeats(data).table.numbers) if self.radius is None else self.radius
 
     def _usual(self, X: Array) -> float:
         """The radius within which half of the rows have the share of the others."""
         from scipy.spatial.distance import cdist
 
-        some = X[np.linspace(0, len(X) - 1, min(len(X), MEASURED)).astype(np.intp)]
+        # a sample of the rows is enough
+        some = X[np.linspace(0, len(X) - 1, min(len(X), 1_000)).astype(np.intp)]
         apart = np.sort(cdist(some, some), axis=1)[:, 1:]
         place = max(0, int(np.ceil(self.share * apart.shape[1])) - 1)
         usual, apart = float(np.median(apart[:, place])), apart[apart > 0]

@@ -39,8 +39,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 REAL = 0.9
 """What the discriminator is to say of a real row."""
-SHORT = 0.5
-"""β₁ of Adam, with which networks that learn against each other swing less (Radford et al. 2016)."""
 JUDGED = OUTPUTS["sigmoid", "cross-entropy"]
 
 
@@ -76,7 +74,8 @@ class GanDetector(Detector):
         judge = Network((X.shape[1], *self.hidden, 1), [*between, SIGMOID])
         for network in (forger, judge):
             network.draw(rng)
-        adam = [Adam(len(network.parameters), self.learning_rate, SHORT) for network in (forger, judge)]
+        # β₁ of Adam, with which networks that learn against each other swing less (Radford et al. 2016)
+        adam = [Adam(len(network.parameters), self.learning_rate, 0.5) for network in (forger, judge)]
         losses = np.zeros((self.epochs, 2))
         for epoch in range(self.epochs):
             order = rng.permutation(len(X))

@@ -45,8 +45,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 # One Gaussian for all rows: its mean, and the axes along which a row is measured in standard deviations.
 
-DEPENDENT = 1e-12
-"""An eigenvalue of the correlation matrix below this share of the largest is rounding: no row varies that way."""
 PROBABILITIES = (0.5, 0.05, 0.01, 0.001)
 
 
@@ -91,7 +89,8 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     varies = deviation > 0
     z = (data.table.numbers - mean)[:, varies] / deviation[varies]
     values, vectors = np.linalg.eigh(z.T @ (z * data.weights[:, None]) / (data.weights.sum() - ddof))
-    kept = values > DEPENDENT * values[-1]
+    # an eigenvalue of the correlation matrix below this share of the largest is rounding: no row varies that way
+    kept = values > 1e-12 * values[-1]
     if not kept.all():
         message = (
             f"columns depend on each other: {(~kept).sum()} of {len(kept)} directions have no spread, left out"

@@ -56,10 +56,6 @@ from mlcli.tasks.supervised import SupervisedRows
 
 Cell = TypeVar("Cell", bound=np.generic)
 SCORES = ("error", "psnr")
-NEVER_EXACT = 1e-3
-"""The least σ, as a share of the deviation of the column."""
-LEAST_PROBABLE = 1e-3
-"""What a level counts as that has a smaller probability."""
 NEVER_NOTHING = 1e-12
 """The least mean square of which a logarithm is taken."""
 MARKS = ("predicted", "odd")
@@ -125,7 +121,8 @@ class PredictionError(Detector):
             found = _psnr(errors / self.units_)
             self.psnr_ = np.array([found.min(), found.max()])
         else:
-            least = NEVER_EXACT * np.array([_spread(one) for one in rows])
+            # σ is at least this share of the standard deviation of the column
+            least = 1e-3 * np.array([_spread(one) for one in rows])
             self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
             self.psnr_ = np.zeros(2)
         if self.second is not None:
@@ -247,7 +244,8 @@ def _errors(cells: Any, answers: Array) -> Array:
     if answers.shape[1] == 1:
         return np.asarray(cells - answers[:, 0])
     probable = np.where(cells < 0, 0.0, answers[np.arange(len(cells)), cells])
-    return np.asarray(np.sqrt(-np.log(np.clip(probable, LEAST_PROBABLE, 1.0))))
+    # the smallest probability that counts
+    return np.asarray(np.sqrt(-np.log(np.clip(probable, 1e-3, 1.0))))
 
 
 def _spread(rows: SupervisedRows) -> float:

@@ -43,8 +43,6 @@ from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SUSPICIOUS = math.sqrt(3)
 """How many deviations above the mean a suspect scores."""
-SHOWN = 50
-"""How many points the curve of the hinge has."""
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
@@ -146,7 +144,8 @@ class RandomDistance(Detector):
         rows = ((self.base.final.id, self.suspects_),)
         suspects = findings.Table("Suspects", ("by", "training rows"), rows)
         layers = layers_of(self.drawn_.shape[1], self.biases_, ["relu"])
-        parts = np.array_split(self.loss_, min(SHOWN, self.steps))
+        # points of the curve
+        parts = np.array_split(self.loss_, min(50, self.steps))
         ends = tuple(np.cumsum([len(part) for part in parts]).astype(float).tolist())
         hinge = tuple(float(part.mean()) for part in parts)
         return suspects, layers, findings.Curve("Hinge loss by step", "step", ends, (("mean", hinge),))

@@ -45,8 +45,6 @@ from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 CLASSES = ("good", "anomaly")
-MOST_FALSE_ALARMS = 0.5
-"""A threshold that flags a larger share of the good rows is of no use."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -78,7 +76,8 @@ class LabelledDetector(Detector):
         """Take the threshold with the wanted recall, or the best one where that would flag most good rows."""
         good, odd = np.sort(scores[y == 0]), np.sort(scores[y == 1])
         wanted = self.limit_ = self.score_reached(odd)
-        if np.mean(good >= wanted) > MOST_FALSE_ALARMS:
+        # A threshold that flags a larger share of the good rows is of no use
+        if np.mean(good >= wanted) > 0.5:
             thresholds = np.append(odd, np.nextafter(scores.max(), np.inf))[::-1]  # of equals the highest
             below = [np.searchsorted(some, thresholds) / len(some) for some in (good, odd)]
             self.limit_ = float(thresholds[np.argmax(np.round(below[0] - below[1], 9))])

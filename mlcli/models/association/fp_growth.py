@@ -42,8 +42,6 @@ from mlcli.tasks.association import Associator, Itemset, Rule, items_in_words, p
 
 MOST_SETS = 1_000_000
 """Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""
-KEPT = 30
-"""Frequent sets that are shown."""
 Path = tuple[Itemset, float]
 """Some items, the most frequent first, with the weight of the rows that have them."""
 ORDERS: dict[str, Callable[[Rule], float]] = {
@@ -72,7 +70,8 @@ class FPGrowth(Associator):
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
         """The best rules of all frequent sets."""
         supports = frequent_itemsets(baskets, weights, self.min_support, self.max_items)
-        best = nsmallest(KEPT, supports, key=lambda items: (-round(supports[items], DECIMALS), len(items), items))
+        # the most frequent ones
+        best = nsmallest(30, supports, key=lambda items: (-round(supports[items], DECIMALS), len(items), items))
         self.itemsets_, self.supports_ = padded(best), np.array([supports[items] for items in best])
         self.found_ = len(supports)
         rules = (rule for items in supports for rule in self._rules_of(items, supports))

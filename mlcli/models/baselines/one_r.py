@@ -44,8 +44,6 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-SECONDS_PER_CELL = 3e-7
-"""Measured on 2,000 × 20 and 20,000 × 50 numbers."""
 NO_COLUMN = Column("no column", "nominal")
 """Stands in for the columns of a table without any; all its cells are missing, so that a rule on it is zero-r."""
 
@@ -85,7 +83,8 @@ class OneR(Classifier, CountsParameters, EstimatesFitTime):
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """Each number is sorted, and looked at in Python, once."""
-        return SECONDS_PER_CELL * rows * columns
+        # measured on 2,000 × 20 and 20,000 × 50 numbers
+        return 3e-7 * rows * columns
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Make a rule on every column and keep the one that is wrong least often."""

@@ -233,14 +233,6 @@ def _root(parent: list[int], cluster: int) -> int:
     return cluster
 
 
-LEAVES = 12
-"""Leaves at most; each stands for the rows that merged before."""
-LAST = 10
-"""Merges that are listed."""
-NAMED = 6
-"""Rows of a part of a merge that are named; of more there is their number."""
-
-
 @register("agglomerative", reference="Lance & Williams 1967; Ward 1963; Müllner 2011", revision=2)
 class Agglomerative(TransductiveClusterer, Clusterer, ComparesPairs):
     """A tree of merges, and its cut."""
@@ -318,7 +310,8 @@ def last_merges(merges: Merges) -> tuple[tuple[findings.Entry, ...], ...]:
     """How many clusters each of the last merges leaves, its height, and the rows of its two parts."""
     rows = len(merges.heights) + 1
     sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
-    steps = range(rows - 2, max(-1, rows - 2 - LAST), -1)
+    # merges that are listed
+    steps = range(rows - 2, max(-1, rows - 2 - 10), -1)
     parts = ([_rows(merges, part, sizes[part]) for part in merges.children[step]] for step in steps)
     return tuple(
         (rows - 1 - step, float(merges.heights[step]), *two) for step, two in zip(steps, parts, strict=True)
@@ -327,7 +320,8 @@ def last_merges(merges: Merges) -> tuple[tuple[findings.Entry, ...], ...]:
 
 def _rows(merges: Merges, part: int, size: int) -> str:
     """The rows of a part, by their numbers where they are few."""
-    if size > NAMED:
+    # name up to six rows; of more give the number
+    if size > 6:
         return f"{size} rows"
     return f"{'row' if size == 1 else 'rows'} {', '.join(str(row + 1) for row in merges.rows_below(part))}"
 
@@ -335,7 +329,8 @@ def _rows(merges: Merges, part: int, size: int) -> str:
 def dendrogram(title: str, merges: Merges, cluster: Codes, note: str) -> findings.Dendrogram:
     """The last merges of some rows that are cut into clusters."""
     rows = len(merges.heights) + 1
-    first = max(rows, 2 * rows - 1 - (LEAVES - 1))
+    # at most 12 leaves; each stands for the rows that merged before
+    first = max(rows, 2 * rows - 1 - (12 - 1))
     leaves = _leaves(merges, first)
     numbers = {part: number for number, part in enumerate([*leaves, *range(first, 2 * rows - 1)])}
     joined = [tuple(numbers[int(part)] for part in parts) for parts in merges.children[first - rows :]]

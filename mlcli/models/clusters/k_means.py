@@ -52,11 +52,6 @@ from mlcli.engines.centres import (
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
-ALIKE = 1e-6
-"""Restarts have ended alike where they differ by less than this share of the inertia at the start."""
-BETTER = 1e-12
-"""The share of the sum of squares by which a restart must be better than one before it."""
-
 
 @register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)", revision=2)
 class KMeans(Clusterer):
@@ -106,7 +101,8 @@ class KMeans(Clusterer):
             starts = (STARTS[self.start](cloud, clusters, rng) for _ in range(self.restarts))
             # the best restart; of equally good ones the first
             runs = [Lloyd(cloud, start, place).run(stop) for start in starts]
-            best, tie = runs[0], BETTER * float(cloud.weights @ cloud.lengths)
+            # the share of the sum of squares by which a restart must be better than one before it
+            best, tie = runs[0], 1e-12 * float(cloud.weights @ cloud.lengths)
             for run in runs[1:]:
                 if run.within < best.within - tie:
                     best = run
@@ -177,7 +173,8 @@ class KMeans(Clusterer):
         """Where the other restarts have ended."""
         if len(self.ends_) < 2:
             return ""
-        alike = int((self.ends_ - self.ends_.min() <= ALIKE * self.path_[0]).sum())
+        # restarts end alike if they differ by less than this share of the first inertia
+        alike = int((self.ends_ - self.ends_.min() <= 1e-6 * self.path_[0]).sum())
         if alike == len(self.ends_):
             return ", where all ended"
         return f", where {alike} ended; the highest inertia of the others is {self.ends_.max():.6g}"

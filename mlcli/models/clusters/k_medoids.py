@@ -36,8 +36,6 @@ from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
 MOST_ROWS = 10_000
-LEAST_GAIN = 1e-12
-"""A swap must lower the sum of distances by a larger share."""
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)", revision=2)
@@ -136,7 +134,8 @@ def swapped(apart: Array, weights: Array, places: Rows, most: int) -> tuple[Rows
     places = places.copy()
     for swaps in range(most):
         gain, medoid, row = _best_swap(apart, weights, places)
-        if gain <= LEAST_GAIN * _sum(apart, weights, places):
+        # A swap must lower the sum of distances by a larger share
+        if gain <= 1e-12 * _sum(apart, weights, places):
             return places, swaps
         places[medoid] = row
     return places, most

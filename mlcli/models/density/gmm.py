@@ -59,8 +59,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 STARTS = {name: CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
 """Those whose centres are rows: each of these has itself in its component."""
-SHARE_DECIMALS = 9
-"""Shares that agree to so many decimals are equal, so that rounding does not number components anew."""
 
 COLLAPSED = (
     "a component has shrunk onto rows that are equal in some direction, and 'floor' sets how dense it is; "
@@ -111,7 +109,8 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
             what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
             warnings.warn(what, MlcliWarning, stacklevel=3)
         found = best.mixture
-        order = np.argsort(-np.round(found.shares, SHARE_DECIMALS), kind="stable")
+        # shares that agree to so many decimals are equal, so that rounding does not number components anew
+        order = np.argsort(-np.round(found.shares, 9), kind="stable")
         self.shares_, self.means_, self.covariances_ = (
             part[order] for part in (found.shares, found.means, found.covariances)
         )

@@ -42,8 +42,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 BANDWIDTHS = ("scott", "silverman", "likelihood")
 TRIED = np.geomspace(0.2, 5.0, 25)
 """Of Scott's bandwidth, by likelihood."""
-BLOCK_CELLS = 60_000
-"""How many distances are held at once: few enough to stay near the processor."""
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
@@ -101,7 +99,8 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
         one, other = (
             (each - middle) @ (whitener if whitener.ndim == 2 else np.diag(whitener)) for each in (X, self.rows_)
         )
-        lengths, step = squared_lengths(other), max(1, BLOCK_CELLS // len(self.rows_))
+        # distances at once: few enough for the cache
+        lengths, step = squared_lengths(other), max(1, 60_000 // len(self.rows_))
         for start in range(0, len(X), step):
             rows = slice(start, min(start + step, len(X)))
             yield rows, np.maximum(squared_distances(other, one[rows], lengths), 0.0)

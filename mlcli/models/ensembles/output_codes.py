@@ -132,10 +132,6 @@ def _classes_of(member: Any) -> tuple[str, ...]:
     return classes
 
 
-MOST_FOR_ALL = 7
-"""So many classes have 63 ways to be set against each other."""
-
-
 @register("output-codes", reference="Dietterich & Bakiri 1995; Kong & Dietterich 1997 (probabilities)")
 class OutputCodes(Coded, Classifier):
     """Problems of sets of classes."""
@@ -164,7 +160,8 @@ class OutputCodes(Coded, Classifier):
         if self.sets is not None:
             return self._named_code(self.sets)
         whole = 2 ** (classes - 1) - 1
-        length = self.length or (whole if classes <= MOST_FOR_ALL else math.ceil(10 * math.log2(classes)))
+        # seven classes can be split in 63 ways
+        length = self.length or (whole if classes <= 7 else math.ceil(10 * math.log2(classes)))
         numbers = list(range(1, whole + 1)) if length >= whole else _distinct(length, whole, rng)
         bits = [[number >> (classes - 1 - k) & 1 for number in numbers] for k in range(classes)]
         return (2 * np.array(bits, np.int8) - 1).reshape(classes, len(numbers))

@@ -154,10 +154,6 @@ def _separation(graph: GraphicalModel, text: str) -> findings.Lines:
     return findings.Lines(text, (yes if graph.separated(*sets) else no,))
 
 
-MOST_DRAWN = 40
-"""A graph of more columns is not drawn."""
-MOST_SHOWN = 24
-"""A longer table of conditional probabilities is not printed."""
 ACCEPTS = Accepts(numbers=False, nominal=True, missing=True, weights=True, levels_only=True)
 """Levels and gaps; numbers are cut into bins."""
 
@@ -251,7 +247,8 @@ def drawn_graph(
     columns: Sequence[Column], order: Sequence[int], pairs: Sequence[tuple[int, int]], *, directed: bool
 ) -> tuple[findings.Graph, ...]:
     """The graph, its nodes in an order; not drawn where it has no edges or too many nodes."""
-    if not pairs or len(columns) > MOST_DRAWN:
+    # A graph of more columns is not drawn
+    if not pairs or len(columns) > 40:
         return ()
     line = {node: place for place, node in enumerate(order)}
     names = tuple(columns[node].name for node in order)
@@ -276,7 +273,8 @@ def chance_tables(
             known = (columns[one].levels[code] for one, code in zip(parents, place, strict=True))
             lines.append((*known, *table[place].tolist()))
         header = (*(columns[one].name for one in parents), *columns[child].levels)
-        if len(lines) <= MOST_SHOWN:
+        # A longer table of conditional probabilities is not printed
+        if len(lines) <= 24:
             yield findings.Table(_title(columns, (*parents, child)), header, tuple(lines), note=note)
             note = ""
 

@@ -16,9 +16,6 @@ from mlcli.core.errors import DataError
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.posteriors import log_sum, logarithm
 
-MOST_ENTRIES = 20_000_000
-"""A table beyond this size is refused."""
-
 
 @dataclass(frozen=True, eq=False)
 class Factor:
@@ -63,7 +60,8 @@ def product(factors: Sequence[Factor]) -> Factor:
     arrays = [factor.over(variables) for factor in factors]
     shape = np.broadcast_shapes(*(array.shape for array in arrays)) if arrays else ()
     entries = float(np.prod(np.array(shape, float)))
-    if entries > MOST_ENTRIES:
+    # A table beyond this size is refused
+    if entries > 20_000_000:
         raise DataError(
             f"exact inference needs a table of {entries:.2g} numbers here: too many columns hang together",
             hint="choose a sparser structure, or `inference: sum-product` or `gibbs`, which are approximate",
@@ -200,21 +198,14 @@ def _sent(factors: Sequence[Factor], inwards: Messages, place: int, variable: in
     others = tuple(factor.axis(other) for other in factor.variables if other != variable)
     found = reduce(total, others) if others else total
     top = found.max(axis=1, keepdims=True)
-    return np.asarray(np.maximum(found - np.where(np.isneginf(top), 0.0, top), FLOOR))
-
-
-FLOOR = -1e4
-"""The logarithm that stands for that of 0 in a message, so that messages can be mixed."""
+    # a finite logarithm of 0, so that messages can be mixed
+    return np.asarray(np.maximum(found - np.where(np.isneginf(top), 0.0, top), -1e4))
 
 
 def _belief(inwards: Messages, variable: int, but: int | None = None) -> Array:
     """The product of the messages to a variable, but for that of one factor."""
     messages = [message for (place, to), message in inwards.items() if to == variable and place != but]
     return np.asarray(sum(messages, np.zeros((1, 1))))
-
-
-BURN_IN = 0.2
-"""The share of the sweeps that only forgets the start."""
 
 
 def sampled_shares(
@@ -225,7 +216,8 @@ def sampled_shares(
     about = {one: [factor for factor in factors if one in factor.variables] for one in hidden}
     state = codes.copy()
     state[:, hidden] = 0
-    skipped, total = int(BURN_IN * sweeps), np.zeros(1)
+    # burn-in: the first sweeps only forget the start
+    skipped, total = int(0.2 * sweeps), np.zeros(1)
     for sweep in range(sweeps):
         for variable in hidden:
             chances = _conditional(about[variable], variable, state)
@@ -242,12 +234,6 @@ def _conditional(factors: Sequence[Factor], variable: int, state: Codes) -> Arra
     chances = shares(product([factor.given(state, others) for factor in factors]).logs)
     chances = np.broadcast_to(chances, (len(state), chances.shape[1]))
     return np.where(np.isnan(chances), 1 / chances.shape[1], chances)
-
-
-BLOCK = 512
-"""How many rows are worked through at once."""
-MOST_LOOKED_UP = 16_384
-"""How many where only what is asked for is unknown, so that nothing is summed out."""
 
 
 @dataclass(frozen=True)
@@ -296,5 +282,7 @@ def rows_alike(known: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Iterat
     packed = np.packbits(known, axis=1)
     order = np.lexsort(packed.T)
     for rows in np.split(order, np.flatnonzero((packed[order[1:]] != packed[order[:-1]]).any(axis=1)) + 1):
-        size = BLOCK if (~known[rows[0]]).sum() > 1 else MOST_LOOKED_UP
+        # rows at once
+        # more if only the requested variable is unknown, so that nothing is summed out
+        size = 512 if (~known[rows[0]]).sum() > 1 else 16_384
         yield from (rows[start : start + size] for start in range(0, len(rows), size))

@@ -11,8 +11,6 @@ from mlcli.core.tables import Array, Codes, Flags
 
 LocalScore = Callable[[int, tuple[int, ...]], float]
 """What a variable with such parents adds to the score of a graph."""
-LEAST_GAIN = 1e-9
-"""A move must raise the score by more, so that rounding moves nothing."""
 
 
 def counts(codes: Codes, levels: Sequence[int], of: Sequence[int], weights: Array) -> Array:
@@ -104,7 +102,8 @@ def climbed(variables: int, score: LocalScore, most_parents: int) -> Flags:
 
     while True:
         gain, move = max(_moves(arrows, worth, most_parents), default=(0.0, ()))
-        if gain <= LEAST_GAIN:
+        # A move must raise the score by more, so that rounding moves nothing
+        if gain <= 1e-9:
             return arrows
         for one, other in move:
             arrows[one, other] = not arrows[one, other]

@@ -77,8 +77,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 # Tables of conditional probabilities: by counting rows, and by EM where cells are empty (Lauritzen 1995).
 
 MOST_ROUNDS = 200
-SETTLED = 1e-7
-"""The gain per row below which EM ends."""
 
 Tables = tuple[Array, ...]
 
@@ -125,7 +123,8 @@ class Families:
         for _ in range(MOST_ROUNDS):
             expected, likely = self._expected(codes, weights, chances)
             path.append(likely + self._prior(chances))
-            if len(path) > 1 and path[-1] - path[-2] < SETTLED * weights.sum():
+            # the gain per row below which EM ends
+            if len(path) > 1 and path[-1] - path[-2] < 1e-7 * weights.sum():
                 break
             chances = self.chances(expected)
         return chances, path
@@ -172,8 +171,6 @@ HOW_SMOOTHED = {
     "bdeu": "In every table {:g} is spread evenly over the counts (alpha).",
 }
 """How an explanation puts each."""
-MOST_CHANCES = 10_000_000
-"""A table of more conditional probabilities is refused."""
 
 
 @register("bayes-net", reference="Pearl 1988; Friedman, Geiger & Goldszmidt 1997, Bayesian network classifiers")
@@ -279,7 +276,8 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
         levels = self.level_counts()
         members = tuple((*self._parents(child), child) for child in range(len(levels)))
         for family in members:
-            if np.prod([float(levels[one]) for one in family]) > MOST_CHANCES:
+            # A table of more conditional probabilities is refused
+            if np.prod([float(levels[one]) for one in family]) > 10_000_000:
                 columns = self.variables()
                 what = f"'{columns[family[-1]].name}' has too many parents: {listed_names(columns, family[:-1])}"
                 raise FitError(what, hint="give it fewer, or fewer levels")

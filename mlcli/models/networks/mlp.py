@@ -67,8 +67,6 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
-MOST_TRUTHS = 3
-"""Error terms are shown for so many classes that may be the true one."""
 OF_CLASSES = ("softmax", "step")
 """Outputs that answer no value."""
 
@@ -273,7 +271,8 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
     def explain_answer(self, table: Table) -> Explanation:
         """What each unit answers, and its error term for each class that may be the true one."""
         coding, targets = self._coding, dict[str, Array]()
-        if isinstance(coding, ClassCoding) and len(coding.present) <= MOST_TRUTHS:
+        # error terms for at most three possible true classes
+        if isinstance(coding, ClassCoding) and len(coding.present) <= 3:
             each = coding.coded(np.eye(len(self.classes_))[coding.present])
             targets = dict(zip((self.classes_[code] for code in coding.present), each, strict=True))
         found = passes(self._network(), table.numbers[0], self._output, targets, self._unit_names)
@@ -387,8 +386,6 @@ class ValueCoding:
 
 MOST_UNITS = 10
 """So many units of a layer are shown."""
-MOST_WEIGHTS = 60
-"""The weights of a network with more are not."""
 
 
 def forward_sums(layers: Sequence[Layer], row: Array) -> list[tuple[Array, Array]]:
@@ -437,7 +434,8 @@ def passes(
 
 def weights_of(network: Network, names: Sequence[Sequence[str]]) -> findings.Explanation:
     """The weight of each connection and the bias of each unit, of a small network; ``names`` as of passes."""
-    if len(network.parameters) > MOST_WEIGHTS:
+    # the weights of a network with more are not
+    if len(network.parameters) > 60:
         return ()
     rows = [
         (unit, source, float(value))

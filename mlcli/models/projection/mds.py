@@ -44,9 +44,6 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 # Pictures: rows placed so that what is near stays near; only rows that were fitted have a place.
 
-BLOCK = 2**22
-"""How many distances are held at once."""
-
 
 @dataclass(kw_only=True, eq=False)
 class TransductiveProjector(Projector):
@@ -91,7 +88,8 @@ class TransductiveProjector(Projector):
         count = min(self.neighbours, len(self.rows_) - 1)
         if count < 1:
             return np.asarray(self.rows_[found])
-        step = max(1, BLOCK // len(self.rows_))
+        # distances at once
+        step = max(1, (2**22) // len(self.rows_))
         blocks = (found[start : start + step] for start in range(0, len(found), step))
         made = [self.rows_[self._nearest(block, count)].mean(axis=1) for block in blocks]
         return np.concatenate(made) if made else np.empty((0, self.rows_.shape[1]))
@@ -122,8 +120,6 @@ def in_decimals(X: Array) -> Array:
 
 ENOUGH = 1e-12
 """Distances in the picture below this are none."""
-MOST_COMPONENTS = 6
-"""Of how many components the stress is told, to choose by."""
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
@@ -160,7 +156,8 @@ class MultidimensionalScaling(TransductiveProjector, Projector, ComparesPairs):
 
     def _stresses(self, apart: Array) -> Array:
         """What classical places of some components get wrong."""
-        most = min(MOST_COMPONENTS, max(len(apart) - 1, 1))
+        # the stress of up to six components, to choose by
+        most = min(6, max(len(apart) - 1, 1))
         places = ClassicalScaling.of(apart, most).places()
         return np.array([share_of_stress(apart, places[:, :count]) for count in range(1, most + 1)])
 

@@ -37,8 +37,6 @@ from mlcli.tasks.recommendation import Ratings, Recommender
 MOST_TURNS = 10_000
 SHOWN = 5
 """How many of the highest, and of the lowest, are shown."""
-STILL = 1e-11
-"""The largest move that counts as none, as a share of the largest distance from the mean."""
 
 
 @register("user-item-bias", reference="Koren 2010, Factor in the neighbors, section 2.1")
@@ -57,7 +55,8 @@ class UserItemBias(Recommender):
         """Let users and items take turns until neither moves."""
         self.mean_ = self.liked_from_
         residual, weights = data.y - self.mean_, data.weights
-        still = STILL * float(np.abs(residual).max())
+        # converged: no move above this share of the largest distance from the mean
+        still = 1e-11 * float(np.abs(residual).max())
         users, items = np.zeros_like(self.user_ratings_), np.zeros_like(self.item_ratings_)
         for _ in range(MOST_TURNS):
             before = users

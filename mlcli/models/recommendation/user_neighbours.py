@@ -47,8 +47,6 @@ from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender
 
 SHOWN = 10
-MEASURED = 400
-"""By how many, those with most ratings, it is measured how similarities vary."""
 NO_TRUST = 1e9
 """The shrinkage where similarities are no larger than chance makes them."""
 
@@ -120,7 +118,8 @@ class Neighbourhood(Recommender):
         """1 / τ², with τ² what squared similarities of those with most ratings are above 1/n, their chance."""
         sides, excess, common = self._sides(), 0.0, 0.0
         totals = (self.user_ratings_, self.item_ratings_)[self.owners][:-1]
-        for owner in np.argsort(-totals, kind="stable")[:MEASURED].tolist():
+        # the variance of similarities is measured on those with most ratings
+        for owner in np.argsort(-totals, kind="stable")[:400].tolist():
             raw, n = self._raw_similarities(owner, sides)
             n, raw = n[n >= 2], raw[n >= 2]
             excess, common = excess + float((n * raw**2 - 1.0).sum()), common + float(n.sum())

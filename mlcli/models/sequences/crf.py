@@ -268,12 +268,6 @@ class ChainObjective:
         return np.ones((self.features + self.count) * self.count)
 
 
-STRONGEST = 8
-"""How many features of each tag are shown."""
-REMEMBERED = 20
-"""How many steps L-BFGS remembers: a step of it costs little beside the sums over all rows."""
-
-
 @dataclass(kw_only=True, eq=False)
 class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
     """Weights of features with tags, and of tags after tags."""
@@ -331,7 +325,8 @@ class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
             expect=self.normaliser(),
         )
         tolerance = self.tolerance * len(data)
-        start, until = np.zeros((width + count) * count), (tolerance, self.max_iterations, REMEMBERED)
+        # L-BFGS remembers 20 steps: they cost little beside the sums over all rows
+        start, until = np.zeros((width + count) * count), (tolerance, self.max_iterations, 20)
         found = owlqn(objective, self.l1, start, *until) if self.l1 else lbfgs(objective, start, *until)
         if unfinished := complaint([found], tolerance):
             warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
@@ -399,7 +394,8 @@ class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
         """The weights of tags after tags, and the strongest features of each tag."""
         names = self._map(self.columns_).names
         pairs = tuple((tag, *row) for tag, row in zip(self.classes_, self.follows_.tolist(), strict=True))
-        strongest = np.argsort(-np.abs(self.weights_), axis=0, kind="stable")[:STRONGEST].T
+        # the strongest features of each tag
+        strongest = np.argsort(-np.abs(self.weights_), axis=0, kind="stable")[:8].T
         rows = tuple(
             (tag, names[feature], float(self.weights_[feature, code]))
             for code, (tag, features) in enumerate(zip(self.classes_, strongest.tolist(), strict=True))

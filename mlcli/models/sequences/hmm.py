@@ -114,8 +114,6 @@ def _named(found: Expected, outputs: Array) -> Expected:
     return replace(found, shares=found.shares[:, state], counts=found.counts[np.ix_(symbols, symbols)])
 
 
-LITTLE = 0.1
-"""What a row without a tag counts beside one with it, before the first round."""
 Emit = Callable[[Array], Array]
 """From the shares of tags at rows (rows × tags), the logarithm of what each tag then emits there."""
 
@@ -197,13 +195,10 @@ def start_from(shares: Array, counts: Array, possible: Flags, stop: bool) -> Exp
     """From rows whose tag is known, and their transitions; the others count little, as these do on average."""
     known = shares.sum(axis=1, keepdims=True) > 0
     prior = shares.sum(axis=0) + possible.any(axis=0)
-    others = np.where(possible, prior, 0.0) * LITTLE / prior.sum()
+    # the weight of a row without a tag before the first round
+    others = np.where(possible, prior, 0.0) * 0.1 / prior.sum()
     outcomes = np.append(possible.any(axis=0), stop)
     return Expected(np.where(known, shares, others), np.where(outcomes, counts + 1.0, 0.0), -np.inf)
-
-
-LEAST_VARIANCE = 1e-6
-"""Of a column at a tag, as a share of its variance over all rows."""
 
 
 def counts_of_levels(codes: Codes, shares: Array, levels: int) -> Array:
@@ -235,7 +230,8 @@ def normals(X: Array, shares: Array) -> tuple[Array, Array]:
     means = np.where(there, overall + (shares.T @ np.where(known, X - overall, 0.0)) / held, overall)
     squares = [of_tag @ np.where(known, X - mean, 0.0) ** 2 for of_tag, mean in zip(shares.T, means, strict=True)]
     variances = np.where(there, np.reshape(squares, means.shape) / held, spread)
-    return means, np.maximum(variances, np.where(spread > 0, LEAST_VARIANCE * spread, 1.0))
+    # of a column at a tag, as a share of its variance over all rows
+    return means, np.maximum(variances, np.where(spread > 0, 1e-6 * spread, 1.0))
 
 
 def log_normals(X: Array, means: Array, variances: Array) -> Array:
@@ -249,10 +245,6 @@ def log_normals(X: Array, means: Array, variances: Array) -> Array:
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
 LONGEST = 10
-TYPICAL = 5
-"""How many observations of each tag are shown."""
-MOST_HISTORIES = 5_000_000
-"""How many n-grams a table may hold."""
 
 
 @register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
@@ -311,7 +303,8 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
         columns = observed_columns(data.table, self.column, self.name)
         self.observed_ = tuple(column.name for column in columns)
         self.levels_ = columns[0].levels if columns[0].coded else ()
-        if (histories := (len(data.classes) + 1) ** ORDERS[self.order]) > MOST_HISTORIES:
+        # the largest table of n-grams
+        if (histories := (len(data.classes) + 1) ** ORDERS[self.order]) > 5_000_000:
             hint = f"a shorter order than {self.order} would do"
             raise FitError(f"hmm: {len(data.classes)} tags have {histories:,} n-grams", hint=hint)
         self.lengths_ = np.sort(lengths(data.sequence)[1])
@@ -446,7 +439,8 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
 
     def _emission_table(self) -> findings.Table:
         shares = np.exp(self.emissions_[:-1])
-        typical = np.argsort(-shares, axis=0, kind="stable")[:TYPICAL].T
+        # the most typical observations of each tag
+        typical = np.argsort(-shares, axis=0, kind="stable")[:5].T
         rows = tuple(
             (tag, ", ".join(f"{self.levels_[level]} {shares[level, code]:.3f}" for level in levels))
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))

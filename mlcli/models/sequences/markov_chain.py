@@ -48,8 +48,6 @@ from mlcli.models.sequences._markov import (
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
-MOST_HISTORIES = 5_000_000
-"""How many n-grams a table may hold."""
 SETTLED, STEPS = 1e-13, 20_000
 """The change at which a distribution is stationary, and the steps after which it is taken as it is."""
 
@@ -80,7 +78,8 @@ class MarkovChain(Tagger, CountsParameters, Generative):
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
         """Count n-grams."""
         symbols = len(data.classes)
-        if (cells := (symbols + 1) ** (self.order + 1)) > MOST_HISTORIES:
+        # the largest table of n-grams
+        if (cells := (symbols + 1) ** (self.order + 1)) > 5_000_000:
             raise FitError(f"markov-chain: {symbols} symbols have {cells:,} n-grams", hint="lower the order")
         ngrams = count_ngrams(data.y, data.sequence, symbols, self.order + 1, stop=False)
         self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))

@@ -58,8 +58,6 @@ GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
 """What a threshold is chosen by: larger is better."""
 EXPECTED = "expected-cost"
 HALF = 0.5
-SHOWN = 40
-"""Points of the curve of the goal over thresholds that are kept."""
 
 
 @register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
@@ -137,7 +135,8 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
         thresholds = between(counts.thresholds)
         best = np.flatnonzero(goal == goal.max())
         self.threshold_ = float(thresholds[best[np.abs(thresholds[best] - HALF).argmin()]])
-        some = np.unique(np.linspace(0, len(goal) - 1, min(SHOWN, len(goal))).round().astype(int))[::-1]
+        # points of the curve of the goal over thresholds
+        some = np.unique(np.linspace(0, len(goal) - 1, min(40, len(goal))).round().astype(int))[::-1]
         self.goal_ = np.column_stack([thresholds[some], goal[some]])
 
     def predict_proba(self, table: Rows) -> Array:

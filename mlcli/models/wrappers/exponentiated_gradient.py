@@ -52,8 +52,6 @@ from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
 CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
 HALF = 0.5
-STEP = 2.0
-"""How far the prices of exponentiated gradient go in a round."""
 
 
 @register("exponentiated-gradient", reference="Agarwal et al. 2018, A reductions approach to fair classification")
@@ -104,7 +102,8 @@ class ExponentiatedGradient(Classifier):
             yes = self._answers_last(models[-1], data.table)
             wrong.append(float(weights @ (yes != self._last(data)) / weights.sum()))
             broken.append(breaches(yes, groups, events, weights))
-            path += STEP * np.stack([broken[-1] - self.bound, -broken[-1] - self.bound])
+            # the step of exponentiated gradient
+            path += 2.0 * np.stack([broken[-1] - self.bound, -broken[-1] - self.bound])
             mixture = best_mixture(np.array(wrong), np.array(broken).reshape(len(models), -1), self.bound)
         kept = np.flatnonzero(mixture.shares > 0)
         self.models_, self.shares_ = tuple(models[place] for place in kept), mixture.shares[kept]
