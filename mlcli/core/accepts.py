@@ -1,4 +1,4 @@
-"""What a configured method takes as it is; steps are inserted for the rest."""
+"""What a configured method accepts as input; steps are inserted for the rest."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Accepts:
-    """What a configured method can take as it is; steps are inserted for the rest."""
+    """What a configured method accepts as input; steps are inserted for the rest."""
 
     numbers: bool = True
-    """Columns of numbers; what cannot use them leaves them out or refuses them by name."""
+    """Columns of numbers; methods without it ignore them or refuse them by name."""
     nominal: bool = False
     """Coded columns (nominal, ordinal, boolean), not only numbers."""
     missing: bool = False
-    """Empty cells."""
+    """Missing cells."""
     weights: bool = False
-    """Rows that count more or less than one."""
+    """Weighted rows."""
     unlabelled: bool = False
-    """Rows whose class is not known, beside those whose class is."""
+    """Rows without a target beside those with one."""
     levels_only: bool = False
-    """Coded columns and no others: numbers are cut into bins."""
+    """Coded columns only: numbers are discretised."""
     sensitive: bool = False
-    """Looks at sensitive columns, which are hidden from every other method."""
+    """Uses sensitive columns, which other methods do not see."""
     context: bool = False
-    """Looks at context columns, which are hidden from every other method."""
+    """Uses context columns, which other methods do not see."""
     letters: bool = False
-    """Looks at the letters of levels, so that levels which were not there in training say something."""
+    """Uses the characters of levels, so that unseen levels carry information."""
     large: bool = False
-    """Tables that memory cannot hold several times: it goes through them some rows at a time."""
+    """Tables that fit into memory only once: it processes them in blocks of rows."""
     prefers_scaled: bool = False
-    """Learns better, or only fairly, when numbers have one scale; not needed to run."""
+    """Learns better if numbers are on one scale, but runs without."""
 
     @staticmethod
     def by_all(parts: Sequence[Accepts]) -> Accepts:
-        """What all of some methods can take, and what one of them wants."""
+        """What several methods accept together: for ``ANY_OF`` what one of them does, else what all of them do."""
         named = {one.name: [getattr(part, one.name) for part in parts] for one in fields(Accepts)}
-        return Accepts(**{name: (any if name in WANTED else all)(values) for name, values in named.items()})
+        return Accepts(**{name: (any if name in ANY_OF else all)(values) for name, values in named.items()})
 
 
-WANTED = ("levels_only", "sensitive", "context", "prefers_scaled")
-"""What several methods together have where one of them has it; of all else it takes all."""
+ANY_OF = ("levels_only", "sensitive", "context", "prefers_scaled")
+"""What several methods have together if one of them has it."""

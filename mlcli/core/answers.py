@@ -1,4 +1,4 @@
-"""What a model said about rows it was asked, with the truth beside it; metrics are functions of these."""
+"""Answers: predictions about rows beside their true values; metrics are functions of answers."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 Named = dict[str, np.ndarray[Any, Any]]
 """Arrays by name."""
 HEADER = "header."
-"""How the names of a header's arrays begin among those of answers."""
+"""The prefix of the arrays of a header among those of answers."""
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """Where in a sweep answers were given: what is swept over, and its value there."""
+    """A point of a sweep: what is varied, and its value."""
 
     name: str
     value: float
     line: str = field(default="", repr=False)
-    """Which of several curves it lies on, where a protocol draws some beside each other."""
+    """The curve that the point lies on, if a protocol draws several."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Header:
-    """What is known of the rows that were asked about, so that who judges the answers needs no data."""
+    """The rows of answers with their weights, groups and context, so that scores need no data."""
 
     rows: Rows
     """Their numbers in the file."""
     weight: Array | None = None
     group: Codes | None = None
-    """Which rows belong together, where a column says so."""
+    """Which rows belong together, if a column tells it."""
     fold: Codes | None = None
-    """The number of the split that judged each row."""
+    """The number of the split in which each row was scored."""
     columns: tuple[Column, ...] = ()
-    """The columns that are sensitive or context."""
+    """The sensitive and context columns."""
     numbers: Array | None = None
     codes: Codes | None = None
 
     @property
     def context(self) -> Table | None:
-        """The cells of the columns that are sensitive or context, if there are any."""
+        """The sensitive and context columns as a table; None if there are none."""
         if self.numbers is None or self.codes is None:
             return None
         return Table(self.columns, self.numbers, self.codes)
 
     def arrays(self) -> Named:
-        """Every array, by name; each has an entry per row."""
+        """Every array by name, with one entry per row."""
         return _arrays_of(self)
 
     def with_arrays(self, arrays: Named) -> Header:
@@ -66,7 +66,7 @@ class Header:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answers:
-    """Answers to the rows of a header: each array has one entry per row."""
+    """Answers about the rows of a header; each array has one entry per row."""
 
     header: Header
 
@@ -80,38 +80,38 @@ class Answers:
 
     @property
     def weight(self) -> Array | None:
-        """The weight of each row, where one is given."""
+        """The weight of each row; None if there are no weights."""
         return self.header.weight
 
     @property
     def weights(self) -> Array:
-        """The weight of each row, 1 where none is given."""
+        """The weight of each row, 1 if there are no weights."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
     def units(self) -> Codes | None:
-        """Which rows hang together, as one thing; None where each row stands alone."""
+        """Which rows depend on each other, as codes; None if rows are independent."""
         return None
 
     @property
     def crossed(self) -> Mapping[str, Codes]:
-        """By name, ways in which rows hang together that cross each other: the users and the items of ratings."""
+        """Crossed dependencies between rows by name, such as the users and the items of ratings."""
         return {}
 
     def with_header(self, **changes: Any) -> Self:
-        """The same answers with something else in their header, such as other weights."""
+        """The same answers with a changed header, such as other weights."""
         return replace(self, header=replace(self.header, **changes))
 
     def judged_in(self, fold: int | Codes) -> Self:
-        """The same answers with the number of the split that each row was judged in."""
+        """The same answers with the number of the split in which each row was scored."""
         return self.with_header(fold=np.broadcast_to(np.asarray(fold, np.int32), len(self)))
 
     def arrays(self) -> Named:
-        """Every array, by name, those of the header included: what the store keeps."""
+        """Every array by name, including those of the header: what the store keeps."""
         return {HEADER + name: array for name, array in self.header.arrays().items()} | _arrays_of(self)
 
     def facts(self) -> dict[str, Any]:
-        """What is not an array, as plain JSON values."""
+        """All fields that are not arrays, as plain JSON values."""
         named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "header"}
         columns = [asdict(column) for column in self.header.columns]
         own = {name: value for name, value in named.items() if not isinstance(value, np.ndarray | None)}
@@ -119,7 +119,7 @@ class Answers:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Self:
-        """Answers from what ``arrays`` and ``facts`` gave."""
+        """Answers from the results of ``arrays`` and ``facts``."""
         plain = _without_lists(facts)
         columns = tuple(Column(**_without_lists(one)) for one in plain.pop(HEADER + "columns", ()))
         of_header = {name.removeprefix(HEADER): array for name, array in arrays.items() if name.startswith(HEADER)}
@@ -127,11 +127,11 @@ class Answers:
         return cls(header=Header(columns=columns, **of_header), **plain, **own)
 
     def take(self, rows: Rows | slice) -> Self:
-        """Some of the answers, in the order given."""
+        """Some of the answers, in the given order."""
         return next(self.parted([rows]))
 
     def parted(self, parts: Iterable[Rows | slice]) -> Iterator[Self]:
-        """Some of the answers for each part; for thousands of parts much faster than taking one by one."""
+        """The answers of each part; for thousands of parts much faster than ``take``."""
         arrays, known = _arrays_of(self), self.header.arrays()
         names = [field.name for field in fields(self) if field.name != "header"]
         plain = {name: getattr(self, name) for name in names if name not in arrays}
@@ -152,10 +152,10 @@ def _arrays_of(described: Any) -> Named:
 
 
 def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name as they were: JSON has no tuples, answers and columns have no lists."""
+    """The values with tuples for lists, since JSON has no tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
 
 
 def _joined(parts: Sequence[Any]) -> Named:
-    """The arrays of the first, each with those of the others behind it."""
+    """The arrays of all parts, concatenated by name."""
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in _arrays_of(parts[0])}

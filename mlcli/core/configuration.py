@@ -1,4 +1,4 @@
-"""Models as configurations: how one is written, its plain values, its parts, and steps for models inside it."""
+"""Models as configurations: how they are written, their plain values, and the steps of nested models."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from mlcli.core.step import Step
 from mlcli.core.values import quoted
 
 Inside = Mapping[str, Any]
-"""By path, values for parameters of a model."""
+"""Values for parameters of a model, by path."""
 EXAMPLES = {"model": "knn", "step": "standardise", "protocol": "k-fold"}
-"""By noun, an id for messages."""
+"""An id for messages, by noun."""
 KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params"), "protocol": ("use",)}
-"""What a mapping may hold, by the noun of what it names."""
+"""The keys of a mapping, by noun."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model, step or protocol as it is written: an id, or a mapping that begins with ``use``."""
+    """A model, step or protocol as written: an id, or a mapping with the key ``use``."""
 
     catalogue: Catalogue
     value: Any
@@ -49,15 +49,15 @@ class Configuration:
     """Values that are given elsewhere, by path: ``k``, ``base.max_depth`` of a model in it, ``pca.components`` of
     a step before it."""
     here: Place = nowhere
-    """Where it stands, or what is under some keys in it."""
+    """The place of the configuration in a file, or of what is under some keys in it."""
     at: Place = nowhere
-    """Where the values stand that are given elsewhere."""
+    """The place of values that are given elsewhere."""
     further_keys: Sequence[str] = ()
-    """What its mapping may hold beside the usual keys; somebody else reads it."""
+    """Keys beside the usual ones, which the caller reads."""
 
     @cached_property
     def written(self) -> Mapping[str, Any]:
-        """The mapping; an id alone is short for ``use``, and what is neither is nothing."""
+        """The mapping; an id alone is short for ``use``, anything else gives an empty mapping."""
         if isinstance(self.value, Model):
             return described_as(self.value)
         if isinstance(self.value, str):
@@ -66,7 +66,7 @@ class Configuration:
 
     @property
     def use(self) -> str:
-        """The id; nothing where there is none."""
+        """The id; empty if there is none."""
         use = self.written.get("use")
         return use if isinstance(use, str) else ""
 
@@ -77,7 +77,7 @@ class Configuration:
 
     @property
     def cls_or_none(self) -> type | None:
-        """The class of the id, if there is such a thing."""
+        """The class of the id; None if there is none."""
         with suppress(MlcliError):
             return self.cls
         return None
@@ -127,7 +127,7 @@ class Configuration:
         return next((step.parameter(name) for step in self.steps or () if step.use == use), None)
 
     def built(self) -> Any:
-        """What is written, nothing learned."""
+        """The configured model, step or protocol, with nothing learned."""
         if isinstance(self.value, Model) and not self.inside:
             return self.value
         made, steps = build(self.cls, self.values), self.steps
@@ -139,7 +139,7 @@ class Configuration:
         yield from self.problems_with_values()
 
     def problems_with_form(self) -> Iterator[Problem]:
-        """What is wrong with it whatever the values of its parameters are."""
+        """What is wrong with it apart from the values of its parameters."""
         wrong = self._problem_with_use()
         if wrong is not None:
             yield wrong
@@ -152,14 +152,14 @@ class Configuration:
         yield from (problem for step in self.steps or () for problem in step.problems())
 
     def problems_with_values(self) -> list[Problem]:
-        """What is wrong with the values of its parameters; nothing where it has no class."""
+        """What is wrong with the values of its parameters; empty if it has no class."""
         cls = self.cls_or_none
         if cls is None:
             return []
         return [*self._given_twice(), *problems_with(cls, self.values, self._place_of)]
 
     def _problem_with_use(self) -> Problem | None:
-        """What is wrong with how it is named, whatever there is of that name."""
+        """What is wrong with how its id is written, whether the id exists or not."""
         noun, example = self.catalogue.noun, EXAMPLES[self.catalogue.noun]
         if not isinstance(self.value, str | Mapping | Model):
             what = f"a {noun} is an id or a mapping with 'use'; this is {quoted(self.value)}"
@@ -192,7 +192,7 @@ class Configuration:
             yield Problem(what, self.here("params"), "such as params: {k: ...}")
 
     def _hint_for_key(self, cls: type, key: str, keys: Sequence[str]) -> str:
-        """Often the key is a parameter, or an id, in the wrong place, or is not indented."""
+        """Often the key is a parameter or an id in the wrong place, or is not indented."""
         if key in (hints := indented_below(self.written)):
             return hints[key]
         if key in by_name(cls):
@@ -206,19 +206,19 @@ class Configuration:
             yield Problem(f"{self.use}: '{path}' is given twice", self.at(path), "leave out one of them")
 
     def _place_of(self, *keys: str | int) -> str:
-        """Where the value of a parameter stands, or without a key all of it."""
+        """The place of the value of a parameter; without a key the place of the whole."""
         if keys and keys[0] in self.inside:
             return self.at(*keys)
         return self.here("params", *keys) if keys else self.here()
 
 
 def below(place: Place, start: str) -> Place:
-    """The places of values whose paths have lost their beginning."""
+    """The places of values whose paths no longer have their beginning."""
     return lambda path, *keys: place(start + path, *keys)
 
 
 def described_as(model: Model) -> dict[str, Any]:
-    """A configured model as plain values: its id with all parameters, and its steps where it is a pipeline."""
+    """A configured model as plain values: its id, all parameters, and the steps of a pipeline."""
     plain = {"use": model.final.id, "params": settings(model.final)}
     if not isinstance(model, Pipeline):
         return plain
@@ -226,7 +226,7 @@ def described_as(model: Model) -> dict[str, Any]:
 
 
 def parts_of(model: Model) -> Iterator[tuple[str, type]]:
-    """Every step and model inside a configured model and the model itself, as (id, class)."""
+    """The id and the class of a configured model, of its steps, and of all models inside them."""
     parts: tuple[Step | Model, ...] = (*model.all_steps(), model.final)
     for part in parts:
         yield part.id, type(part)
@@ -241,12 +241,12 @@ def ready_for(
     *,
     keep_scaling: bool = True,
 ) -> Model:
-    """The same configuration, each model inside it behind the steps that it needs before these columns.
+    """The same configuration with every nested model behind the steps that it requires for these columns.
 
-    ``own_steps`` are those that are named before the model (None: nothing was said of steps). Where they leave
-    scaling to mlcli, numbers are scaled inside where a nested model prefers it, unless the wrapper has them scaled
-    for it. ``keep_scaling`` is false for models inside which the missing steps stand already. Columns of context
-    stay with the wrapper that looks at them.
+    ``own_steps`` are the named steps in front of the model (None: steps are not mentioned). If they leave scaling
+    to mlcli, numbers are scaled for nested models that prefer it, unless the wrapper has them scaled. Pass
+    ``keep_scaling=False`` if the required steps are there already. Nested models do not see context columns that
+    the wrapper uses.
     """
     columns = tuple(column for column in columns if not (column.context and model.accepts.context))
     scaled = own_steps is None or (keep_scaling and leaves_scaling(own_steps))
@@ -266,10 +266,10 @@ def with_steps(
     *,
     keep_scaling: bool = False,
 ) -> Model:
-    """A configured model behind its own steps and those that it still needs before these columns.
+    """A configured model behind its own steps and those that it still requires for these columns.
 
-    While an experiment is planned, ``keep_scaling`` adds a scaler to steps that a user named without one; the
-    steps of a model that is being fitted are complete.
+    While an experiment is planned, ``keep_scaling`` adds a scaler if the steps that a user named have none; the
+    steps of a model that is about to be fitted are complete.
     """
     final = model.final
     own = [step.serving(final) for step in model.steps] if isinstance(model, Pipeline) else own_steps

@@ -1,4 +1,4 @@
-"""Which parameters have an effect in a configuration, by what they declare: seeds and warnings come from it."""
+"""Which parameters of a configuration have an effect, by what they declare; seeds and warnings follow from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def has_effect(configured: Any, parameter: Parameter, task: str = "") -> bool:
 
 
 def _holds(configured: Any, name: str, wanted: Any, task: str) -> bool:
-    """Whether one condition holds: a parameter has one of the wanted values."""
+    """Whether a condition holds: a parameter has one of the wanted values."""
     if name == TASK:
         return task in ("", wanted)
     value = _meaning(configured, by_name(type(configured))[name], task)
@@ -32,7 +32,7 @@ def _holds(configured: Any, name: str, wanted: Any, task: str) -> bool:
 
 
 def _meaning(configured: Any, parameter: Parameter, task: str) -> Any:
-    """The value that counts: the default where the parameter has no effect, and what the default stands for."""
+    """The effective value: the default if the parameter has no effect, or what the default stands for."""
     value = parameter.value_in(configured)
     if not has_effect(configured, parameter, task):
         value = parameter.default
@@ -42,9 +42,9 @@ def _meaning(configured: Any, parameter: Parameter, task: str) -> Any:
 
 
 def effective(configured: Any, task: str = "") -> Any:
-    """The same configuration, with the default of each parameter that has no effect or says what the default says.
+    """The same configuration, with defaults for parameters that have no effect or mean the same as the default.
 
-    Two configurations that are equal so are the same model.
+    Two configurations describe the same model if their effective configurations are equal.
     """
     if isinstance(configured, Pipeline):
         steps = tuple(effective(step, task) for step in configured.steps)
@@ -72,7 +72,7 @@ def _effective_value(configured: Any, parameter: Parameter, task: str) -> Any:
 
 
 def _is_what_default_means(configured: Any, parameter: ModelParameter, task: str) -> bool:
-    """Whether a nested model is the one that its default stands for, whatever steps are before it."""
+    """Whether a nested model is the one that its default stands for, whatever its steps."""
     value, use = parameter.value_in(configured), parameter.default_means
     if value is None or use is None or (meaning := use(configured, task)) is None:
         return False
@@ -81,9 +81,9 @@ def _is_what_default_means(configured: Any, parameter: ModelParameter, task: str
 
 
 def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()) -> Iterator[str]:
-    """A sentence for each parameter that differs from its default and has no effect.
+    """A sentence for each parameter that differs from its default without effect.
 
-    Conditions on parameters whose values are ``varied`` by a model around it are not judged.
+    Conditions on parameters that a wrapper varies (``varied``) are ignored.
     """
     if isinstance(configured, Pipeline):
         for step in configured.steps:
@@ -101,7 +101,7 @@ def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()
 
 
 def _differs(configured: Any, parameter: Parameter, task: str) -> bool:
-    """Whether a parameter has another value than its default, and than what the default means."""
+    """Whether a parameter differs from its default, and from what the default stands for."""
     value = parameter.value_in(configured)
     if parameter.default_means is not None and value == parameter.default_means(configured, task):
         return False
@@ -125,7 +125,7 @@ def _one_condition_text(name: str, wanted: Any) -> str:
 
 
 def _task_inside(parameter: Parameter, task: str) -> str:
-    """What a nested model is used as: the same as the model around it, or else the only thing that it may be."""
+    """What a nested model is used as: the same as the wrapper, or else the only base that it may have."""
     nouns = [noun_of(base) for base in getattr(parameter, "of", ())]
     if task in nouns:
         return task

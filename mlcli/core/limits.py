@@ -1,4 +1,4 @@
-"""What nothing can be learned from: no rows, no weight, and numbers whose squares are no numbers any more.
+"""Refuse what cannot be learned from: no rows, no weight, and numbers too extreme to be squared.
 
 A float holds 1e-308 to 1e308, and methods multiply squares of cells, weights and numbers of rows. Beyond these
 limits a variance becomes infinite or 0, and a column that matters would silently count as constant.
@@ -31,13 +31,13 @@ INSTEAD = (
     "the step sample-rows takes a share of them"
 )
 NAMED = 10
-"""How many rows are named that have no answer."""
+"""How many rows without an answer are named."""
 LOOKED_AT = 8
-"""One of so many rows mostly has a number that is large enough in each column."""
+"""Among so many rows, each column mostly has a number that is not too small."""
 
 
 def refuse_unlearnable(data: RowsOfTable) -> None:
-    """Refuse training rows that no method could learn from."""
+    """Refuse training rows that no method can learn from."""
     if len(data) == 0:
         raise FitError("there are no training rows")
     if data.weight is not None:
@@ -59,7 +59,7 @@ def memory() -> int:
 
 
 def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> None:
-    """Refuse a table of which a method would make more copies, or pairs of rows, than memory holds."""
+    """Refuse a table if its copies, or its pairs of rows, would not fit into memory."""
     pairs = bytes_per_pair * len(table) ** 2
     hint = "learn from fewer rows: the step sample-rows takes a share of them"
     refuse_size(f"{model.name} needs about {{}} of memory for the pairs of {len(table):,} rows", pairs, hint)
@@ -80,7 +80,7 @@ def refuse_size(what: str, needed: float, hint: str) -> None:
 
 
 def refuse_extremes(table: Table, weights: Array) -> None:
-    """Refuse a table with a column whose largest number, by size, is beyond the limits; rows of weight 0 may."""
+    """Refuse a table whose columns have absolute maxima beyond the limits; rows of weight 0 are ignored."""
     if _plainly_moderate(table.numbers, weights):
         return
     low, high = extent(table.numbers, weights)
@@ -89,7 +89,7 @@ def refuse_extremes(table: Table, weights: Array) -> None:
 
 
 def refuse_unanswerable(missing: Flags) -> None:
-    """Refuse rows (n × anything) in which something is missing, so that a model has no answer to them."""
+    """Refuse rows (n × anything) with missing values that a model has no answer for."""
     if missing.any():
         places = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
         rows = ", ".join(str(row + 1) for row in places[:NAMED])
@@ -99,7 +99,7 @@ def refuse_unanswerable(missing: Flags) -> None:
 
 
 def _plainly_moderate(numbers: Array, weights: Array) -> bool:
-    """Whether a glance tells that no column is beyond the limits: all squares together, and a few rows."""
+    """Whether a quick check rules out columns beyond the limits: the sum of squares, and a few rows."""
     least, most = NUMBERS
     flat = numbers.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -128,7 +128,7 @@ def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
 
 
 def all_moderate(data: RowsOfTable) -> bool:
-    """Whether nothing could be refused of any of the rows, whichever of them are taken."""
+    """Whether every selection of the rows is within the limits."""
     target = np.asarray(getattr(data, "y", ()), np.float64)
     checked = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
     return all(_moderate(values, limits) for values, limits in checked)

@@ -1,8 +1,8 @@
-"""Models inside models: a parameter that is a model, how it is written, and what follows from that.
+"""Parameters whose values are models.
 
 A nested model is written as an id, or as a mapping with ``use``, ``params`` and ``steps``; a path such as
-``base.k`` gives a parameter inside it. A configured wrapper holds a model with nothing learned (a pipeline where
-steps were named), of which it fits copies.
+``base.k`` names a parameter inside it. A configured wrapper holds a model with nothing learned (a pipeline if
+steps are named), and fits copies of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def model_param(
     of: Sequence[type[Model]],
     default_means: Callable[[Any, str], Any] | None = None,
 ) -> Any:
-    """Declare a parameter that is a model of one of some bases; without a default it may be left out."""
+    """Declare a parameter that is a model of one of these bases; it is optional if the default is None."""
     declared = ModelParameter(
         help, name="", default=default, optional=default is None, of=tuple(of), default_means=default_means
     )
@@ -35,7 +35,7 @@ def model_param(
 
 
 def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:
-    """Declare a parameter that is a list of models, each of one of some bases."""
+    """Declare a parameter that is a list of models, each of one of these bases."""
     return _field(ModelParameter(help, name="", default=tuple(default), many=True, of=tuple(of)))
 
 
@@ -53,7 +53,7 @@ class ModelParameter(Parameter):
     of: tuple[type[Model], ...] = ()
 
     def problems(self, whose: str, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
-        """Everything that is wrong with nested models as they are written."""
+        """Everything that is wrong with the nested models as written."""
         if value is None and self.optional:
             for path in inside:
                 what = f"{whose}: {self.name} names no model that '{path}' is of"
@@ -81,7 +81,7 @@ class ModelParameter(Parameter):
                 yield Problem(f"there is no model '{use}' in it", where, hint)
 
     def _entries(self, value: Any, inside: Inside, place: Place = nowhere) -> list[Configuration]:
-        """Each nested model as it is written; a path into a list begins with the id of one of its models."""
+        """The nested models as written; a path into a list begins with the id of one of its models."""
         if value is None:
             return [] if self.optional else [Configuration(MODELS, value, inside, partial(place, self.name))]
         if not self.many:
@@ -97,12 +97,12 @@ class ModelParameter(Parameter):
         return entries
 
     def converted(self, value: Any, inside: Inside) -> Any:
-        """The configured model, or a tuple of them; nothing where it is left out."""
+        """The configured model, or a tuple of them; None if it is left out."""
         models = tuple(entry.built() for entry in self._entries(value, inside))
         return models if self.many else next(iter(models), None)
 
     def plain(self, value: Any) -> Any:
-        """Each model by its id, with all parameters, and steps where some were named."""
+        """The id of each model with all parameters, and its steps if there are any."""
         described = tuple(described_as(model) for model in self.models(value))
         return described if self.many else next(iter(described), None)
 
@@ -113,7 +113,7 @@ class ModelParameter(Parameter):
         return tuple(value) if self.many else (value,)
 
     def within(self, value: Any, inside: Inside, path: str) -> Parameter | None:
-        """The parameter at a path into a nested model, if there is one."""
+        """The parameter at a path into a nested model; None if there is none."""
         entries = self._entries(value, inside)
         if self.many:
             use, _, path = path.partition(".")
@@ -129,7 +129,7 @@ class ModelParameter(Parameter):
         return [part.strip() for part in text.split(",")] if self.many else text
 
     def words(self) -> str:
-        """What the models have to be, such as "a classifier or regressor"."""
+        """The legal models, such as "a classifier or regressor"."""
         one = f"a {_either(self.of)}"
         return f"models, each {one}" if self.many else f"{one} or none" if self.optional else one
 
@@ -146,9 +146,9 @@ class ModelParameter(Parameter):
 
 
 def can_do(model: Model, base: type[Model]) -> bool:
-    """Whether a configured model is of the base of a kind of task, and what it is built around as well.
+    """Whether a configured model, and every model that it is built around, has the base of a kind of task.
 
-    A wrapper that takes no models of this base has its own way to turn them to the kind.
+    Models in parameters that do not take this base are not considered: the wrapper adapts them itself.
     """
     final = model.final
     nested = (one for one in parameters(type(final)) if isinstance(one, ModelParameter) and base in one.of)
@@ -157,12 +157,12 @@ def can_do(model: Model, base: type[Model]) -> bool:
 
 
 def noun_of(base: type[Model]) -> str:
-    """What messages call the models of a base."""
+    """What messages call a model of a base, such as classifier."""
     return base.__name__.lower()
 
 
 def _giving_way(default: Any, inside: Inside) -> Any:
-    """A model by default, less its parameters that are given."""
+    """The default model without the parameters that are given."""
     if not isinstance(default, Mapping):
         return default
     params = {name: value for name, value in default.get("params", {}).items() if name not in inside}

@@ -41,10 +41,7 @@ WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"
 
 @dataclass(kw_only=True, eq=False)
 class Pipeline(Model):
-    """Each step learns from the training rows as the steps before it left them.
-
-    The steps are applied once to a table; what is asked then is the model's own business.
-    """
+    """Steps in front of a model; each step is fitted to the training rows as the previous steps leave them."""
 
     steps: tuple[Step, ...] = ()
     model: Any
@@ -56,7 +53,7 @@ class Pipeline(Model):
 
     @property
     def accepts(self) -> Accepts:
-        """What the steps and the model can all take; who names steps has said whether to scale."""
+        """What all steps and the model accept; named steps decide about scaling, so none is preferred."""
         accepted = Accepts.by_all([part.accepts for part in (*self.steps, self.model)])
         unlabelled = any(part.accepts.unlabelled for part in (*self.steps, self.model))
         return replace(accepted, unlabelled=unlabelled, prefers_scaled=False)
@@ -68,11 +65,11 @@ class Pipeline(Model):
         return final
 
     def all_steps(self) -> tuple[Step, ...]:
-        """The steps, and those of a pipeline behind them."""
+        """The steps, including those of a nested pipeline."""
         return (*self.steps, *self.model.all_steps())
 
     def prepared(self, table: Table) -> Table:
-        """The table as the model sees it; numbers that no model could multiply are refused."""
+        """The table as the model sees it; numbers too extreme to be squared are refused."""
         refuse_extremes(table, np.ones(len(table)))
         for step in self.steps:
             table = step.apply(table)
@@ -91,7 +88,7 @@ class Pipeline(Model):
         return final.leave_one_out(rows, steps)
 
     def explain(self) -> Explanation:
-        """What the steps learned, then what the model learned, then what its kind of task has noted."""
+        """What the steps, the model, and the task of the model have learned."""
         steps = (section for step in self.steps for section in step.explain())
         of_task = self.model.explain_task() if isinstance(self.model, ExplainsTask) else ()
         return (*steps, *self.model.explain(), *of_task)

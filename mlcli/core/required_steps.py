@@ -1,4 +1,4 @@
-"""Which steps a model needs before it: read from what it accepts and what the columns are, never from cells."""
+"""The steps that a model requires, by what it accepts and what the columns are, never by cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 
 MOST_LEVELS = 50
-"""A nominal column of more levels gets no column for each of them: the rare ones are merged first."""
+"""If a nominal column has more levels, rare ones are merged before it is one-hot encoded."""
 
 
 def missing_steps(
@@ -21,13 +21,13 @@ def missing_steps(
     own_level: bool = True,
     keep_scaling: bool = True,
 ) -> list[Step]:
-    """All steps in order: the user's own, with those that they and the model still need around them.
+    """All steps in order: the given ones, and those that they and the model still require.
 
-    Gaps are filled before all else, so that every step sees full columns; levels become numbers just before what
-    needs numbers, so that 0/1 columns are not scaled; rare levels of a column with very many are merged before
-    that. Numbers are scaled for a model that prefers it where the user named no steps (``given`` None), and with
-    ``keep_scaling`` also where the user named some, but no scaler. Without ``own_level`` being empty never becomes
-    a level. Sensitive and context columns are hidden first of all.
+    Sensitive and context columns are dropped first. Missing cells are then imputed, so that every step sees
+    complete columns. Levels are encoded just in front of what requires numbers, so that 0/1 columns are not
+    scaled; before that, rare levels of columns with very many are merged. Numbers are scaled for a model that
+    prefers it if no steps are given (None), and with ``keep_scaling`` also if the given steps include no scaler.
+    Without ``own_level`` a missing cell never becomes a level of its own.
     """
     scaler: Step | None = None
     own = list(given or ())
@@ -51,12 +51,12 @@ def missing_steps(
 
 
 def leaves_scaling(given: Sequence[Step] | None) -> bool:
-    """Whether steps that a user named leave the scaling of numbers to mlcli: some steps, none of them a scaler."""
+    """Whether given steps leave scaling to mlcli: there are some, and none is a scaler."""
     return given is None or (len(given) > 0 and not any(step.scales for step in given))
 
 
 def _place_of_scaler(given: Sequence[Step]) -> int:
-    """Where numbers are scaled among named steps: at the end, but before the last ones that follow scaling."""
+    """The index at which a scaler is inserted: at the end, but in front of the last steps that follow scaling."""
     place = len(given)
     while place and (given[place - 1].follows_scaling or not given[place - 1].accepts.nominal):
         place -= 1
@@ -64,7 +64,7 @@ def _place_of_scaler(given: Sequence[Step]) -> int:
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
-    """What hides sensitive and context columns, unless the model or a step is for them, or a step names them."""
+    """The step that drops sensitive and context columns, except those that the model or a step uses."""
     shown = accepts.sensitive or any(step.shows_sensitive for step in given)
     asked = {name for step in given for name in step.columns or ()}
     unseen = (one for one in features if (one.sensitive and not shown) or (one.context and not accepts.context))
@@ -73,16 +73,17 @@ def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step])
 
 
 def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:
-    """The columns whose empty cells would meet what does not take them."""
+    """The columns with missing cells that the next step or model does not accept."""
     return [] if accepts.missing else [column.name for column in columns if column.missing]
 
 
 def _filling(
     gaps: Sequence[str], features: Sequence[Column], given: Sequence[Step], *, own_level: bool
 ) -> list[Step]:
-    """What fills all gaps, or those that steps for other columns leave.
+    """The step that imputes all gaps, or those that steps for other columns leave.
 
-    Where gaps are often a level, densities, distances and pictures would be mostly of being empty.
+    Without ``own_level``, often missing cells get the most frequent level: as a level of their own they would
+    dominate densities, distances and pictures.
     """
     left = tuple(column.name for column in features if column.name in gaps)
     for_some = any(step.columns is not None for step in given) and len(left) == len(set(gaps))
@@ -94,9 +95,9 @@ def _filling(
 def _encoding(
     accepts: Accepts, columns: Sequence[Column], merged: Collection[str], *, only: bool = False
 ) -> list[Step]:
-    """What makes numbers of levels, or levels of numbers; with ``only``, of these columns and no others.
+    """The steps that turn levels into numbers, or numbers into levels; with ``only``, of these columns alone.
 
-    Rare levels of ``merged`` columns are merged already.
+    Rare levels of ``merged`` columns have been merged already.
     """
     if accepts.levels_only:
         return _made("discretise", not all(column.coded for column in columns))
@@ -112,19 +113,19 @@ def _encoding(
 
 
 def has_too_many_levels(column: Column) -> bool:
-    """Whether rare levels are merged before the column becomes one for each level."""
+    """Whether rare levels are merged before the column is one-hot encoded."""
     return column.kind == "nominal" and len(column.levels) > MOST_LEVELS
 
 
 def encoded_width(accepts: Accepts, columns: Iterable[Column]) -> int:
-    """About how many columns a method sees of these, behind the steps that it needs."""
+    """About how many columns a method sees behind the steps that it requires."""
     if accepts.nominal:
         return len(tuple(columns))
     return sum(min(len(column.levels), MOST_LEVELS + 1) if column.kind == "nominal" else 1 for column in columns)
 
 
 def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns that steps leave."""
+    """The columns behind some steps."""
     columns = tuple(columns)
     for step in steps:
         columns = step.columns_left(columns)
@@ -132,5 +133,5 @@ def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...
 
 
 def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None, **settings: str | int) -> list[Step]:
-    """The step of an id, imported only when it is wanted."""
+    """The step of an id, which is imported only if it is wanted."""
     return [STEPS.load(name)(columns=columns, **settings)] if wanted else []

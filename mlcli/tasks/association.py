@@ -1,4 +1,4 @@
-"""Transactions: rows as sets of items, the base of methods that find rules in them, and what rules say of rows."""
+"""Association: rows as sets of items, models that find rules between items, and how rules apply to rows."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from mlcli.core.task import Task
 from mlcli.core.tolerances import DECIMALS
 
 ALWAYS = "(always)"
-"""How a rule without a condition reads."""
+"""How an empty condition is written."""
 MOST_MET = 10
-"""How many of the rules that a row meets are shown."""
+"""How many of the rules that apply to a row are shown."""
 NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
 NOTHING_TOGETHER = (
     "no training row has more than one item, so nothing stands together; "
     "if each row is one item of a transaction, say so in the sidecar: roles: {group: [...], item: [...]}"
 )
 UNKNOWN = np.int8(-1)
-"""What a rule that a split did not find says of its rows."""
+"""The entry of a rule for rows of a split that has not found it."""
 Itemset = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Item:
-    """A level of a coded column, by their places."""
+    """A level of a coded column, by their indices."""
 
     name: str
     column: int
@@ -46,7 +46,7 @@ class Item:
 
 
 def items_of(columns: Sequence[Column]) -> tuple[Item, ...]:
-    """The items of coded columns; of a boolean one only the level that means yes."""
+    """The items of coded columns; a boolean column has one item, for its second level."""
     return tuple(
         Item(column.name if column.kind == "boolean" else f"{column.name}={name}", place, level)
         for place, column in enumerate(columns)
@@ -56,14 +56,14 @@ def items_of(columns: Sequence[Column]) -> tuple[Item, ...]:
 
 
 def baskets_of(table: Table, items: Sequence[Item]) -> Flags:
-    """Which row (n × items) has which item; an empty cell is no item."""
+    """Whether each row has each item (n × items); a missing cell is no item."""
     columns, levels = ([getattr(item, part) for item in items] for part in ("column", "level"))
     return np.asarray(table.codes[:, columns] == np.array(levels, np.int32))
 
 
 @dataclass(frozen=True)
 class Rule:
-    """If a row has all of some items, it has others; the shares are those of the training rows."""
+    """A rule "if a row has the items ``when``, it has the items ``then``", with its shares of training rows."""
 
     when: Itemset
     then: Itemset
@@ -73,38 +73,38 @@ class Rule:
 
     @property
     def confidence(self) -> float:
-        """The share of the rows with the condition that have the rest as well."""
+        """The share of rows with the conclusion, among those with the condition."""
         return self.support / self.when_support
 
     @property
     def lift(self) -> float:
-        """How much more often that is than among all rows."""
+        """The confidence divided by the share of rows with the conclusion."""
         return self.confidence / self.then_support
 
     def in_words(self, names: Sequence[str]) -> tuple[str, str]:
-        """Condition and conclusion."""
+        """The condition and the conclusion, in words."""
         return items_in_words(self.when, names), items_in_words(self.then, names)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RuleAnswers(Answers):
-    """Association: what each rule says of each judged row, and beside that what training said of the rules."""
+    """How each rule applies to each scored row, and the figures of the rules on training rows."""
 
     fires: np.ndarray[Any, Any]
-    """Whether the row (n × rules) meets the condition: 1 or 0, -1 where its split has not found the rule."""
+    """Whether the row meets the condition (n × rules): 1 or 0, -1 if its split has not found the rule."""
     holds: np.ndarray[Any, Any]
-    """Whether the row has the items that the rule expects."""
+    """Whether the row has the items of the conclusion."""
     when: tuple[str, ...]
     then: tuple[str, ...]
     support: tuple[float, ...]
     confidence: tuple[float, ...]
     lift: tuple[float, ...]
     found: tuple[int, ...] = field(default=())
-    """In how many of the pooled splits each rule was found."""
+    """The number of pooled splits that have found each rule."""
 
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
-        """All rules of several splits, those that most have found first; what training said is averaged."""
+        """All rules of several splits, those found most often first; figures of training rows are averaged."""
         named = [list(zip(part.when, part.then, strict=True)) for part in parts]
         rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
         places = {rule: place for place, rule in enumerate(rules)}
@@ -141,10 +141,10 @@ class RuleAnswers(Answers):
 
 @dataclass(kw_only=True, eq=False)
 class Associator(Model, RowExplainer):
-    """Finds rules that hold between the items of rows; a method says in ``mined`` how.
+    """Finds rules between the items of rows. A method implements ``mined``.
 
-    ``when_`` and ``then_`` hold the items of each rule, filled up with -1; ``shares_`` the support of the rule, of
-    its condition and of what it expects.
+    ``when_`` and ``then_`` hold the items of each rule, padded with -1; ``shares_`` the support of the rule, of
+    its condition and of its conclusion.
     """
 
     when_: Codes = learned("rules", "longest_condition")
@@ -152,10 +152,10 @@ class Associator(Model, RowExplainer):
     shares_: Array = learned("rules", 3)
 
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
-    """Levels as they are; an empty cell is no item."""
+    """Levels; a missing cell is no item."""
 
     def fit(self, data: Transactions, rng: np.random.Generator) -> None:
-        """Find the rules, and keep them in an order that does not depend on that of the rows."""
+        """Find the rules in the rows with positive weights."""
         if data.left_out:
             text = f"numbers are no items, so these columns are left out: {listed(data.left_out)}"
             warn(text)
@@ -169,20 +169,20 @@ class Associator(Model, RowExplainer):
         self.shares_ = np.array(shares, np.float64).reshape(len(rules), 3)
 
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
-        """The rules, best first; the weights of the rows add up to 1."""
+        """The rules in the order of quality; the weights of the rows sum to 1."""
         raise TypeError(f"{type(self).__name__} does not say how it finds rules")
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that were found, best first."""
+        """The rules in the order of quality."""
         sides = ([tuple(row[row >= 0].tolist()) for row in side] for side in (self.when_, self.then_))
         return tuple(Rule(*both, *shares) for *both, shares in zip(*sides, self.shares_.tolist(), strict=True))
 
     def item_names(self) -> tuple[str, ...]:
-        """The items, as rules name them."""
+        """The names of the items."""
         return tuple(item.name for item in items_of(self.columns_))
 
     def applied(self, table: Table) -> tuple[Flags, Flags]:
-        """Which row (n × rules) meets the condition of a rule, and which has what it expects."""
+        """Whether each row meets the condition of each rule (n × rules), and whether it has the conclusion."""
         baskets, rules = baskets_of(table, items_of(self.columns_)), self.rules()
         fires, holds = (np.empty((len(table), len(rules)), bool) for _ in range(2))
         for place, rule in enumerate(rules):
@@ -191,7 +191,7 @@ class Associator(Model, RowExplainer):
         return fires, holds
 
     def explain(self) -> findings.Explanation:
-        """The rules with what the training rows say of them."""
+        """The rules with their figures on training rows."""
         names = self.item_names()
         rows = tuple(
             (*rule.in_words(names), rule.support, sure, rule.lift, conviction(sure, rule.then_support))
@@ -204,7 +204,7 @@ class Associator(Model, RowExplainer):
         return (findings.Table(f"Rules: {len(rows)}", header, rows, note=note),)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """The surest rules whose condition one row meets, and whether it has what they expect."""
+        """The most confident rules whose condition a row meets, and whether it has the conclusion."""
         (fires, holds), names = self.applied(table), self.item_names()
         met = [(rule, bool(has)) for rule, fire, has in zip(self.rules(), fires[0], holds[0], strict=True) if fire]
         surest = sorted(met, key=lambda one: -one[0].confidence)[:MOST_MET]
@@ -213,7 +213,7 @@ class Associator(Model, RowExplainer):
         return (findings.Table(f"Rules whose condition it meets: {len(met)}", header, rows),)
 
     def check_learned(self) -> None:
-        """Rules may name no item that there is not."""
+        """Refuse rules with items that do not exist."""
         known = len(self.item_names())
         if any(((side < MISSING_CODE) | (side >= known)).any() for side in (self.when_, self.then_)):
             raise ValueError("a rule names an item that there is not")
@@ -245,17 +245,17 @@ class Association(Task[Associator, "Transactions", RuleAnswers]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Transactions(RowsOfTable):
-    """Rows as sets of items: a boolean column is one item, any other column of levels one for each level."""
+    """Rows as sets of items: a boolean column is one item, any other coded column one for each level."""
 
     kind = "association"
     task = Association()
 
     left_out: tuple[str, ...] = ()
-    """Columns of numbers that are no items."""
+    """Columns of numbers, which are not items."""
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> Transactions:
-        """Every row of a dataset; numbers that are 0 or 1 throughout are taken as absent and present."""
+        """Every row of a dataset; columns of 0 and 1 are read as absent and present."""
         names = {column.name for column in schema.features()}
         cells = [(column, cells) for column, cells in table.parts() if column.name in names]
         parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
@@ -269,7 +269,7 @@ class Transactions(RowsOfTable):
 
 
 def conviction(confidence: float, then_support: float) -> float | None:
-    """How often the rule would be wrong by chance, for each time that it is wrong; None where it never is."""
+    """The expected share of wrong applications by chance over the actual one; None if it is never wrong."""
     wrong = 1.0 - confidence
     return None if wrong <= 10.0**-DECIMALS else (1.0 - then_support) / wrong
 
@@ -280,7 +280,7 @@ def items_in_words(items: Itemset, names: Sequence[str]) -> str:
 
 
 def padded(itemsets: Sequence[Itemset]) -> Codes:
-    """Itemsets as the rows of one array, filled up with -1."""
+    """Itemsets as the rows of one array, padded with -1."""
     rows = np.full((len(itemsets), max(map(len, itemsets), default=0)), -1, np.int32)
     for row, items in zip(rows, itemsets, strict=True):
         row[: len(items)] = items
@@ -288,7 +288,7 @@ def padded(itemsets: Sequence[Itemset]) -> Codes:
 
 
 def _zeros_and_ones(column: Column, cells: Any) -> tuple[Column, Any] | None:
-    """Numbers that say whether an item is there, as a boolean column; None for other numbers."""
+    """A column of 0 and 1 as a boolean column; None for other numbers."""
     present = ~np.isnan(cells)
     if not present.any() or not np.isin(cells[present], (0.0, 1.0)).all():
         return None

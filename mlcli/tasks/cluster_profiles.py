@@ -1,4 +1,4 @@
-"""Clusters of rows, of clusterings and of mixtures: their profiles in the columns of the file, silhouettes."""
+"""Profiles of clusters in the columns of the file, and silhouettes, for clusterings and mixtures."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from mlcli.core.tolerances import CLOSE_DECIMALS, ROUNDING
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 COMPARED_AT_MOST = 5_000
-"""Rows whose silhouettes are computed; of more rows, this many are taken at even steps."""
+"""How many rows have silhouettes; of more rows, this many are taken at even steps."""
 BLOCK_CELLS = 4_000_000
-"""Distances that are held at once."""
+"""How many distances are held at once."""
 CANCELLED = 1e-6
-"""Squared distances that are a smaller share of what they are the difference of have lost digits."""
+"""A squared distance that is a smaller share of the terms it is the difference of has lost digits."""
 Profile = Mapping[str, Any]
-"""The ``columns``; of each cluster and of all rows the ``sizes``, and for each column the ``means`` (of levels:
-the shares); and how much of its variance lies between the clusters (``between``)."""
+"""The ``columns``; for each cluster and all rows the ``sizes`` and the ``means`` of each column (of levels: the
+shares); the share of the variance of each column ``between`` the clusters."""
 MEANS = "Means of the clusters, in the units of the file"
 LEVELS = "Most frequent level of each cluster, with its share"
 SHOWN = 12
-"""How many clusters are shown side by side, the largest first: nobody reads a line of two hundred."""
+"""How many clusters are shown side by side, the largest first."""
 NOISE = "noise"
-"""What the rows are called that are in no cluster."""
+"""The name of the rows that are in no cluster."""
 READING = (
     "between: the share of a column's variance that lies between the clusters; 1 tells them apart, 0 not at all"
 )
@@ -57,19 +57,19 @@ class ClusterModel(Model, ExplainsTask, RowExplainer):
         return tuple(map(str, range(self.cluster_count())))
 
     def feature_matrix(self, table: Table) -> Array:
-        """The numbers by which the method tells how rows lie to each other."""
+        """The coordinates of the rows in which the method measures distances."""
         return table.numbers
 
     def noise_cluster(self) -> int | None:
-        """The number of what rows are put into that belong to no cluster, if there is one."""
+        """The number of the cluster of noise; None if every row belongs to a cluster."""
         return None
 
     def responsibilities(self, table: Table) -> Array | None:
-        """How responsible each component of a mixture is for each row (n × components); None of others."""
+        """The responsibilities of the components of a mixture (n × components); None for other models."""
         return None
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """How responsible each component of a mixture is for a row."""
+        """The responsibilities of the components of a mixture for one row."""
         shares = self.responsibilities(table)
         if shares is None:
             return ()
@@ -77,7 +77,7 @@ class ClusterModel(Model, ExplainsTask, RowExplainer):
         return (findings.Table("Responsibilities of the components", ("component", "responsibility"), rows),)
 
     def explain_task(self) -> findings.Explanation:
-        """The clusters in the columns of the file."""
+        """The profiles of the clusters."""
         return () if self.profile_ is None else described(self.profile_)
 
 
@@ -88,7 +88,7 @@ def store_profile(model: ClusterModel, prepared: UnlabelledRows, given: Unlabell
 
 
 def profile_of(table: Table, cluster: Codes, names: tuple[str, ...], weights: Array) -> dict[str, Any]:
-    """Means of numbers and shares of levels in each cluster and in all rows; empty cells do not count."""
+    """Means of numbers and shares of levels, in each cluster and in all rows; missing cells are ignored."""
     clusters = len(names)
     sizes = np.bincount(cluster, weights=weights, minlength=clusters)
     found = [_cluster_means(_indicators(*part), cluster, clusters, weights) for part in table.parts()]
@@ -102,7 +102,7 @@ def profile_of(table: Table, cluster: Codes, names: tuple[str, ...], weights: Ar
 
 
 def described(profile: Profile) -> tuple[findings.Table, ...]:
-    """A table of means, and one of most frequent levels; the columns that differ most between clusters first."""
+    """Tables of means and of most frequent levels; columns that differ most between clusters come first."""
     columns = profile["columns"]
     sizes = [float(size) for size in profile["sizes"]][:-1]
     shown = (
@@ -120,17 +120,17 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
 
 
 def cluster_title(name: str) -> str:
-    """What stands above or beside what is shown of a cluster; noise is none."""
+    """The heading of a cluster; noise has its own."""
     return name if name == NOISE else f"cluster {name}"
 
 
 def only_largest(clusters: int) -> str:
-    """What is said where not all clusters are shown."""
+    """The note if not all clusters are shown."""
     return f"the {SHOWN} largest of {clusters} clusters are shown"
 
 
 def _indicators(column: Column, cells: NDArray[Any]) -> Array:
-    """One column of numbers, or one of 0 and 1 for each level; NaN where the cell is empty."""
+    """A column of numbers, or an indicator for each level; NaN for missing cells."""
     if not column.coded:
         return np.array(cells, dtype=np.float64)[:, None]
     shown = np.eye(max(1, len(column.levels)))[np.maximum(cells, 0).astype(np.intp)]
@@ -139,7 +139,7 @@ def _indicators(column: Column, cells: NDArray[Any]) -> Array:
 
 
 def _cluster_means(values: Array, cluster: Codes, clusters: int, weights: Array) -> tuple[Array, float]:
-    """The means of each cluster and of all rows, and the share of the variance that lies between clusters."""
+    """The means of each cluster and of all rows, and the share of the variance between clusters."""
     known = ~np.isnan(values[:, 0]) & (weights > 0)
     if not known.any():
         return np.full((clusters + 1, values.shape[1]), np.nan), 0.0
@@ -159,7 +159,7 @@ def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
 
 
 def _shown(of_clusters: Array) -> Array:
-    """Of the largest clusters, and of all rows."""
+    """The means of the clusters that are shown, and of all rows."""
     return of_clusters if len(of_clusters) <= SHOWN + 1 else np.vstack([of_clusters[:SHOWN], of_clusters[-1:]])
 
 
@@ -180,7 +180,7 @@ def _rows(size: float) -> str:
 
 
 def centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> Array:
-    """The weighted mean row of each cluster; of an empty one NaN."""
+    """The weighted mean row of each cluster, NaN for empty clusters."""
     totals = np.bincount(cluster, weights=weights, minlength=clusters)
     columns = [np.bincount(cluster, weights=weights * column, minlength=clusters) for column in X.T]
     sums = np.stack(columns, axis=1) if columns else np.zeros((clusters, 0))
@@ -188,9 +188,9 @@ def centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> Array:
 
 
 def largest_first(X: Array, cluster: Codes, clusters: int, weights: Array) -> Rows:
-    """The clusters from the heaviest to the lightest; of equals, by their centres, column by column.
+    """The clusters in descending order of weight; ties in the order of their centres, column by column.
 
-    Numbered so, they do not depend on how they were found.
+    This numbering does not depend on how clusters were found.
     """
     totals = np.bincount(cluster, weights=weights, minlength=clusters)
     middles = np.round(centres(X - X.mean(axis=0), cluster, clusters, weights), CLOSE_DECIMALS)
@@ -205,7 +205,7 @@ def around_centres(X: Array, cluster: Codes, clusters: int, weights: Array) -> t
 
 
 def compared_rows(n: int) -> Rows:
-    """The rows whose silhouettes are computed."""
+    """The rows that have silhouettes."""
     if n <= COMPARED_AT_MOST:
         return np.arange(n)
     return np.linspace(0, n - 1, COMPARED_AT_MOST).astype(np.intp)
@@ -215,7 +215,7 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: 
     """Rousseeuw's (b − a) / max(a, b) of each row compared, NaN for the others; 0 for a row alone in its cluster.
 
     a is the mean distance to the other rows of the own cluster, b the smallest mean distance to another cluster.
-    Rows in the cluster of noise have 0 as well, and are left out.
+    Rows of noise have 0, and are left out of the clusters.
     """
     if noise is not None:
         inside = cluster != noise
@@ -239,7 +239,7 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: 
 
 
 def _squared_distances(X: Array, block: Rows) -> Array:
-    """Of some rows to all; those of rows that lie near beside how far both are from 0 are summed anew."""
+    """The squared distances of some rows to all; those that have lost digits are summed again."""
     squares = (X**2).sum(axis=1)
     lengths = squares[block, None] + squares
     squared: Array = lengths - 2.0 * X[block] @ X.T
@@ -249,7 +249,7 @@ def _squared_distances(X: Array, block: Rows) -> Array:
 
 
 def _silhouettes_of(sums: Array, own: Codes, sizes: Array, others: Array) -> Array:
-    """From summed distances to each cluster, and the weight of the other rows of the own one."""
+    """Silhouettes from summed distances to each cluster, and the weight of the other rows of the own one."""
     places = np.arange(len(own))
     others = np.where(others > ROUNDING * sizes[own], others, 0.0)
     near = np.divide(sums[places, own], others, out=np.zeros(len(own)), where=others > 0)

@@ -1,4 +1,4 @@
-"""Ratings that users gave to items: the rows, the base of recommenders, and what they answer."""
+"""Recommendation: rows with a user, an item and a rating, and models that predict ratings."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from mlcli.tasks.regression import ValueAnswers, ValuedRows
 from mlcli.tasks.supervised import SupervisedTask
 
 TOP = 10
-"""How many items a list of recommendations holds."""
+"""The length of a list of recommendations."""
 RATED_TWICE = (
     "some judged rows are of a user and an item that training has a rating of: they are known better than others, "
     "and no list can hold them"
 )
 BLOCK_CELLS = 4_000_000
-"""Users times items that are rated at once."""
+"""How many pairs of user and item are rated at once."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatingAnswers(ValueAnswers):
-    """Recommendation: true and predicted ratings, and beside each row the list that its user was recommended."""
+    """True and predicted ratings, and the list of recommendations for the user of each row."""
 
     user: Codes
     item: Codes
@@ -47,16 +47,15 @@ class RatingAnswers(ValueAnswers):
 
     @property
     def crossed(self) -> Mapping[str, Codes]:
-        """Errors of one user go together, and so do those of one item."""
+        """Errors of one user depend on each other, and so do errors of one item."""
         return {"users": self.user, "items": self.item}
 
 
 @dataclass(kw_only=True, eq=False)
 class Recommender(Model):
-    """Predicts what a user would give to an item.
+    """Predicts the rating that a user would give to an item. A method implements ``fit_ratings`` and ``rate``.
 
-    A method says in ``fit_ratings`` what it learns, and in ``rate`` how it answers. Unknown users and items have
-    the code -1: what is learned of each user or item ends with an entry for them.
+    Unknown users and items have the code -1, so arrays with an entry per user or item end with one for these.
     """
 
     seen_user_: Rows = learned("ratings")
@@ -67,11 +66,11 @@ class Recommender(Model):
 
     @property
     def accepts(self) -> Accepts:
-        """Users and items, and how much each rating weighs."""
+        """Users and items as levels, and weights of ratings."""
         return Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     def fit(self, data: Ratings, rng: np.random.Generator) -> None:
-        """Note who has rated what, then learn, in an order that does not depend on that of the rows."""
+        """Store who has rated what, then learn from the rows in a canonical order."""
         data = data.counted()
         if (data.table.codes < 0).any():
             raise FitError("a training row lacks its user or its item")
@@ -86,11 +85,11 @@ class Recommender(Model):
         self.fit_ratings(data, rng)
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
-        """Learn from rows that all count, sorted by user and item."""
+        """Learn from rows with positive weights, sorted by user and item."""
         raise TypeError(f"{type(self).__name__} does not say how it learns")
 
     def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:
-        """The rating of each pair; the two are broadcast against each other."""
+        """The rating of each pair of user and item, which are broadcast against each other."""
         raise TypeError(f"{type(self).__name__} does not say how it rates")
 
     def predict_values(self, table: Table) -> Array:
@@ -99,22 +98,22 @@ class Recommender(Model):
         return np.array(np.broadcast_to(self.rate(users, items), len(table)))
 
     def rated_before(self, table: Table) -> Flags:
-        """The rows whose user has rated their item in training."""
+        """Whether the user of each row has rated its item in training."""
         items = len(self.item_ratings_)
         asked, seen = table.codes.astype(np.int64), self.seen_user_ * items + self.seen_item_
         return np.isin(asked[:, 0] * items + asked[:, 1], seen) & (table.codes >= 0).all(axis=1)
 
     def cold(self, table: Table) -> Flags:
-        """The rows whose user or item has no training rating."""
+        """Whether the user or the item of each row has no training rating."""
         users, items = table.codes.T
         return np.asarray((self.user_ratings_[users] == 0) | (self.item_ratings_[items] == 0))
 
     def likes(self, ratings: Array) -> Flags:
-        """The ratings that reach the mean of the training ratings."""
+        """Whether each rating reaches the mean of the training ratings."""
         return np.asarray(ratings - self.liked_from_ >= -ROUNDING_OF_SQUARES * abs(self.liked_from_))
 
     def top_items(self, table: Table) -> Codes:
-        """The list of each row's user; of items that are rated alike, those with more training ratings first."""
+        """The recommendations for the user of each row; of ties, items with more training ratings come first."""
         known = np.flatnonzero(self.item_ratings_ > 0)
         items = known[np.argsort(-self.item_ratings_[known], kind="stable")]
         users, place = np.unique(table.codes[:, 0], return_inverse=True)
@@ -123,7 +122,7 @@ class Recommender(Model):
         return np.concatenate([np.empty((0, TOP), np.int32), *lists])[place]
 
     def _lists(self, users: Codes, items: Rows) -> Codes:
-        """The best items of each user that it has not rated."""
+        """The best items for each user among those it has not rated."""
         ratings = np.broadcast_to(self.rate(users[:, None], items[None, :]), (len(users), len(items)))
         ratings = np.round(ratings, DECIMALS)
         ratings[self._seen_by(users, items)] = -np.inf
@@ -134,7 +133,7 @@ class Recommender(Model):
         return lists
 
     def _seen_by(self, users: Codes, items: Rows) -> tuple[Rows, Rows]:
-        """Where in a grid of users and items those are that a user has rated."""
+        """The cells of a grid of users and items in which the user has rated the item."""
         row_of, column_of = np.full(len(self.user_ratings_), -1), np.full(len(self.item_ratings_), -1)
         row_of[users], column_of[items] = np.arange(len(users)), np.arange(len(items))
         row_of[-1] = -1
@@ -142,7 +141,7 @@ class Recommender(Model):
         return rows[rows >= 0], columns[rows >= 0]
 
     def check_learned(self) -> None:
-        """Users and items that are known; the last of each stands for all others."""
+        """Refuse users and items that do not exist; the last entry of each stands for unknown ones."""
         known = [len(column.levels) for column in self.columns_]
         if [len(self.user_ratings_), len(self.item_ratings_)] != [each + 1 for each in known]:
             raise ValueError("what was seen does not fit the users and items")
@@ -195,19 +194,19 @@ class Recommendation(SupervisedTask[Recommender, "Ratings", RatingAnswers]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratings(ValuedRows):
-    """Rows of a user, an item and a rating; the table holds the column of users, then that of items."""
+    """Rows with a user, an item and a rating; the table has the column of users, then that of items."""
 
     kind = "recommendation"
     task = Recommendation()
 
     @classmethod
     def columns_of(cls, schema: Schema) -> tuple[Column, ...]:
-        """The users and the items; whatever else is known of a row is not looked at."""
+        """The columns of users and of items; models see no others."""
         return tuple(_column_with_role(role, schema) for role in ("user", "item"))
 
     @classmethod
     def from_table(cls, table: Table, schema: Schema) -> Ratings:
-        """The ratings of a dataset; rows without a rating are left out."""
+        """The ratings of a dataset, without rows that have no rating."""
         columns = cls.columns_of(schema)
         whole = ValuedRows.from_table(table, schema)
         parts = [(column, table.cells(column.name)[whole.rows]) for column in columns]
@@ -217,12 +216,12 @@ class Ratings(ValuedRows):
 
     @property
     def users(self) -> Codes:
-        """The user of each row, -1 where it is none that is known."""
+        """The user of each row, -1 if unknown."""
         return self.table.codes[:, 0]
 
     @property
     def items(self) -> Codes:
-        """The item of each row, -1 where it is none that is known."""
+        """The item of each row, -1 if unknown."""
         return self.table.codes[:, 1]
 
 

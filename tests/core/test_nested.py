@@ -72,7 +72,7 @@ def test_a_path_goes_before_what_the_model_has_by_default() -> None:
         ),
         ({"base": "naive-bayes", "base.priors": [0.5, 0.4]}, "base: naive-bayes: .*1"),
         ({"base": "k-means"}, "base: k-means is no classifier or regressor"),
-        ({"bass.k": 3}, "bagging has no parameter 'bass'\n  did you mean 'base'"),
+        ({"bass.k": 3}, "bagging has no parameter 'bass'\n  did you mean 'bags' or 'base'"),
         ({"bags.k": 3}, "bagging: bags is no model, so it has no parameter 'k'"),
     ],
 )
