@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from math import inf
 from time import monotonic, perf_counter
@@ -24,13 +23,13 @@ from mlcli.experiment.run.cell_progress import (
 )
 from mlcli.experiment.run.judge import WorkerResult, judge
 from mlcli.experiment.run.ledger import Ledger, OnProgress
-from mlcli.experiment.run.pool import WorkerPool
 from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.run.workers import Assignment, Message, Stopped, WorkerPool
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.supervise import Assignment, Message, Results
+    from mlcli.experiment.run.clusters import ClusterResults
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -79,7 +78,8 @@ def run(
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
                 _run_in_process(ledger, pool, patience)
-        _run_in_workers(ledger, pool.results)
+        while any(ledger.waiting()):  # a cell whose worker has died is suspect, and the others go on
+            _keep_results(ledger, pool.results(_blocks_to_send(ledger)))
     special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
@@ -141,12 +141,6 @@ def _may_call(pool: WorkerPool, ledger: Ledger, tried: Set[str], early: bool) ->
     return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
-def _run_in_workers(ledger: Ledger, results_of: Callable[[Blocks], Results]) -> None:
-    """Hand out what is left; a cell whose blocks took workers with them is suspect, and the others go on."""
-    while any(ledger.waiting()):
-        _receive_messages(ledger, results_of(_blocks_to_send(ledger)))
-
-
 def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int, until: float) -> None:
     """Hand out everything to workers elsewhere; a cell whose blocks take them down is left to a child of ours."""
     from mlcli.experiment.run.clusters import cluster_named
@@ -156,13 +150,19 @@ def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: 
     with stdout_as_stderr(), closing(cluster_named(backend, address, workers)) as cluster:
         cluster.share(ledger.shared_objects())
         watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
-        assignments = ((one.tag, replace(one, tag=None)) for one in _assignments(ledger, watched))
-        _receive_messages(ledger, cluster.results(assignments, until))
-        _run_in_workers(ledger, lambda blocks: cluster.results(blocks, until))
+        _keep_cluster_results(ledger, cluster.results(_assignments(ledger, watched), until))
+        while any(ledger.waiting()):
+            _keep_cluster_results(ledger, cluster.results(_blocks_to_send(ledger), until))
 
 
-def _receive_messages(ledger: Ledger, results: Results) -> None:
-    """Keep what workers have to say of cells; None: some were lost over that one."""
+def _keep_results(ledger: Ledger, messages: Generator[tuple[CellProgress, Message]]) -> None:
+    with closing(messages):
+        for progress, message in messages:
+            _keep(ledger, progress, message)
+
+
+def _keep_cluster_results(ledger: Ledger, results: ClusterResults) -> None:
+    """Keep the results of cells; None: several workers of the cluster were lost over that one."""
     with closing(results):
         for progress, messages in results:
             if messages is None:
@@ -185,17 +185,12 @@ def _blocks_to_send(ledger: Ledger) -> Blocks:
 
 
 def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
-    """Judge each of some cells in a child that can be killed."""
-    from mlcli.experiment.run.supervise import supervised
-
-    with closing(supervised(_assignments(ledger, cells), workers, until)) as messages:
-        for progress, message in messages:
-            _keep(ledger, progress, message)
+    """Judge each of some cells in a process of its own."""
+    with WorkerPool(workers, supervised=True) as pool:
+        _keep_results(ledger, pool.results(_assignments(ledger, cells), until))
 
 
-def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assignment]:
-    from mlcli.experiment.run.supervise import Assignment, Stopped
-
+def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[tuple[CellProgress, Assignment]]:
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
@@ -203,13 +198,11 @@ def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[Assi
             ledger.end(progress, Stopped("over-budget", why, "seconds"))
         elif progress.ready is not None:
             blocks = tuple(progress.blocks())
-            yield Assignment(progress, progress.ready, blocks, left, progress.cell.memory)
+            yield progress, Assignment(progress.ready, blocks, left, progress.cell.memory)
 
 
 def _end_unfinished(ledger: Ledger, total: float) -> None:
     """Close what the time for everything was not enough for."""
-    from mlcli.experiment.run.supervise import Stopped
-
     why = f"the {duration(total)} for all cells were over"
     for progress in ledger.all_progress:
         if not progress.status:

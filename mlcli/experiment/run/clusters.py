@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
 from time import monotonic
@@ -21,17 +21,26 @@ from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.plugins import allow_imports, allowed_imports
 from mlcli.core.threads import cores_for_a_fit
-from mlcli.experiment.run.judge import worker_result
-from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.reproduction import versions
-from mlcli.experiment.run.supervise import Assignment, Message, Results, supervised
-from mlcli.experiment.run.worker_process import MAIN, main_classes
-from mlcli.experiment.run.workers import unpacked
+from mlcli.experiment.run.workers import (
+    MAIN,
+    Assignment,
+    Message,
+    Work,
+    WorkerPool,
+    main_classes,
+    results_of,
+    unpacked,
+)
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
 RESULTS = "the answers that have come are stored: the same command goes on from there"
 Versions = Mapping[str, str]
-Works = Iterable[tuple[Any, Block | Assignment]]
+AHEAD = 2
+"""Blocks per worker that are handed out: while one is judged the next lies ready."""
+Works = Iterable[tuple[Any, Work]]
+ClusterResults = Generator[tuple[Any, Sequence[Message] | None]]
+"""By the tag of some work, the results of it; None where it took workers with it."""
 
 
 class ClusterError(MlcliError):
@@ -46,7 +55,7 @@ class Cluster(Protocol):
     def share(self, shared: Sequence[object]) -> None:
         """Send to each worker, those that come later included, what blocks are made of."""
 
-    def results(self, works: Works, until: float) -> Results:
+    def results(self, works: Works, until: float) -> ClusterResults:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it.
 
         ``until`` is when they are stopped, on the clock that ``monotonic`` reads.
@@ -104,8 +113,9 @@ class Shared:
         with self._at_work, cores_for_a_fit(1):
             asked = unpacked(work, self._objects[name])
             if isinstance(asked, Assignment):
-                return [message for _, message in supervised([asked], 1, until)]
-            return [worker_result(asked)]
+                with WorkerPool(1, supervised=True) as pool:
+                    return [message for _, message in pool.results([(None, asked)], until)]
+            return list(results_of(asked))
 
 
 in_this_worker = Shared()

@@ -16,7 +16,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.store.codec import encoded
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.supervise import Stopped
+    from mlcli.experiment.run.workers import Stopped
     from mlcli.experiment.store.store import Ending, Store, StoredCell
 
 

@@ -18,16 +18,17 @@ from mlcli.core.errors import UsageError
 from mlcli.core.processes import SAFE_PATH, safe_import_path
 from mlcli.core.quantities import duration
 from mlcli.experiment.run.clusters import (
+    AHEAD,
     RESULTS,
     ClusterError,
+    ClusterResults,
     Versions,
     Works,
     content_to_share,
     in_this_worker,
 )
 from mlcli.experiment.run.reproduction import versions
-from mlcli.experiment.run.supervise import Message, Results
-from mlcli.experiment.run.workers import AHEAD, packed
+from mlcli.experiment.run.workers import Message, packed
 
 PATIENCE = "10s"
 """For a scheduler to answer."""
@@ -109,7 +110,7 @@ class DaskCluster:
         while not sending.is_done(LOOK_EVERY):
             self._refuse_silence(of_any=True)
 
-    def results(self, works: Works, until: float) -> Results:
+    def results(self, works: Works, until: float) -> ClusterResults:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
         waiting, expected = iter(works), versions()
         tags: dict[Future, Any] = {}

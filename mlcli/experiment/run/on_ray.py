@@ -19,16 +19,17 @@ from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 from mlcli.core.errors import UsageError
 from mlcli.core.processes import safe_import_path
 from mlcli.experiment.run.clusters import (
+    AHEAD,
     RESULTS,
     ClusterError,
+    ClusterResults,
     Versions,
     Works,
     content_to_share,
     in_this_worker,
 )
 from mlcli.experiment.run.reproduction import versions
-from mlcli.experiment.run.supervise import Message, Results
-from mlcli.experiment.run.workers import AHEAD, packed
+from mlcli.experiment.run.workers import Message, packed
 
 TRIES = 3
 """How often a block is judged again that took its worker with it."""
@@ -69,7 +70,7 @@ class RayCluster:
         self._shared = shared
         self._reference = ray.put(content_to_share(shared))
 
-    def results(self, works: Works, until: float) -> Results:
+    def results(self, works: Works, until: float) -> ClusterResults:
         """Do works; each tag comes back, in any order, with None for one that took several workers with it."""
         waiting, expected = iter(works), versions()
         tags: dict[Any, Any] = {}

@@ -1,131 +1,310 @@
-"""Worker processes that joblib hands blocks to: forks of this one, with all that it has loaded, or new ones."""
+"""Worker processes of this machine: for the blocks of a batch, and for cells with a budget or a dangerous method.
+
+Every worker has a pipe of its own, so that one that dies, even while it writes, harms only what it was given.
+On Linux the workers of a batch are forks of this process, with all that it has loaded; elsewhere, beside other
+threads, and where memory is measured, they are new processes.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import pickle
+import signal
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future
-from importlib import import_module
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import BytesIO
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
-
-import numpy as np
-from joblib import Parallel, delayed, parallel_config
-from joblib.parallel import ParallelBackendBase
+from threading import Thread, active_count
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from mlcli.core.files import sweep, temporary_prefix
-from mlcli.core.threads import cores_for_a_fit
-from mlcli.experiment.run.judge import WorkerResult, worker_result
-from mlcli.experiment.run.piped import PipedExecutor, serve_calls, serve_calls_in_new_process
-from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.worker_process import begin_worker, main_classes, new_process_context
+from mlcli.core.plugins import allowed_imports
+from mlcli.core.processes import on_linux, own_bytes, safe_import_path, send_stdout_to_stderr
+from mlcli.core.quantities import duration, size
+from mlcli.core.threads import cores_for_a_fit, pin_blas_from_the_start
 
-AHEAD = 2
-"""Blocks per worker that are handed out: while one is judged the next lies ready."""
-SHARED_FROM = 1_000_000
-"""Arrays of at least so many bytes are written to a file once, and mapped into the memory of every new process."""
-_shared: Sequence[object] = ()
-"""In a worker: what its parent shared when it was started."""
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from tempfile import TemporaryDirectory
 
+    from mlcli.experiment.run.judge import WorkerResult
+    from mlcli.experiment.run.preparation import Block, BlockRange, ReadyCell
 
-class _ExecutorWorkers:
-    """Workers of an executor; what is ``shared`` with all of them is named by its number, not sent."""
+# NumPy and the engine are imported by the workers' own functions, after one BLAS thread is asked for; modules for
+# processes are imported when there are any, since a short command has none.
 
-    def __init__(self, executor: PipedExecutor, jobs: int, shared: Sequence[object]) -> None:
-        self._executor, self._shared = executor, shared
-        with parallel_config(_ExecutorBackend(executor)):
-            self._parallel = Parallel(jobs, return_as="generator_unordered", pre_dispatch=AHEAD * jobs)
-
-    def results(self, blocks: Iterable[Block]) -> Generator[tuple[int, WorkerResult]]:
-        """Judge blocks; the number of each comes back with its result, in any order."""
-        numbered = enumerate(blocks)
-        calls = self._parallel(delayed(_numbered_result)(at, packed(one, self._shared)) for at, one in numbered)
-        try:
-            yield from calls
-        finally:
-            with warnings.catch_warnings():
-                # Work that was ended is no reason for joblib's advice on how it is handed out.
-                warnings.simplefilter("ignore", UserWarning)
-                calls.close()
-
-    def dismiss(self) -> None:
-        """End them, whatever they do."""
-        self._executor.shutdown()
+READY, BEGUN, FINISHED = "ready", "begun", "finished"
+MAIN = "__main__"
 
 
-class ForkWorkers(_ExecutorWorkers):
-    """Some forks of this process."""
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Splits of one cell, and their limits: seconds from when they are begun, bytes of the process."""
 
-    ready = True
-
-    def __init__(self, jobs: int, shared: Sequence[object]) -> None:
-        with warnings.catch_warnings():
-            # Python warns of any thread, those of BLAS included, which are prepared for this.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            executor = PipedExecutor(get_context("fork"), jobs, _serve_as_fork, os.getpid(), shared)
-        super().__init__(executor, jobs, shared)
+    ready: ReadyCell
+    ranges: tuple[BlockRange, ...]
+    seconds: float | None = None
+    memory: int | None = None
 
 
-class ProcessWorkers(_ExecutorWorkers):
-    """Some new processes: called early, since they need a while to come and to load what this one has loaded."""
+@dataclass(frozen=True)
+class Stopped:
+    """A worker that did not finish its work: the status of the cell, and why."""
 
-    def __init__(self, jobs: int, shared: Sequence[object]) -> None:
-        sweep(Path(gettempdir()))
-        self._folder = TemporaryDirectory(prefix=temporary_prefix())
-        _write(shared, Path(self._folder.name))
-        arguments = (os.getpid(), main_classes(), _loaded_here(), self._folder.name)
-        executor = PipedExecutor(new_process_context(), jobs, serve_calls_in_new_process, *arguments)
-        super().__init__(executor, jobs, shared)
+    status: str
+    why: str
+    limit: str = ""
+    """The limit that it exceeded: seconds, memory, or the total of seconds."""
+
+
+Message: TypeAlias = "WorkerResult | Stopped"
+"""The result of a block, or how its worker was stopped."""
+Work: TypeAlias = "Block | Assignment"
+
+
+class WorkerPool:
+    """Up to ``jobs`` workers, started when they are needed and ended with the pool.
+
+    ``shared`` gives the tables, splits and learners of the blocks, which are not sent again with each block.
+    ``supervised`` workers are always new processes.
+    """
+
+    def __init__(
+        self, jobs: int, shared: Callable[[], Sequence[object]] = tuple, *, supervised: bool = False
+    ) -> None:
+        self.jobs = jobs
+        self._shared_objects = shared
+        self._supervised = supervised
+        self._shared: Sequence[object] = ()
+        self._folder: TemporaryDirectory[str] | None = None
+        self._fork = False
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dismiss()
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers would be forks: safe on Linux, if no other thread may hold a lock."""
+        return on_linux() and active_count() == 1 and not self._supervised
+
+    @property
+    def called(self) -> bool:
+        """Whether workers are on their way or here."""
+        return bool(self._workers)
 
     @property
     def ready(self) -> bool:
-        """Whether all of them are here."""
-        return self._executor.ready
+        """Whether all workers are here."""
+        return self.called and all(worker.has_arrived() for worker in self._workers)
+
+    def call(self) -> None:
+        """Start all workers, and do not wait for them."""
+        self._prepare()
+        while len(self._workers) < self.jobs:
+            self._start()
+
+    def results(self, works: Iterable[tuple[Any, Work]], until: float = inf) -> Generator[tuple[Any, Message]]:
+        """Do works, each with a tag; yields (tag, result of a block, or how its worker was stopped) in any order.
+
+        ``until`` is when all of them are stopped, on the clock that ``monotonic`` reads.
+        """
+        waiting = iter(works)
+        try:
+            while monotonic() < until and self._hand_out(waiting):
+                for worker in self._readable(until):
+                    tag, message = worker.tag, worker.receive()
+                    if message is not None:
+                        yield tag, message
+                for worker in self._busy():
+                    if (stopped := worker.exceeded_limit()) is not None:
+                        worker.end()
+                        yield worker.tag, stopped
+                self._forget_dead()
+        finally:
+            for worker in self._busy():
+                worker.end()
+            self._forget_dead()
 
     def dismiss(self) -> None:
-        """End them, whatever they do."""
-        super().dismiss()
-        self._folder.cleanup()
+        """End the workers, whatever they do."""
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _forget_dead(self) -> None:
+        """Forget free workers that have died; the messages of others are heard first."""
+        self._workers = [worker for worker in self._workers if worker.work is not None or worker.is_alive()]
+
+    def _busy(self) -> list[Worker]:
+        return [worker for worker in self._workers if worker.work is not None]
+
+    def _hand_out(self, waiting: Iterator[tuple[Any, Work]]) -> bool:
+        """Give work to free workers, starting them as needed; whether any is at work."""
+        while len(self._busy()) < self.jobs and (given := next(waiting, None)) is not None:
+            self._prepare()
+            free = next((worker for worker in self._workers if worker.work is None), None)
+            (free or self._start()).take(*given, self._shared)
+        return bool(self._busy())
+
+    def _readable(self, until: float) -> list[Worker]:
+        """The workers that have sent something (or died), waited for until the next deadline."""
+        from multiprocessing.connection import wait
+
+        busy = self._busy()
+        patience = max(0.0, min([until, *(worker.deadline for worker in busy)]) - monotonic())
+        if any(worker.memory is not None for worker in busy):
+            patience = min(patience, 0.05)  # memory is measured every so many seconds
+        readable = wait([worker.connection for worker in busy], None if patience == inf else patience)
+        return [worker for worker in busy if worker.connection in readable]
+
+    def _prepare(self) -> None:
+        """Before the first worker: decide how they start, and write down for new processes what they share."""
+        if self._workers or self._shared:
+            return
+        self._fork, self._shared = self.forks, self._shared_objects()
+        if not self._fork and self._shared:
+            from tempfile import TemporaryDirectory, gettempdir
+
+            sweep(Path(gettempdir()))
+            self._folder = TemporaryDirectory(prefix=temporary_prefix())
+            _write(self._shared, Path(self._folder.name))
+
+    def _start(self) -> Worker:
+        if self._fork:
+            from multiprocessing import get_context
+
+            worker = Worker(get_context("fork"), _serve_fork, os.getpid(), self._shared)
+            worker.arrived = True
+        else:
+            # Loky's processes do not run the script again that called mlcli, as others of Python do.
+            from joblib.externals.loky.backend.context import get_context as get_loky_context
+
+            folder = self._folder.name if self._folder else None
+            worker = Worker(get_loky_context("loky"), _serve_new, os.getpid(), main_classes(), folder)
+        self._workers.append(worker)
+        return worker
 
 
-Workers = ForkWorkers | ProcessWorkers
+class Worker:
+    """A process that does one work at a time, and our end of its pipe."""
+
+    def __init__(self, context: Any, serve: Callable[..., None], *arguments: Any) -> None:
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, *arguments), daemon=True)
+        with _allowed_children(), safe_import_path(), warnings.catch_warnings():
+            # Python warns of forks beside any thread, those of BLAS included, which are prepared for this.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
+        theirs.close()  # so that the pipe ends when the process does
+        self.arrived = False
+        self._ended = False
+        self.tag: Any = None
+        self.work: Work | None = None
+        self.deadline = inf
+
+    @property
+    def memory(self) -> int | None:
+        """The bytes that its work may take."""
+        return self.work.memory if isinstance(self.work, Assignment) else None
+
+    def has_arrived(self) -> bool:
+        """Whether it has said that it is here."""
+        if not self.arrived and self.connection.poll():
+            with suppress(EOFError, OSError):  # it has died; who gives it work will hear of it
+                self.connection.recv()
+            self.arrived = True
+        return self.arrived
+
+    def is_alive(self) -> bool:
+        """Whether it can be given work."""
+        return not self._ended and bool(self._process.is_alive())
+
+    def take(self, tag: Any, work: Work, shared: Sequence[object]) -> None:
+        """Give it work; the time of an assignment runs from when it says that it has begun."""
+        self.tag, self.work, self.deadline = tag, work, inf
+        content = packed(work, shared)
+        with suppress(OSError):  # it may have died; receiving from it will say so
+            self.connection.send_bytes(content)
+
+    def receive(self) -> Message | None:
+        """The message that it has sent, if it is a result."""
+        try:
+            message = self.connection.recv()
+        except (EOFError, OSError):
+            self.end()
+            return Stopped("died", _exit_reason(self._process.exitcode))
+        if message == READY:
+            self.arrived = True
+        elif message == BEGUN:
+            seconds = self.work.seconds if isinstance(self.work, Assignment) else None
+            self.deadline = inf if seconds is None else monotonic() + seconds
+        elif message == FINISHED:
+            self.work = None
+        else:
+            return message  # type: ignore[no-any-return]
+        return None
+
+    def exceeded_limit(self) -> Stopped | None:
+        """The limit of its work that it has exceeded, if any."""
+        if not isinstance(self.work, Assignment):
+            return None
+        if self.deadline <= monotonic():
+            why = f"it took more than the {duration(self.work.seconds or 0.0)} that it had"
+            return Stopped("over-budget", why, "seconds")
+        most, held = self.memory, None
+        if most is not None and (held := own_bytes(self._process.pid)) is not None and held > most:
+            why = f"it took more than the {size(most)} of memory that it had"
+            return Stopped("over-budget", why, "memory")
+        return None
+
+    def end(self) -> None:
+        """End the process and the processes that it has started, whatever they do."""
+        if not self._ended:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            if os.name == "posix":
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.join()
+            self.connection.close()
+        self._ended, self.work = True, None
 
 
-class _ExecutorBackend(ParallelBackendBase):  # type: ignore[misc]  # joblib has no types
-    """How joblib hands work to an executor."""
+@contextmanager
+def _allowed_children() -> Iterator[None]:
+    """Let a daemon, such as a worker of Dask, start a process: ours ends with its parent by itself."""
+    from multiprocessing import current_process
 
-    supports_retrieve_callback = True
-
-    def __init__(self, executor: PipedExecutor) -> None:
-        super().__init__()
-        self._executor = executor
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        return max(n_jobs, 2)  # for one, joblib would do the work in this very process
-
-    def submit(self, func: Callable[[], Any], callback: Callable[[Any], Any] | None = None) -> Future[Any]:
-        future = self._executor.submit(func)
-        if callback is not None:
-            future.add_done_callback(callback)
-        return future
-
-    def retrieve_result_callback(self, out: Future[Any]) -> Any:
-        return out.result()
+    settings: dict[str, Any] = current_process()._config  # type: ignore[attr-defined]
+    daemon = settings.pop("daemon", False)
+    try:
+        yield
+    finally:
+        settings["daemon"] = daemon
 
 
-def packed(thing: object, shared: Sequence[object]) -> bytes:
-    """A thing as bytes, in which what is shared has only a number."""
-    file = BytesIO()
-    _Pickler(file, shared).dump(thing)
-    return file.getvalue()
+def _exit_reason(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"its process left with exit code {code}"
+    names = {one.value: one.name for one in signal.Signals}
+    perhaps = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
+    return f"its process was ended by signal {-code} ({names.get(-code, 'of no name')}{perhaps})"
+
+
+# What is sent: shared objects as their numbers.
 
 
 class _Pickler(pickle.Pickler):
@@ -137,11 +316,6 @@ class _Pickler(pickle.Pickler):
         return self._number_of.get(id(thing))
 
 
-def unpacked(content: bytes, shared: Sequence[object]) -> Any:
-    """The thing that was packed, with what is shared in its places."""
-    return _Unpickler(BytesIO(content), shared).load()
-
-
 class _Unpickler(pickle.Unpickler):
     def __init__(self, file: BytesIO, shared: Sequence[object]) -> None:
         super().__init__(file)
@@ -151,39 +325,24 @@ class _Unpickler(pickle.Unpickler):
         return self._shared[number]
 
 
-def _numbered_result(number: int, block: bytes) -> tuple[int, WorkerResult]:
-    with cores_for_a_fit(1):
-        return number, worker_result(unpacked(block, _shared))
+def packed(thing: object, shared: Sequence[object]) -> bytes:
+    """A thing as bytes, in which shared objects are only numbers."""
+    file = BytesIO()
+    _Pickler(file, shared).dump(thing)
+    return file.getvalue()
 
 
-def _serve_as_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
-    global _shared
-    _shared = shared
-    begin_worker(connection, parent)
-    gc.freeze()  # what is never looked at again is not copied either
-    serve_calls(connection)
-
-
-def serve_new_process(connection: Connection, modules: Sequence[str], folder: str) -> None:
-    """What a new process does: load what its parent has loaded, then make calls."""
-    global _shared
-    for module in modules:
-        import_module(module)
-    _shared = _read(Path(folder))
-    serve_calls(connection)
-
-
-def _loaded_here() -> list[str]:
-    """Our modules that are loaded in this process, but for those of the shell."""
-    return [name for name in sys.modules if name.startswith("mlcli.") and not name.startswith("mlcli.cli")]
+def unpacked(content: bytes, shared: Sequence[object]) -> Any:
+    """The thing that was packed, with the shared objects in their places."""
+    return _Unpickler(BytesIO(content), shared).load()
 
 
 def _write(shared: Sequence[object], folder: Path) -> None:
-    """Write what is shared: large arrays to files of their own, and everything else to one."""
+    """Write shared objects: arrays from a megabyte on to files of their own, and everything else to one."""
 
     def keep(buffer: pickle.PickleBuffer) -> bool:
         content = buffer.raw()
-        if content.nbytes < SHARED_FROM:
+        if content.nbytes < 1_000_000:
             return True
         (folder / f"{len(list(folder.iterdir()))}.array").write_bytes(content)
         return False
@@ -191,8 +350,92 @@ def _write(shared: Sequence[object], folder: Path) -> None:
     (folder / "shared").write_bytes(pickle.dumps(shared, protocol=5, buffer_callback=keep))
 
 
-def _read(folder: Path) -> Any:
+def _read(folder: Path) -> Sequence[object]:
     """What was written; large arrays are mapped, and copied where they are written to."""
+    import numpy as np
+
     count = len(list(folder.glob("*.array")))
     arrays = [np.memmap(folder / f"{number}.array", mode="c") for number in range(count)]
-    return pickle.loads((folder / "shared").read_bytes(), buffers=arrays)
+    shared: Sequence[object] = pickle.loads((folder / "shared").read_bytes(), buffers=arrays)
+    return shared
+
+
+def main_classes() -> dict[str, type]:
+    """The classes of a script or notebook that the user has named: a new process has another ``__main__``."""
+    main = sys.modules[MAIN]
+    names = (path.removeprefix(f"{MAIN}.") for path in allowed_imports() if path.startswith(f"{MAIN}."))
+    return {name: getattr(main, name) for name in names if hasattr(main, name)}
+
+
+# What workers run.
+
+
+def _serve_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
+    _detach(connection, parent)
+    gc.freeze()  # objects that are never looked at again are not copied either
+    _serve(connection, shared)
+
+
+def _serve_new(connection: Connection, parent: int, classes: Mapping[str, type], folder: str | None) -> None:
+    _detach(connection, parent)
+    vars(sys.modules[MAIN]).update(classes)
+    pin_blas_from_the_start()
+    _serve(connection, _read(Path(folder)) if folder else ())
+
+
+def _detach(connection: Connection, parent: int) -> None:
+    """End when the parent does, leave Ctrl-C to it, and print to stderr, since stdout is for results.
+
+    A session of its own lets the parent end all that a method starts. A fork that a method makes must neither
+    answer a second time nor keep the pipe open when the worker is gone.
+    """
+    if os.name == "posix":
+        with suppress(PermissionError):  # of one that leads a group already
+            os.setsid()
+        os.register_at_fork(after_in_child=connection.close)
+    send_stdout_to_stderr()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has its parent's handler
+    if on_linux():
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(1)
+        return
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def _serve(connection: Connection, shared: Sequence[object]) -> None:
+    """Do one work after another, until the pipe ends: it is closed for a fork of a worker, too."""
+    with suppress(EOFError, OSError), cores_for_a_fit(1):
+        connection.send(READY)
+        while True:
+            work = unpacked(connection.recv_bytes(), shared)
+            connection.send(BEGUN)
+            for result in results_of(work):
+                connection.send(result)
+                if result.failure is not None:
+                    break
+            connection.send(FINISHED)
+    os._exit(0)
+
+
+def results_of(work: Work) -> Iterator[WorkerResult]:
+    """The results of a block, or of the blocks of a cell; without a closed form of the splits block by block."""
+    from mlcli.experiment.run.judge import worker_result
+
+    if not isinstance(work, Assignment):
+        yield worker_result(work)
+        return
+    for block_range in work.ranges:
+        result = worker_result(work.ready.block(*block_range))
+        yield result
+        if block_range.closed_form and result.is_empty:
+            yield from results_of(Assignment(work.ready, tuple(work.ready.blocks([True] * block_range.splits))))

@@ -46,7 +46,9 @@ def test_what_is_left_counts_the_splits_that_are_waiting() -> None:
 
 
 def test_shortcuts_come_first_then_the_unknown_then_the_longest_block() -> None:
-    closed_form = CellProgress(shortcut := toy.cell("zero-r"), prepare(shortcut))
+    leave_one_out = {"kind": "regression", "protocol": ProtocolSpec("leave-one-out")}
+    shortcut = toy.cell("linear-regression", toy.values(), **leave_one_out)
+    closed_form = CellProgress(shortcut, prepare(shortcut))
     quick = progress_of(toy.cell("naive-bayes"), 1.0, 1.0)
     many = progress_of(toy.cell("knn", protocol=ProtocolSpec("repeated-holdout", {"repeats": 70})), 0.9, 0.9)
     unknown = progress_of(toy.cell("decision-tree"))

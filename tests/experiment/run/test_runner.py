@@ -15,8 +15,7 @@ from mlcli.core.errors import ModelFileError
 from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run, workers_for
 from mlcli.experiment.run.ledger import BatchProgress
-from mlcli.experiment.run.pool import WorkerPool
-from mlcli.experiment.run.workers import packed
+from mlcli.experiment.run.workers import WorkerPool, packed
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
