@@ -15,14 +15,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mlcli.api.experiments import eval, run  # noqa: A004  # it is the verb
-    from mlcli.api.models import Kept, load, train
+    from mlcli.api.models import TrainedModel, load, train
     from mlcli.api.results import Results, results
     from mlcli.core.errors import MlcliError, MlcliWarning
 
-__all__ = ["Kept", "MlcliError", "MlcliWarning", "Results", "eval", "load", "results", "run", "train"]
+__all__ = ["MlcliError", "MlcliWarning", "Results", "TrainedModel", "eval", "load", "results", "run", "train"]
 _HOMES = {
     "mlcli.api.experiments": ("eval", "run"),
-    "mlcli.api.models": ("Kept", "load", "train"),
+    "mlcli.api.models": ("TrainedModel", "load", "train"),
     "mlcli.api.results": ("Results", "results"),
     "mlcli.core.errors": ("MlcliError", "MlcliWarning"),
 }

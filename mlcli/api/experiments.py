@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlcli.api.results import Results
-from mlcli.api.running import RunOptions, answered, planned, with_gates
+from mlcli.api.running import RunOptions, planned, run_plan, store_for, without_effect
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.located_values import YamlNode
 from mlcli.core.plugins import add, allow_imports, import_paths_in
@@ -23,7 +23,6 @@ from mlcli.experiment.spec.datasets import metrics_of_class
 from mlcli.experiment.spec.entries import models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.file import experiment_from, read_experiment
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
-from mlcli.experiment.store.store import DEFAULT_PLACE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +107,8 @@ def run(
     if not specs:
         raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
     experiments = [_read_experiment(spec) for spec in specs]
-    placed = [(experiment, _store_place(experiment, store)) for experiment in experiments]
+    place = None if store is None else Path(store)
+    placed = [(experiment, store_for(experiment, place)) for experiment in experiments]
     return _results_of(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
@@ -218,17 +218,10 @@ def _read_experiment(spec: str | Path | Mapping[str, Any]) -> Experiment:
     return experiment_from(parse(text, "experiment", ExperimentError))
 
 
-def _store_place(experiment: Experiment, store: str | Path | None) -> Path | None:
-    if store is not None:
-        return Path(store)
-    return None if experiment.source is None else experiment.source.parent / DEFAULT_PLACE
-
-
 def _results_of(placed: Sequence[tuple[Experiment, Path | None]], options: RunOptions) -> Results:
-    """Everything is planned before anything is run."""
-    plans = [(planned(experiment), place) for experiment, place in placed]
+    """The results of experiments; all are planned before any is run."""
+    plans = [(planned(experiment), store) for experiment, store in placed]
     for plan, _ in plans:
-        for sentence in plan.split_warnings:
+        for sentence in (*plan.split_warnings, *without_effect(plan)):
             warnings.warn(sentence, MlcliWarning, stacklevel=3)
-    outcomes = (with_gates(plan.experiment, answered(plan, place, options), place) for plan, place in plans)
-    return Results(tuple(outcomes))
+    return Results(tuple(run_plan(plan, store, options) for plan, store in plans))

@@ -1,4 +1,4 @@
-"""What experiments came to, for Python: a table of scores as a data frame, and reports that show themselves."""
+"""Results of experiments: as documents, plain values and data frames; they show themselves in a notebook."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.views.full_report import Provenance, report_of
 from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.remarks import steps_of
-from mlcli.report.views.results import gates_as_elements, results_of
+from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.score_rows import scores_as_table
 from mlcli.scoring.gates import ExperimentOutcome, Gate
 from mlcli.scoring.model_results import ModelResult, judged_answers
-from mlcli.scoring.records import experiment_record
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from mlcli.report.views.full_report import Provenance
+    from mlcli.scoring.records import ExperimentRecord
 
 WIDTH = 100
 """Columns of a report that is printed."""
@@ -52,9 +53,23 @@ class Report:
         """What is shown, before anyone decides how."""
         raise TypeError(f"{type(self).__name__} does not say what it shows")
 
+    @property
+    def record(self) -> object:
+        """The same as ``--json`` prints it: a dataclass."""
+        raise TypeError(f"{type(self).__name__} has no record")
+
+    @property
+    def rows(self) -> Document:
+        """What ``--format csv`` prints: the document, or one table in its place."""
+        return self.document
+
     def to(self, format: str) -> str:
-        """The report in a format of ``--format``, such as markdown."""
-        return renderer_of(known_format(format))(self.document, Page())
+        """The result in a format of ``--format``, such as markdown or json."""
+        if known_format(format) == JSON:
+            import json
+
+            return json.dumps(plain(self.record), indent=2, ensure_ascii=False)
+        return renderer_of(format)(self.rows if format == CSV else self.document, Page())
 
     def write(self, path: str | Path) -> None:
         """Write the report; the suffix says how: html, md, tex, txt or json."""
@@ -80,23 +95,66 @@ class Report:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Report):
-    """What an experiment came to."""
+    """The results of experiments."""
 
     outcomes: tuple[ExperimentOutcome, ...]
+    details: Details = Details()
+    """What is shown beside the tables of scores."""
+    provenance: tuple[Provenance, ...] = ()
+    """How each outcome was made, for the full report."""
 
     @property
     def document(self) -> Document:
-        """Per dataset the table, what to know of it, the matrices, the verdict; then what was expected."""
-        return (*results_of(self.scored), *gates_as_elements(self.gates))
+        """For each experiment its tables with notes and verdicts, then what was expected and whether it holds."""
+        return tuple(
+            element
+            for outcome in self.outcomes
+            for element in (*results_of(outcome.cells, self.details), *gates_as_elements(outcome.gates))
+        )
+
+    @property
+    def report(self) -> Document:
+        """The full report: the document with pictures, and how the results were made."""
+        from mlcli.report.views.full_report import Provenance, report_of
+
+        unknown = Provenance("mlcli.eval or mlcli.run in Python")
+        made = [*self.provenance, *[unknown] * (len(self.outcomes) - len(self.provenance))]
+        return tuple(
+            element
+            for outcome, by in zip(self.outcomes, made, strict=True)
+            for element in (
+                *report_of(outcome.cells, by, self.details.similarity),
+                *gates_as_elements(outcome.gates),
+            )
+        )
+
+    @property
+    def record(self) -> ExperimentRecord:
+        """The results as ``--json`` prints them."""
+        from mlcli.scoring.records import experiment_record
+
+        details = self.details
+        return experiment_record(
+            self.scored,
+            curves=details.curves,
+            fair=details.fair,
+            similarity=details.similarity,
+            gates=self.gates,
+        )
+
+    @property
+    def rows(self) -> Document:
+        """A table with a row for each model and metric, as ``--format csv`` prints it."""
+        return scores_as_table(self.scored)
 
     @property
     def scored(self) -> list[ModelResult]:
-        """Every cell with its scores, in order."""
-        return [one for outcome in self.outcomes for one in outcome.cells]
+        """Every model result, in order."""
+        return [result for outcome in self.outcomes for result in outcome.cells]
 
     @property
     def gates(self) -> list[Gate]:
-        """What was expected of models, and whether it held."""
+        """What was expected of models, and whether it holds."""
         return [gate for outcome in self.outcomes for gate in outcome.gates]
 
     @cached_property
@@ -116,17 +174,8 @@ class Results(Report):
         return answers_of(fitting[0])
 
     def to(self, format: str) -> str:
-        """The report in a format of ``--format``; as HTML the whole page, with how it was made."""
-        if known_format(format) == "html":
-            whole = report_of(self.scored, Provenance("mlcli.eval or mlcli.run in Python"))
-            return renderer_of(format)((*whole, *gates_as_elements(self.gates)), Page())
-        if format == CSV:
-            return renderer_of(CSV)(scores_as_table(self.scored), Page())
-        if format != JSON:
-            return super().to(format)
-        import json
-
-        return json.dumps(plain(experiment_record(self.scored)), indent=2, ensure_ascii=False)
+        """The results in a format of ``--format``; as HTML the full report."""
+        return renderer_of(format)(self.report, Page()) if format == "html" else super().to(format)
 
 
 def table_of(results: Sequence[ModelResult]) -> pd.DataFrame:

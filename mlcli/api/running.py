@@ -1,30 +1,37 @@
-"""From the cells of an experiment to scores, by way of a store where there is one: for shell and Python."""
+"""From experiments to results: plans, what to say of them beforehand, runs with or without a store, and shards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mlcli.checks.audit import with_issues
+from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
+from mlcli.core.errors import Problem, UsageError
+from mlcli.core.processes import on_linux
+from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.ledger import OnProgress
-from mlcli.experiment.spec.cells import CellResult, Experiment
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import Plan
 from mlcli.experiment.spec.plan import plan as plan_of
-from mlcli.experiment.spec.suitability import refuse_long_work
+from mlcli.experiment.spec.suitability import advice_on, refuse_long_work
 from mlcli.scoring.gates import ExperimentOutcome, outcome_of
 from mlcli.scoring.model_results import ModelResult, score_result
+from mlcli.tasks.table import kind_named
+
+if TYPE_CHECKING:
+    from mlcli.experiment.store.estimates import CellEstimate
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How cells are run: by how many processes, which of those in the store again, and on whose workers."""
+    """How experiments are run: in how many processes, what is run again, and on which cluster."""
 
     jobs: int | None = None
     fresh: bool = False
@@ -40,24 +47,78 @@ class RunOptions:
 
 
 def planned(experiment: Experiment) -> Plan:
-    """The plan of an experiment with the issues of its data, unless that is long work on a guess."""
-    made = with_issues(plan_of(experiment))
-    refuse_long_work(made)
-    return made
+    """The plan of an experiment with the issues of its data.
+
+    It is refused if it would take long on a guessed target, or if it was typed and none of its models can be run.
+    """
+    plan = with_issues(plan_of(experiment))
+    refuse_long_work(plan)
+    if experiment.source is None:
+        models = [cell for cell in plan if cell.model.asked]
+        requested = [cell for cell in models if cell.model.use not in kind_named(cell.kind).baselines]
+        if requested and all(cell.skipped for cell in requested):
+            raise error_of_skipped(requested)
+    return plan
 
 
-def answered(
+def error_of_skipped(cells: Sequence[Cell]) -> UsageError:
+    """Why none of these cells can be run, and what would work."""
+    reasons = [*dict.fromkeys(cell.skipped for cell in cells)]
+    first = cells[0]
+    uses = [cell.model.use for cell in cells if cell.model.saved is None and cell.model.use != TUNED]
+    hint = "mlcli models lists what each can do"
+    if isinstance(first.dataset, Dataset) and any(cell.wrong_task for cell in cells):
+        hint = advice_on(uses, first.dataset, kind_named(first.kind))
+    return UsageError(*reasons[:-1], Problem(reasons[-1], hint=hint))
+
+
+def without_effect(plan: Plan) -> Iterator[str]:
+    """What was requested and has no effect, such as tuning a method that has nothing to tune."""
+    if not on_linux() and any(cell.memory for cell in plan):
+        yield "memory is watched on Linux only: models over their budget are not stopped here"
+    baselines = {use for cell in plan for use in kind_named(cell.kind).baselines}
+    models = [cell.model for cell in plan if cell.model.saved is None and not cell.skipped]
+    tunable = [model for model in models if model.asked and model.shares_tune]
+    untuned = [model.use for model in tunable if model.use not in baselines | {TUNED, SELECTED}]
+    if plan.experiment.tune is not None and untuned:
+        yield f"nothing to tune: {', '.join(dict.fromkeys(untuned))}; their parameters stay as they are"
+
+
+def store_for(experiment: Experiment, store: Path | None = None) -> Path | None:
+    """Where results are kept: in ``store``, else beside the file of the experiment; without a file nowhere."""
+    if store is not None or experiment.source is None:
+        return store
+    from mlcli.experiment.store.store import DEFAULT_PLACE
+
+    return experiment.source.parent / DEFAULT_PLACE
+
+
+def run_plan(
     plan: Plan,
-    place: Path | None,
+    store: Path | None,
     options: RunOptions,
     on_progress: OnProgress | None = None,
-    more: Mapping[str, Any] = NOTHING,
+    about: Mapping[str, Any] = NOTHING,
+) -> ExperimentOutcome:
+    """Run a plan; with a ``store`` the results are kept there, as a run with the facts ``about`` it."""
+    results = _kept_results(plan, store, options, on_progress, about)
+
+    @lru_cache
+    def run_named(name: str) -> Sequence[CellResult]:
+        from mlcli.experiment.store.store import named_run
+
+        return named_run(name, store)[1]
+
+    return outcome_of(plan.experiment, results, run_named)
+
+
+def _kept_results(
+    plan: Plan, store: Path | None, options: RunOptions, on_progress: OnProgress | None, about: Mapping[str, Any]
 ) -> list[ModelResult]:
-    """The scores of all cells; with a ``place`` they are kept in the store there, as a run with ``more``."""
     experiment = plan.experiment
-    asked = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
-    if place is None:
-        return [score_result(result, experiment.metrics) for result in run(plan, **asked)]
+    settings = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
+    if store is None:
+        return [score_result(result, experiment.metrics) for result in run(plan, **settings)]
     from mlcli.core.plugins import plugin_files
     from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
@@ -65,26 +126,66 @@ def answered(
     from mlcli.scoring.runs import SCORES, VERSIONS, scores_to_keep
 
     source = None if experiment.source is None else str(experiment.source.absolute())
-    with Store.open(place) as store:
-        about = RunFacts(experiment.title, source, experiment.seed, experiment.metrics)
-        number = store.runs.begin(about, len(plan))
-        results = run(plan, store=store, **asked)
-        store.runs.finish(number, results)
-        found = [score_result(result, experiment.metrics) for result in results]
-        shown = [scores_to_keep(one) for one in found]
-        plugins = list(map(str, plugin_files()))
-        for name, value in {VERSIONS: versions_and_hardware(), SCORES: shown, PLUGINS: plugins, **more}.items():
-            store.runs.keep(number, name, value)
-    return found
+    with Store.open(store) as opened:
+        facts = RunFacts(experiment.title, source, experiment.seed, experiment.metrics)
+        number = opened.runs.begin(facts, len(plan))
+        finished = run(plan, store=opened, **settings)
+        opened.runs.finish(number, finished)
+        results = [score_result(result, experiment.metrics) for result in finished]
+        kept = {
+            VERSIONS: versions_and_hardware(),
+            SCORES: [scores_to_keep(result) for result in results],
+            PLUGINS: list(map(str, plugin_files())),
+            **about,
+        }
+        for name, value in kept.items():
+            opened.runs.keep(number, name, value)
+    return results
 
 
-def with_gates(experiment: Experiment, results: Sequence[ModelResult], place: Path | None) -> ExperimentOutcome:
-    """The results with what was expected of them; runs that expectations name are in the store."""
+def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Mapping[str, Any]]:
+    """A part of a plan, such as "2/8", with the store of its own and the facts by which shards are joined."""
+    from mlcli.experiment.run.shards import plan_digest, shard_from_text
+    from mlcli.experiment.store.store import DEFAULT_PLACE
+    from mlcli.experiment.store.transfer import SHARD
 
-    @lru_cache
-    def run_named(name: str) -> Sequence[CellResult]:
-        from mlcli.experiment.store.store import named_run
+    shard, title = shard_from_text(text), plan.experiment.title
+    usual = store_for(plan.experiment) or DEFAULT_PLACE
+    # On a disk that machines share, SQLite cannot keep two writers apart.
+    place = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
+    places = shard.places(plan)
+    facts = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(plan), "title": title}
+    named = replace(plan.experiment, name=f"{title}, {shard}")
+    part = replace(plan, experiment=named, cells=tuple(plan[index] for index in places))
+    return part, place, {SHARD: facts}
 
-        return named_run(name, place)[1]
 
-    return outcome_of(experiment, results, run_named)
+@dataclass(frozen=True)
+class DryRun:
+    """What experiment files would run: their cells with estimates, or what is wrong with the files."""
+
+    cells: Sequence[Cell] = ()
+    estimates: Sequence[CellEstimate | None] = ()
+    problems: Sequence[tuple[Path, Problem]] = ()
+
+
+def dry_run(specs: Sequence[Path], store: Path | None = None) -> DryRun:
+    """Check experiment files and plan them; the store tells how long cells may take."""
+    from mlcli.experiment.spec.file import check, read_experiment
+
+    problems = [(spec, problem) for spec in specs for problem in check(spec)]
+    if problems:
+        return DryRun(problems=problems)
+    plans = [with_issues(plan_of(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
+    estimates = [estimate for plan in plans for estimate in _estimates(plan, store_for(plan.experiment, store))]
+    return DryRun([cell for plan in plans for cell in plan], estimates)
+
+
+def _estimates(plan: Plan, store: Path | None) -> Sequence[CellEstimate | None]:
+    if store is None or not store.exists():
+        return [None] * len(plan)
+    from mlcli.experiment.store.estimates import estimates
+    from mlcli.experiment.store.store import Store
+
+    with Store.read(store) as opened:
+        return estimates(plan, opened)

@@ -7,13 +7,16 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mlcli.core.serialise import plain
 from mlcli.report.document import Document
-from mlcli.report.formats._registry import JSON, renderer_of
+from mlcli.report.formats._registry import CSV, JSON, renderer_of
 from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page
+
+if TYPE_CHECKING:
+    from mlcli.api.results import Report
 
 NARROWEST_PAGE = 40
 PROSE = 110
@@ -54,6 +57,14 @@ def show_as(format: str, document: Callable[..., Document], values: Callable[...
         show_json(values(*result))
     else:
         show(document(*result), format)
+
+
+def show_result(result: Report, format: str) -> None:
+    """Print a result to stdout in the format that was asked for."""
+    if format == JSON:
+        show_json(result.record)
+    else:
+        show(result.rows if format == CSV else result.document, format)
 
 
 def show(document: Document, format: str = "text") -> None:

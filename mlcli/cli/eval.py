@@ -214,7 +214,7 @@ def eval_command(
         yardsticks=True,
     )
     details = views.details(ALSO_SHOWN)
-    run_and_show([with_costs(experiment)], lambda _: store, RunOptions(jobs), details, pages, format)
+    run_and_show([with_costs(experiment)], store, RunOptions(jobs), details, pages, format)
 
 
 def _valid_average(average: str | None) -> str:

@@ -17,7 +17,6 @@ EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",
     "cat new.csv | mlcli predict tree.mlcli - > predictions.csv",
 )
-ROW = "row"
 
 SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that mlcli train -o has saved.")]
 
@@ -55,32 +54,19 @@ def predict_command(
     use, such as ids, are copied. Values unlike those of training are reported
     on standard error.
     """
-    from mlcli.cli.explain import warn_of_unlike
-    from mlcli.core.pipeline import decision_in_words
-    from mlcli.experiment.saved.model_file import asking, load_model
-    from mlcli.report.columns import predictions_of
+    from mlcli.api.models import load
 
     if safe_csv and format != CSV:
         raise UsageError("--safe-csv is for CSV", hint="leave it out")
     refuse_to_replace(output, force)
     if Path(data).suffix == ".mlcli":
-        rows_file = "DATA" if Path(file).suffix == ".mlcli" else file
-        hint = f"did you mean: mlcli predict {data} {rows_file}"
-        raise UsageError(f"{data} is a model, and stands first", hint=hint)
-    saved = load_model(file)
-    rows = saved.new_rows(data)
-    warn_of_unlike(saved, rows)
-    with asking(file):
-        answers = predictions_of(
-            saved, rows, probabilities=probabilities, evidence=log_density, confidence=confidence
+        rows_file = "DATA" if file.suffix == ".mlcli" else file
+        raise UsageError(
+            f"{data} is a model, and stands first", hint=f"did you mean: mlcli predict {data} {rows_file}"
         )
-    if rule := decision_in_words(saved.pipeline):
-        remark(rule)
-    for name in rows.extra:
-        if name in (ROW, *answers):
-            remark(
-                f"Warning: column '{name}' of the file is not copied: the predictions have a column of that name"
-            )
-    copied = {name: rows.text(name) for name in rows.extra if name not in (ROW, *answers)}
-    columns = {ROW: [str(number + 1) for number in range(len(rows))], **copied, **answers}
-    write_rows(columns, output, format, safe_cell if safe_csv else without_controls)
+    predictions = load(file).predictions(
+        data, probabilities=probabilities, log_density=log_density, confidence=confidence
+    )
+    if predictions.decision_rule:
+        remark(predictions.decision_rule)
+    write_rows(predictions.columns, output, format, safe_cell if safe_csv else without_controls)

@@ -26,9 +26,8 @@ from mlcli.cli._outputs import PageOptions, refuse_existing
 
 if TYPE_CHECKING:
     from mlcli.core.errors import Problem
-    from mlcli.experiment.spec.cells import Cell, Experiment
+    from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.expectations import Bound
-    from mlcli.experiment.store.estimates import CellEstimate
 
 EXAMPLES = (
     "mlcli run experiments/weather.yaml --store runs.db",
@@ -105,7 +104,7 @@ def run_command(
     what is missing, and Ctrl-C loses nothing that is finished.
     """
     from mlcli.api.running import RunOptions
-    from mlcli.cli._running import refuse_views, run_and_show, run_shard, usual_store_of
+    from mlcli.cli._running import refuse_views, run_and_show, run_shard
 
     if dry_run:
         _show_plan(specs, store, format)
@@ -114,12 +113,10 @@ def run_command(
     experiments = [_read(spec, budget, no_shortcut, bounds_of(fail_under)) for spec in specs]
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is None:
-        run_and_show(
-            experiments, lambda one: store or usual_store_of(one), options, views.details(), pages, format, ci
-        )
-        return
-    refuse_views(views, fail_under, ci, pages)
-    run_shard(experiments, shard, store, options, format)
+        run_and_show(experiments, store, options, views.details(), pages, format, ci)
+    else:
+        refuse_views(views.show, fail_under, ci, pages)
+        run_shard(experiments, shard, store, options, format)
 
 
 def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
@@ -132,31 +129,15 @@ def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound
 
 
 def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
-    from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
+    from mlcli.api.running import dry_run
     from mlcli.cli._console import show_as
-    from mlcli.cli._running import usual_store_of
-    from mlcli.experiment.spec.file import check, read_experiment
-    from mlcli.experiment.spec.plan import plan
     from mlcli.report.views.plan import plan_of
     from mlcli.scoring.records import plan_record
 
-    problems = [(spec, problem) for spec in specs for problem in check(spec)]
-    if problems:
-        _show_problems(problems, format)
-    plans = [with_issues(plan(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
-    cells = [cell for each in plans for cell in each]
-    estimates = [one for each in plans for one in _estimates(each, store or usual_store_of(each.experiment))]
-    show_as(format, plan_of, plan_record, cells, estimates)
-
-
-def _estimates(cells: Sequence[Cell], store: Path) -> Sequence[CellEstimate | None]:
-    from mlcli.experiment.store.estimates import estimates
-    from mlcli.experiment.store.store import Store
-
-    if not store.exists():
-        return [None] * len(cells)
-    with Store.read(store) as opened:
-        return estimates(cells, opened)
+    planned = dry_run(specs, store)
+    if planned.problems:
+        _show_problems(planned.problems, format)
+    show_as(format, plan_of, plan_record, planned.cells, planned.estimates)
 
 
 def _show_problems(problems: Sequence[tuple[Path, Problem]], format: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mlcli.cli._options import CodeOptions, Force, RowFormat, Seed
-from mlcli.cli._outputs import Output, refuse_to_replace
+from mlcli.cli._outputs import Output, refuse_to_replace, without_controls, write_rows
 from mlcli.cli.predict import SavedModel
 
 EXAMPLES = ("mlcli sample bayes.mlcli -n 5", "mlcli sample mixture.mlcli -n 1000 --seed 7 -o drawn.csv")
@@ -30,9 +30,7 @@ def sample_command(
     The result is CSV with the columns, levels and decimals of the training
     file.
     """
-    from mlcli.cli._outputs import without_controls, write_rows
-    from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.columns import sample_columns
+    from mlcli.api.models import load
 
     refuse_to_replace(output, force)
-    write_rows(sample_columns(load_model(file), rows, seed), output, format, without_controls)
+    write_rows(load(file).sample(rows, seed), output, format, without_controls)
