@@ -1,13 +1,17 @@
-"""``data:`` takes files, folders and patterns."""
+"""Which files ``data:`` and commands take: folders, patterns, packed files and Parquet."""
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyarrow import csv
+from pyarrow import parquet as pq
 
 from mlcli.data.load import load
+from mlcli.data.shipped import shipped_paths
 from tests.support.shell import document, typed
 
 SPEC = "models: [lda]\nprotocol: {folds: 3}\nmetrics: [accuracy]\n"
@@ -56,3 +60,32 @@ def test_a_pattern_without_a_table_is_refused(folder: Path) -> None:
     Path("many.yaml").write_text(f"data: ['data/*.parquet']\n{SPEC}")
     result = typed("run", "many.yaml")
     assert (result.exit_code, "the folder holds one.csv" in result.stderr) == (4, True)
+
+
+def test_packed_and_parquet_files_stand_for_csv_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    iris = shipped_paths()["iris"]
+    Path("flowers.csv.gz").write_bytes(gzip.compress(iris.read_bytes()))
+    pq.write_table(csv.read_csv(iris), "flowers.parquet")
+    assert "150 rows, 5 columns; classification of species" in typed("data", "flowers.csv.gz").stdout
+    assert typed("train", "flowers.parquet", "-m", "one-r", "-o", "flowers.mlcli").exit_code == 0
+    answers = [typed("predict", "flowers.mlcli", name).stdout for name in ("flowers.csv.gz", "flowers.parquet")]
+    assert answers[0] == answers[1]
+    assert len(answers[0].splitlines()) == 151
+    Path("both.yaml").write_text("data: [flowers.csv.gz, flowers.parquet]\nmodels: [one-r]\nprotocol: holdout\n")
+    done = typed("run", "both.yaml", "--jobs", "1")
+    assert (done.exit_code, "are the same data" in done.output) == (3, True)
+    pq.write_table(csv.read_csv(iris).slice(0, 140), "flowers.parquet")
+    done = typed("run", "both.yaml", "--jobs", "1")
+    assert (done.exit_code, done.stdout.count(": classification of species")) == (0, 2)
+
+
+def test_an_existing_sidecar_of_a_packed_file_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.csv.gz").write_bytes(gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * 5))
+    assert typed("train", "my.csv.gz", "-m", "one-r", "-o", "my.mlcli").exit_code == 0
+    Path("my.yaml").write_text("target: y\n")
+    done = typed("predict", "my.mlcli", "my.csv.gz", "-o", "my.yaml")
+    assert (done.exit_code, Path("my.yaml").read_text()) == (2, "target: y\n")

@@ -1,8 +1,9 @@
-"""Bias and variance: the terms add up to the error, and are the known ones where truth is known."""
+"""Bias and variance: the terms add up to the error; rounds of a sweep that score the same rows."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,18 @@ import pytest
 from mlxtend.evaluate import bias_variance_decomp
 
 import mlcli
-from mlcli.core.answers import Header
+from mlcli.core.answers import Answers, Coordinate, Header
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
+from mlcli.metrics.pooling import rounds_of
 from mlcli.models.linear.ridge import Ridge
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 from tests.golden.asking import fitted
+from tests.metrics.making import value_answers
 from tests.support.rows import valued
 from tests.support.shell import document, typed
 
@@ -208,3 +211,28 @@ def test_what_has_neither_classes_nor_numbers_says_so() -> None:
     shown = typed("eval", "faithful", "--task", "density", "-m", "gmm", "--protocol", protocol)
     assert shown.exit_code == 0
     assert "no bias and variance: bias and variance are those of classes or numbers" in shown.stdout
+
+
+def judging(*firsts: int) -> list[Answers]:
+    """Two rows each, the first of which is given."""
+    return [value_answers([1, 2], [1, 2], first_row=first) for first in firsts]
+
+
+def at(*values: float) -> Sequence[Coordinate]:
+    return [Coordinate("share", value) for value in values]
+
+
+def test_splits_of_the_same_rows_are_one_round() -> None:
+    assert rounds_of(at(0.1, 0.1, 1, 1), judging(0, 5, 0, 5)) == [0, 1, 0, 1]
+
+
+def test_a_lost_split_moves_no_other() -> None:
+    assert rounds_of(at(0.1, 1, 1), judging(5, 0, 5)) == [0, 1, 0]
+
+
+def test_rows_that_are_dealt_twice_are_two_rounds() -> None:
+    assert rounds_of(at(0.1, 0.1, 1, 1), judging(0, 0, 0, 0)) == [0, 1, 0, 1]
+
+
+def test_without_coordinates_there_are_no_rounds() -> None:
+    assert rounds_of([None, None], judging(0, 0)) is None

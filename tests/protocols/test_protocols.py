@@ -1,4 +1,4 @@
-"""Protocols: what every split promises, for any rows, classes and groups."""
+"""What every split promises, for any rows, classes and groups; few test rows are warned of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Codes, Rows
 from mlcli.experiment.spec.datasets import legal_protocols
-from mlcli.protocols._base import Protocol, Split
+from mlcli.protocols._base import Protocol, Split, warn_of_few_judged
 from mlcli.tasks.table import KINDS, kind_named
 
 FOLDS = ("k-fold", "stratified-k-fold", "repeated-k-fold", "repeated-stratified-k-fold")
@@ -265,3 +265,36 @@ def test_rows_without_a_label_are_split_as_a_class_of_their_own(protocol: str, g
         strict=True,
     ):
         assert np.array_equal(one.test, other.test)
+
+
+def said(protocol: str, rows: int, rare: int = 20, **params: object) -> list[str]:
+    y = np.zeros(rows, np.int32)
+    y[:rare] = 1
+    strata, made = SplitInfo(rows, y), build(PROTOCOLS.load(protocol), params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        splits = made.splits(strata, np.random.default_rng(1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_few_judged(splits, strata, pooled=made.pooled)
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "rows", "rare", "params", "what"),
+    [
+        ("holdout", 40, 20, {"test_share": 0.1}, "only 4 rows are judged"),
+        ("k-fold", 20, 10, {"folds": 2}, "only 20 rows are judged: one answer more or less is 5 % of them"),
+        ("stratified-k-fold", 100, 3, {"folds": 10}, "of the rarest class that is judged there are only 3 rows"),
+        ("k-fold", 40, 20, {"folds": 10}, "the smallest of the 10 test parts holds 4 of the rows"),
+        ("bootstrap", 10, 5, {}, "only 10 rows are judged"),
+    ],
+)
+def test_too_few_rows_are_said(protocol: str, rows: int, rare: int, params: dict[str, object], what: str) -> None:
+    assert any(what in one for one in said(protocol, rows, rare, **params))
+
+
+def test_enough_rows_are_not_mentioned_and_pooled_answers_have_no_parts() -> None:
+    assert said("stratified-k-fold", 100, 50) == []
+    assert said("holdout", 200, 100) == []
+    assert said("leave-one-out", 60) == []
