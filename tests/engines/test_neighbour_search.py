@@ -14,13 +14,12 @@ from mlcli.engines.neighbours.distances import (
     TILE,
     Distance,
     ExactScreen,
-    Margin,
     PointSet,
     ProductScreen,
     manhattan,
     of_numbers,
 )
-from mlcli.engines.neighbours.search import CELLS_AT_ONCE, measured, nearest, sorted_pairs
+from mlcli.engines.neighbours.search import nearest, sorted_pairs
 from tests.golden.shipped import numeric
 
 SCALES = {
@@ -136,7 +135,7 @@ def test_a_distance_without_a_quick_screen_gives_the_same() -> None:
 def every_distance(stored: PointSet, queries: PointSet) -> Array:
     """The values of the screen that measures all pairs."""
     values = np.empty((len(queries), len(stored)))
-    ExactScreen(manhattan, stored).into(values, queries, Margin.none(len(queries)))
+    ExactScreen(manhattan, stored).into(values, queries)
     return values
 
 
@@ -159,20 +158,6 @@ def test_pairs_are_in_order_of_asked_point_then_distance_then_stored_point(level
     assert list(zip(pairs.query.tolist(), pairs.distance.tolist(), pairs.stored.tolist(), strict=True)) == expected
     none = np.empty(0, np.intp)
     assert len(sorted_pairs(none, none, np.empty(0)).query) == 0
-
-
-def test_pairs_are_measured_a_few_at_a_time() -> None:
-    sizes: list[int] = []
-
-    def between(here: Array, there: Array) -> Array:
-        sizes.append(len(here))
-        return here * 10.0 + there
-
-    here, there = np.arange(10), np.arange(10)[::-1]
-    found = measured(between, here, there, CELLS_AT_ONCE // 4)  # type: ignore[arg-type]
-    assert found.tolist() == (here * 10.0 + there).tolist()
-    assert sizes == [4, 4, 2]
-    assert len(measured(between, here[:0], there[:0], 3)) == 0  # type: ignore[arg-type]
 
 
 def test_a_long_search_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

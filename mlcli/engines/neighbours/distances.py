@@ -1,7 +1,7 @@
 """Rows as a distance sees them, screens of all pairs of them, and the distances as a table.
 
 A screen ranks pairs nearly right and says how wrong it may be: it gives a value (b × n) for each pair that grows
-with the distance, and for a value the limit that no pair exceeds which is as near, rounding and margin included.
+with the distance, and for a value the limit that no pair exceeds which is as near, rounding included.
 """
 
 from __future__ import annotations
@@ -144,31 +144,6 @@ FAR_OFF = 1e15
 """A row so many times farther off than any stored one is beyond single precision."""
 
 
-@dataclass(frozen=True, eq=False)
-class Margin:
-    """How much farther than the last neighbour wanted each query point looks.
-
-    Beside one at distance d, all up to (d + ``beside``) ``stretch`` + ``beside`` are wanted, too.
-    """
-
-    stretch: Array
-    beside: Array
-
-    @classmethod
-    def none(cls, points: int) -> Margin:
-        """Nothing farther is wanted."""
-        return cls(np.ones(points), np.zeros(points))
-
-    def take(self, rows: Rows | slice) -> Margin:
-        """That of some of the points."""
-        return Margin(self.stretch[rows], self.beside[rows])
-
-    def around(self, distance: Array, scale: float = 1.0) -> Array:
-        """How far each point looks, in units of ``scale``, as the distance is."""
-        beside = self.beside / scale
-        return np.asarray(self.stretch * (distance + beside) + beside)
-
-
 @dataclass(frozen=True)
 class ExactScreen:
     """The distances themselves, tile by tile."""
@@ -178,8 +153,8 @@ class ExactScreen:
     dtype = np.dtype(np.float64)
     fewest_rows = 1
 
-    def into(self, room: Values, queries: PointSet, margin: Margin) -> LimitOf:
-        """Fill ``room`` with the distances of the query points; the limit is the distance, as far as they look."""
+    def into(self, room: Values, queries: PointSet) -> LimitOf:
+        """Fill ``room`` with the distances of the query points; the limit is the distance."""
         wide = min(len(self.stored), TILE)
         high = TILE // wide
         for top in range(0, len(queries), high):
@@ -187,7 +162,7 @@ class ExactScreen:
             for left in range(0, len(self.stored), wide):
                 columns = slice(left, left + wide)
                 room[rows, columns] = self.between(down, self.stored.take(columns).across())
-        return lambda bound: margin.around(bound) * (1 + 4 * SAME)
+        return lambda bound: bound * (1 + 4 * SAME)
 
 
 @dataclass(frozen=True)
@@ -210,22 +185,20 @@ class ProductScreen:
         terms: int = self.stored.shape[1]
         return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
 
-    def into(self, room: Values, queries: PointSet, margin: Margin) -> LimitOf:
+    def into(self, room: Values, queries: PointSet) -> LimitOf:
         """Fill ``room`` with the values of the query points."""
         moved = (queries.numbers.T - self.centre) / self.scale
         beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
         np.matmul(beside, self.stored.T, out=room)
         lengths = np.sqrt(_squares(moved))
-        return lambda bound: self._limit(bound, lengths, margin)
+        return lambda bound: self._limit(bound, lengths)
 
-    def _limit(self, bound: Array, lengths: Array, margin: Margin) -> Array:
+    def _limit(self, bound: Array, lengths: Array) -> Array:
         """A stored point is no longer than the query plus their distance."""
         apart = np.sqrt(np.maximum(bound + lengths**2, 0.0))
-        reach = margin.around(apart, self.scale)
         tiny = float(np.finfo(np.float32).tiny)
-        rounded = SAME * np.abs(bound) + (self.rounding + SAME) * (2 * lengths + reach) ** 2 + tiny
-        limit = bound + (reach - apart) * (reach + apart) + rounded
-        return np.where(lengths < FAR_OFF, limit, np.inf)
+        rounded = SAME * np.abs(bound) + (self.rounding + SAME) * (2 * lengths + apart) ** 2 + tiny
+        return np.where(lengths < FAR_OFF, bound + rounded, np.inf)
 
 
 Screen = ExactScreen | ProductScreen

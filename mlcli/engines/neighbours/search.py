@@ -20,7 +20,6 @@ from mlcli.engines.neighbours.distances import (
     SAME,
     Distance,
     LimitOf,
-    Margin,
     PointSet,
     ProductScreen,
     Screen,
@@ -50,7 +49,6 @@ ROWS_OF_TREE = 4_096
 Places = tuple[Rows, Rows]
 """The query and the stored point of pairs that may be near."""
 Pick = Callable[[Values, int, LimitOf], Places]
-Between = Callable[[Rows, Rows], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +85,15 @@ def nearest(
     queries: PointSet,
     stored: PointSet,
     count: int,
-    margin: Margin | None = None,
-    between: Between | None = None,
     search: str = "auto",
 ) -> Iterator[Pairs]:
     """For consecutive query points: all stored points as near as the ``count`` nearest, and perhaps a few more.
 
-    With a ``margin`` points look farther. ``between`` measures pairs in the place of the distance, if it is given.
     A ``search`` of ``SEARCHES`` takes that route; all of them find the same points.
     """
     queries, stored = queries.by_point(), stored.by_point()
-    margin = margin or Margin.none(len(queries))
-    between = between or (lambda here, there: distance.between(queries.take(here), stored.take(there)))
-    for here, there in in_batches(_places(distance, queries, stored, count, margin, search)):
-        yield sorted_pairs(here, there, measured(between, here, there, stored.columns))
+    for here, there in in_batches(_places(distance, queries, stored, count, search)):
+        yield sorted_pairs(here, there, _measured(distance, queries, stored, here, there))
 
 
 def loops_pay(pairs: int) -> bool:
@@ -109,22 +102,20 @@ def loops_pay(pairs: int) -> bool:
     return pairs >= (LOADED_FROM if loaded else COMPILED_FROM)
 
 
-def _places(
-    distance: Distance, queries: PointSet, stored: PointSet, count: int, margin: Margin, search: str
-) -> Iterator[Places]:
+def _places(distance: Distance, queries: PointSet, stored: PointSet, count: int, search: str) -> Iterator[Places]:
     """The pairs that may be near, by the route that is wanted, or else the fastest."""
     loops = loops_pay(len(queries) * len(stored))
     columns = min(len(stored.numbers), 64)  # no table has 2⁶⁴ rows
     few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0**columns
     by_tree = {"auto": loops and few_columns, "brute": False, "k-d-tree": len(stored.numbers) > 0}
     if distance.has_tree and by_tree[search]:
-        return tree_places(queries, stored, count, margin)
+        return tree_places(queries, stored, count)
     screen = distance.screen(stored)
     pick = pick_compiled if loops and isinstance(screen, ProductScreen) else pick_in_numpy
-    return screen_places(screen, queries, count, margin, pick)
+    return screen_places(screen, queries, count, pick)
 
 
-def screen_places(screen: Screen, queries: PointSet, count: int, margin: Margin, pick: Pick) -> Iterator[Places]:
+def screen_places(screen: Screen, queries: PointSet, count: int, pick: Pick) -> Iterator[Places]:
     """Places of pairs, block by block."""
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
@@ -133,7 +124,7 @@ def screen_places(screen: Screen, queries: PointSet, count: int, margin: Margin,
         rows = slice(start, start + size)
         some = queries.take(rows)
         values = room[: len(some)]
-        here, there = pick(values, count, screen.into(values, some, margin.take(rows)))
+        here, there = pick(values, count, screen.into(values, some))
         yield here + start, there
 
 
@@ -181,7 +172,7 @@ def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
     return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
 
 
-def tree_places(queries: PointSet, stored: PointSet, count: int, margin: Margin) -> Iterator[Places]:
+def tree_places(queries: PointSet, stored: PointSet, count: int) -> Iterator[Places]:
     """Places of pairs from a k-d tree, for some queries at a time."""
     from mlcli.kernels.neighbours.kd_tree import places_near
 
@@ -192,7 +183,7 @@ def tree_places(queries: PointSet, stored: PointSet, count: int, margin: Margin)
         ends, places, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
         done = places_near(
             tree.cells, tree.order, tree.first, tree.last, tree.low, tree.high, tree.widest, tree.cut, lines[rows],
-            margin.stretch[rows], margin.beside[rows], count, 8 * SAME, ends, places, apart,
+            count, 8 * SAME, ends, places, apart,
         )  # fmt: skip
         if done:
             here = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))
@@ -221,11 +212,13 @@ def _joined(batch: list[Places]) -> Places:
     return here, there
 
 
-def measured(between: Between, here: Rows, there: Rows, columns: int) -> Array:
+def _measured(distance: Distance, queries: PointSet, stored: PointSet, here: Rows, there: Rows) -> Array:
     """The distances of pairs, so many at a time that their cells take little room."""
-    size = max(1, CELLS_AT_ONCE // max(columns, 1))
-    pieces = (slice(start, start + size) for start in range(0, len(here), size))
-    return np.concatenate([np.empty(0), *(between(here[piece], there[piece]) for piece in pieces)])
+    size, found = max(1, CELLS_AT_ONCE // max(stored.columns, 1)), np.empty(len(here))
+    for start in range(0, len(here), size):
+        some = slice(start, start + size)
+        found[some] = distance.between(queries.take(here[some]), stored.take(there[some]))
+    return found
 
 
 def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:

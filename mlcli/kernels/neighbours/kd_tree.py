@@ -6,8 +6,6 @@ measures all rows is beside it in ``tests/engines/test_neighbour_search.py``.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -75,12 +73,11 @@ def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def places_near(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
-    queries: Array, stretch: Array, beside: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
+    queries: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
 ) -> int:  # fmt: skip
-    """List for query rows the stored rows that are as near as the k-th, and perhaps more.
+    """List for query rows the stored rows that are as near as the k-th, but for a share ``same`` of its square.
 
-    ``cells`` are in the order of the tree. A row is as near as one at distance d up to (d + beside) · stretch +
-    beside. Those of row i end at ``ends[i]``.
+    ``cells`` are in the order of the tree. Those of row i end at ``ends[i]``.
     Returns how many rows were answered before ``places`` was full. ``apart`` is room for as many distances.
     """
     best, waiting, beyond = np.empty(k), np.empty(64, np.intp), np.empty(64)
@@ -112,8 +109,7 @@ def places_near(
                 listed += 1
                 if distance < best[k - 1]:
                     put_among(best, distance)
-            reach = (math.sqrt(best[k - 1]) + beside[i]) * stretch[i] + beside[i]
-            limit = reach * reach * (1.0 + same)
+            limit = best[k - 1] * (1.0 + same)
         listed = within(places, apart, begins, listed, limit)
         ends[i] = listed
     return len(queries)

@@ -6,6 +6,7 @@ decision (what is constant, what is collinear, when to stop) free of the units t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -18,6 +19,7 @@ from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
+from mlcli.metrics.distributions import student_t_quantile, student_t_tail
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -92,6 +94,16 @@ class Design:
         outside = np.zeros((*slopes.shape[:-1], len(self.varying)))
         outside[..., self.varying] = inside
         return outside
+
+
+def wald_test(value: float, error: float, freedom: float = math.inf) -> tuple[float, float, float, float]:
+    """Value / error, its two-sided p and the ends of the 95 % interval, by Student's t."""
+    statistic = value / error
+    if math.isinf(freedom):
+        p, reach = math.erfc(abs(statistic) / math.sqrt(2)), 1.959963984540054 * error
+    else:
+        p, reach = 2 * student_t_tail(abs(statistic), freedom), student_t_quantile(0.975, freedom) * error
+    return statistic, p, value - reach, value + reach
 
 
 def root_weighted(values: Array, weight: Array | None) -> Array:

@@ -48,12 +48,11 @@ from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.solvers.gradient_descent import DESCENTS
-from mlcli.metrics.distributions import f_tail, student_t_quantile, student_t_tail
-from mlcli.models.linear._design import Design, LinearValues
+from mlcli.metrics.distributions import f_tail
+from mlcli.models.linear._design import Design, LinearValues, wald_test
 from mlcli.models.linear._least_squares import LeastSquares, least_squares
 from mlcli.tasks.regression import Regressor, ValuedRows
 
-CONFIDENCE = 0.95
 OF_INFLATION = (
     "How many times collinearity makes the variance of the coefficient larger; above 10: nearly collinear."
 )
@@ -201,7 +200,10 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         errors = self.standard_errors_[0 if self.intercept else 1 :]
         for (name, value), error in zip(named, errors, strict=True):
-            yield (name, float(value), *_precision(float(value), float(error), self.total_ - self.rank_))
+            precision: tuple[findings.Entry, ...] = (None,) * 5
+            if error > 0:
+                precision = float(error), *wald_test(float(value), float(error), self.total_ - self.rank_)
+            yield (name, float(value), *precision)
 
     def _noise_rows(self) -> tuple[tuple[findings.Entry, ...], ...]:
         freedom = self.total_ - self.rank_
@@ -232,15 +234,6 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
             yield "No standard errors and no checks: descent stopped before it arrived, or rows are too few."
         if constant:
             yield f"Constant in the training rows, so without effect: {constant}."
-
-
-def _precision(value: float, error: float, freedom: float) -> tuple[findings.Entry, ...]:
-    """Standard error, t, two-sided p and the interval; nothing where there is no error to speak of."""
-    if not error > 0:
-        return (None,) * 5
-    t = value / error
-    reach = error * student_t_quantile((1 + CONFIDENCE) / 2, freedom)
-    return error, t, 2 * student_t_tail(abs(t), freedom), value - reach, value + reach
 
 
 def _names(columns: Sequence[Column], chosen: Flags) -> str:

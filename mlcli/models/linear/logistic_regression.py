@@ -52,7 +52,7 @@ from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
 from mlcli.models.linear._classes import SCHEMES, LinearLikelihood, Scheme, Subproblem, scheme_of
-from mlcli.models.linear._design import Design
+from mlcli.models.linear._design import Design, wald_test
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 LARGEST_EXPONENT = 709.0
@@ -69,7 +69,6 @@ LINKS = {
 }
 CHEAP = 5e7
 """Rows × coefficients² up to which standard errors are worth their curvature."""
-NORMAL_REACH = 1.959963984540054
 OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
 OF_SCORES = "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
 
@@ -222,7 +221,11 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
             names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
         for j, column in enumerate(self.columns_):
             for name, w, error in zip(names, slopes[:, j].tolist(), self.errors_[:, j].tolist(), strict=True):
-                yield column.name, name, _power_of_e(w), *_precision(w, error)
+                precision: tuple[findings.Entry, ...] = (None,) * 5
+                if error > 0:
+                    z, p, low, high = wald_test(w, error)
+                    precision = _power_of_e(low), _power_of_e(high), error, z, p
+                yield column.name, name, _power_of_e(w), *precision
 
     def _notes(self) -> Iterator[str]:
         of_link = f"The {self.link} function of intercept + coefficients × columns is the probability."
@@ -231,14 +234,6 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
         absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
         if absent:
             yield f"Without training rows, so of probability 0: {', '.join(absent)}."
-
-
-def _precision(w: float, error: float) -> tuple[findings.Entry, ...]:
-    """The interval of the odds ratio, the standard error of its logarithm, z and the two-sided p."""
-    if not error > 0:
-        return (None,) * 5
-    ends = (_power_of_e(w - NORMAL_REACH * error), _power_of_e(w + NORMAL_REACH * error))
-    return *ends, error, w / error, math.erfc(abs(w / error) / math.sqrt(2))
 
 
 def _power_of_e(coefficient: float) -> float | None:

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -134,17 +134,12 @@ TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
 }
 
 
-def _spread(pairs: Pairs) -> Array:
-    """From the nearest to the farthest voter; infinite where they tie, as all votes are 1 then."""
-    farthest = pairs.of_each(np.maximum)
-    spread = farthest - pairs.of_each(np.minimum)
-    return np.where(spread <= SAME * farthest, np.inf, spread)
-
-
 def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
     """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
-    spread = _spread(pairs)
-    return np.where(np.isinf(spread), 1.0, (pairs.of_each(np.maximum) - pairs.distance) / spread)
+    farthest = pairs.of_each(np.maximum)
+    spread = farthest - pairs.of_each(np.minimum)
+    equal = spread <= SAME * farthest
+    return np.where(equal, 1.0, (farthest - pairs.distance) / np.where(equal, 1.0, spread))
 
 
 def _gaussian(pairs: Pairs, gamma: float) -> Array:
@@ -153,25 +148,14 @@ def _gaussian(pairs: Pairs, gamma: float) -> Array:
     return np.asarray(np.exp(-gamma * (pairs.distance - nearest) * (pairs.distance + nearest)))
 
 
-@dataclass(frozen=True)
-class Vote:
-    """What a vote counts at its distance."""
-
-    counts: Callable[[Pairs, float], Array]
-    """Of the voters, and γ for those that are kernels."""
-    divisor: Callable[[Pairs], Array] | None = None
-    """What distances are divided by: a small one makes much of their rounding. A kernel has none."""
-
-
-VOTES = {
-    "uniform": Vote(
-        lambda pairs, gamma: np.ones(len(pairs.distance)), lambda pairs: np.full(len(pairs.query), np.inf)
-    ),
-    "inverse": Vote(lambda pairs, gamma: 1 / (pairs.distance + 1e-10), lambda pairs: pairs.distance + 1e-10),
-    "inverse-linear": Vote(_inverse_linear, _spread),
-    "gaussian": Vote(_gaussian),
-    "laplacian": Vote(lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum)))),
+VOTES: dict[str, Callable[[Pairs, float], Array]] = {
+    "uniform": lambda pairs, gamma: np.ones(len(pairs.distance)),
+    "inverse": lambda pairs, gamma: 1 / (pairs.distance + 1e-10),
+    "inverse-linear": _inverse_linear,
+    "gaussian": _gaussian,
+    "laplacian": lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))),
 }
+"""What a vote counts at its distance, of voters and γ."""
 FAVOUR = 1e-9
 """So much more of a vote decides between equal votes and nothing else."""
 
@@ -342,7 +326,7 @@ class NearestNeighbours(
     def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
         voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
         edge = nearest_bonus(voters) if self.tied_vote == "nearest" and outputs.shape[1] > 1 else 1.0
-        return voters, seats * VOTES[self.weights].counts(voters, self.gamma) * edge
+        return voters, seats * VOTES[self.weights](voters, self.gamma) * edge
 
     def _mean_of_neighbours(self, table: Table) -> Array:
         means = [np.empty((0, self.outputs_.shape[1]))]
