@@ -144,14 +144,14 @@ class GaussianDetector(Detector, RowExplainer):
 
     def explain(self) -> findings.Explanation:
         """The mean of the rows, how they spread, and how far out a good row lies with which probability."""
-        from scipy.stats import chi2
+        from scipy.special import chdtri
 
         freedom, names, covariance = self.axes_.shape[1], [c.name for c in self.columns_], self.covariance_matrix()
         usual = [self.mean_, np.sqrt(np.diag(covariance))][: 2 if covariance.size else 1]
         title = " and ".join(("Mean", "standard deviation")[: len(usual)]) + " of each column"
         header = ("column", "mean", "standard deviation")[: 1 + len(usual)]
         lines = tuple(zip(names, *(one.tolist() for one in usual), strict=True))
-        limits = [(share, float(chi2.isf(share, freedom))) for share in PROBABILITIES]
+        limits = [(share, float(chdtri(freedom, share))) for share in PROBABILITIES]
         rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
         note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
         return (
@@ -162,10 +162,10 @@ class GaussianDetector(Detector, RowExplainer):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """How far each cell is from its mean, and the row from the mean of all columns."""
-        from scipy.stats import chi2
+        from scipy.special import chdtrc
 
         covariance, squared = self.covariance_matrix(), float(self.squared_distances(table)[0])
-        beyond = float(chi2.sf(squared, self.axes_.shape[1]))
+        beyond = float(chdtrc(self.axes_.shape[1], squared))
         lines = ((math.sqrt(squared), squared, beyond),)
         deviations = np.sqrt(np.diag(covariance))
         return (
@@ -211,7 +211,7 @@ class GaussianAnomaly(GaussianDetector, Detector):
 
     def limit_at(self, p: float) -> float:
         """Minus the log density where χ² of D² has such a tail."""
-        from scipy.stats import chi2
+        from scipy.special import chdtri
 
         freedom = self.axes_.shape[1]
-        return float((freedom * math.log(2 * math.pi) + self.log_volume_ + chi2.isf(p, freedom)) / 2)
+        return float((freedom * math.log(2 * math.pi) + self.log_volume_ + chdtri(freedom, p)) / 2)

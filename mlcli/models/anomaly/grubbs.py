@@ -33,6 +33,7 @@ from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
+from mlcli.metrics.distributions import student_t_quantile
 from mlcli.models.anomaly.gaussian_anomaly import GaussianAxes, GaussianDetector, full_gaussian, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
@@ -141,9 +142,7 @@ class Grubbs(GaussianDetector, Detector):
 
 def critical(n: int, alpha: float, sides: int) -> float:
     """What G of the farthest of n Gaussian values exceeds with probability α."""
-    from scipy.stats import t
-
-    squared = float(t.isf(alpha / (sides * n), n - 2)) ** 2
+    squared = student_t_quantile(alpha / (sides * n), n - 2) ** 2
     return float((n - 1) / np.sqrt(n) * np.sqrt(squared / (n - 2 + squared)))
 
 

@@ -46,6 +46,6 @@ class Mahalanobis(GaussianDetector, Detector):
 
     def limit_at(self, p: float) -> float:
         """D where χ² of D² has such a tail."""
-        from scipy.stats import chi2
+        from scipy.special import chdtri
 
-        return float(np.sqrt(chi2.isf(p, self.axes_.shape[1])))
+        return float(np.sqrt(chdtri(self.axes_.shape[1], p)))

@@ -17,6 +17,8 @@ Choices:
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 from mlcli.core import findings
@@ -54,10 +56,8 @@ class ZScore(Detector, RowExplainer):
 
     def limit_at(self, p: float) -> float:
         """What the largest of so many independent Gaussian z exceeds with a probability."""
-        from scipy.stats import norm
-
         columns = max(1, int((self.deviation_ > 0).sum()))
-        return float(norm.isf(-np.expm1(np.log1p(-p) / columns) / 2))
+        return -NormalDist().inv_cdf(float(-np.expm1(np.log1p(-p) / columns) / 2))
 
     def deviations(self, table: Table) -> Array:
         """z² with the sign of z."""
