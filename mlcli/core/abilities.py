@@ -13,7 +13,7 @@ import numpy as np
 
 from mlcli.core.findings import Explanation
 from mlcli.core.model import Model
-from mlcli.core.params import by_name, models_inside
+from mlcli.core.params import build, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.core.step import Step
@@ -197,8 +197,14 @@ def methods_with(ability: type) -> tuple[str, ...]:
 
     Every method is imported, so this is for messages and listings only.
     """
-    classes = ((entry.name, entry.load()) for entry in MODELS.entries())
-    return tuple(name for name, cls in classes if issubclass(cls, ability) and "base" not in by_name(cls))
+    entries = (entry for entry in MODELS.entries() if entry.family != "wrappers")
+    return tuple(entry.name for entry in entries if issubclass(entry.load(), ability))
+
+
+def methods_for_large_tables() -> tuple[str, ...]:
+    """The ids of the methods that process rows in blocks; every method is imported."""
+    models = ((entry.name, build(entry.load(), {})) for entry in MODELS.entries())
+    return tuple(name for name, model in models if model.accepts.large and not models_inside(model))
 
 
 def stage_name(model: Model) -> str:

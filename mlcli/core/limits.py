@@ -26,10 +26,6 @@ WEIGHTS = (1e-30, 1e30)
 VARIABLE = "MLCLI_MEMORY"
 COPIES = 4
 """How many copies of its training rows a method holds if it does not go through them some at a time."""
-INSTEAD = (
-    "naive-bayes, lda, qda, linear-regression, ridge, forests and boosting go through rows some at a time; "
-    "the step sample-rows takes a share of them"
-)
 NAMED = 10
 """How many rows without an answer are named."""
 LOOKED_AT = 8
@@ -69,7 +65,13 @@ def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> N
 def refuse_copies(who: str, table: Table, copies: int) -> None:
     """Refuse so many copies of a table, if memory does not hold them."""
     what = f"{who} copies its {len(table):,} rows, and needs about {{}} of memory for that"
-    refuse_size(what, copies * (table.numbers.nbytes + table.codes.nbytes), INSTEAD)
+    from mlcli.core.abilities import methods_for_large_tables
+
+    needed = copies * (table.numbers.nbytes + table.codes.nbytes)
+    if needed > memory():
+        methods = ", ".join(methods_for_large_tables())
+        hint = f"learn from fewer rows, or use a method that takes them in blocks: {methods}"
+        refuse_size(what, needed, hint)
 
 
 def refuse_size(what: str, needed: float, hint: str) -> None:
