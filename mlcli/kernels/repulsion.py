@@ -1,6 +1,6 @@
 """The compiled gradient of t-SNE: all pairs of rows push each other away, and near ones pull.
 
-The twin that says the same in NumPy is in ``tests/kernels/embeddings/test_repulsion.py``.
+The twin that says the same in NumPy is in ``tests/kernels/test_repulsion.py``.
 """
 
 from __future__ import annotations
