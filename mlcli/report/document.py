@@ -26,11 +26,18 @@ class GridCell:
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
     shade: float | None = None
     """From 0 to 1, how strongly the field is shaded in the colour of its style."""
+    mark: str = ""
+    """A sign before the text, such as a star at the best score."""
+    reach: str = ""
+    """The half-width of an interval, behind its sign."""
+    ends: tuple[str, str] | None = None
+    """The ends of an interval, where it has no single half-width."""
 
     @property
     def written(self) -> str:
-        """The text; a picture as small as a word is drawn."""
-        return "".join(map(height, self.heights)) or self.text
+        """The text with its mark and interval; a picture as small as a word is drawn."""
+        interval = f" ±{self.reach}" if self.reach else f" [{self.ends[0]}, {self.ends[1]}]" if self.ends else ""
+        return "".join(map(height, self.heights)) or f"{self.mark}{self.text}{interval}"
 
 
 Content = str | GridCell
@@ -68,6 +75,18 @@ class Notes:
 
 
 @dataclass(frozen=True)
+class Legend:
+    """What the marks, signs and columns of a table mean: each with its meaning."""
+
+    items: tuple[tuple[str, str], ...]
+
+    def as_notes(self, without: str = "") -> Notes:
+        """One note with all meanings, but that of a sign."""
+        texts = (f"{sign} {meaning}" for sign, meaning in self.items if sign != without)
+        return notes(" · ".join(texts))
+
+
+@dataclass(frozen=True)
 class Grid:
     """A table; the first ``keys`` columns are repeated where it must be cut to fit a width."""
 
@@ -87,7 +106,7 @@ class Grid:
         )
 
 
-Element = Heading | Sentence | Preformatted | Notes | Grid | Picture
+Element = Heading | Sentence | Preformatted | Notes | Legend | Grid | Picture
 Document = tuple[Element, ...]
 
 

@@ -70,7 +70,7 @@ def test_a_run_is_compared_by_its_file_or_number(folder: Path) -> None:
     for part in (
         "95 % interval",
         "corrected p",
-        "p corrected by Holm for 6 comparisons",
+        "Holm correction for 6 comparisons",
         "Mean ranks",
         "alike",
         "in brackets",

@@ -78,7 +78,7 @@ def test_leave_one_out_on_the_weather_is_as_worked_out() -> None:
 
 def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
     """Of 50 + 50 + 50 rows, the class of the row left out has 49 and is never the most frequent."""
-    remark = "judge gains by the share of the largest class, 0.333"
+    remark = "compare with the share of the largest class instead, 0.333"
     shown = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
     assert remark in shown
     assert "-0.580 (<.001) of the largest class" in shown, "0.333 less 0.913, beside the 0 of zero-r"
@@ -99,8 +99,8 @@ def test_no_gain_over_a_baseline_that_few_groups_belittle(tmp_path: Path) -> Non
     (tmp_path / "few.csv").write_text("\n".join(["patient,x,y", *lines]) + "\n")
     (tmp_path / "few.yaml").write_text("roles: {group: patient}\n")
     shown = typed("eval", str(tmp_path / "few.csv"), "-m", "one-r", "--metric", "accuracy").stdout
-    assert "judge gains by the share of the largest class, 0.500" in shown
-    assert "no model is better than the baseline: the largest class" in shown
+    assert "compare with the share of the largest class instead, 0.500" in shown
+    assert "no model beats the baseline: the largest class" in shown
 
 
 def test_the_baselines_stand_first_in_every_table() -> None:
@@ -139,7 +139,7 @@ def test_a_file_alone_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert f"\n{name} " in result.stdout
     last = " ".join(result.stdout.split("\n\n")[-1].split())
     assert last.startswith("Best by accuracy: ")
-    assert "95 % interval" in last
+    assert "95 % CI" in last
     assert "above the baseline zero-r" in last
 
 

@@ -88,7 +88,7 @@ def test_the_table_says_so_unasked(tmp_path: Path) -> None:
     words = ("eval", str(data), "-m", "naive-bayes", "--protocol", "given", "--metric", "accuracy", "-j", "1")
     shown = " ".join(typed(*words).stdout.split())
     assert "naive-bayes: accuracy: the splits differ by more than their rows explain" in shown
-    assert "naive-bayes: accuracy over the splits is not consistent" in shown
+    assert "naive-bayes: accuracy varies between the splits" in shown
     (cell,) = (cell for cell in document(typed(*words, "--json"))["cells"] if cell["model"] == "naive-bayes")
     accuracy = cell["metrics"]["accuracy"]
     assert accuracy["splits"] == pytest.approx([share / 100 for share in SHARES])
@@ -113,7 +113,7 @@ def test_the_table_says_so_where_the_interval_is_over_splits_anyway(
     assert ("rmse: the splits differ by more than their rows explain" in shown) is told
 
 
-NOT_CONSISTENT = "naive-bayes: accuracy over the splits is not consistent"
+NOT_CONSISTENT = "naive-bayes: accuracy varies between the splits"
 
 
 def shown_for(shares: tuple[int, ...], rows: int, folder: Path, *options: str) -> str:
@@ -145,7 +145,7 @@ def test_what_chance_explains_is_told_where_it_is_asked_for(tmp_path: Path) -> N
 
 
 def test_consistent_folds_have_no_verdict_below_the_table(tmp_path: Path) -> None:
-    assert "not consistent" not in shown_for((92, 91, 92, 93, 92), 100, tmp_path, "-v")
+    assert "varies between the splits" not in shown_for((92, 91, 92, 93, 92), 100, tmp_path, "-v")
 
 
 @pytest.mark.parametrize(

@@ -157,4 +157,4 @@ def test_the_table_by_share_is_printed(tmp_path: Path) -> None:
     assert "accuracy by labelled share" in text
     lines = [line.split() for line in text.splitlines()]
     assert [line[:2] for line in lines if line[:1] in (["0.1"], ["1"])] == [["0.1", "9"], ["1", "100"]]
-    assert "not consistent" not in text
+    assert "varies between the splits" not in text

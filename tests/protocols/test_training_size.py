@@ -92,5 +92,5 @@ def test_a_model_that_leads_where_it_counts_is_told_from_the_others(tmp_path: Pa
     ).stdout
     said = " ".join(shown.split())
     verdict = said[said.index("Best by accuracy: knn with 0.9") :]
-    assert "not distinguishable" not in verdict.partition("Chosen")[0]
+    assert "not significantly different" not in verdict.partition("As the best")[0]
     assert "the scores and tests further up are those of the largest size" in said

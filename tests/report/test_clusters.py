@@ -140,7 +140,7 @@ def test_the_verdict_claims_no_test_that_was_not_made() -> None:
         cell(use, parts(4), parts(k), protocol="bootstrap-whole") for use, k in (("k-means", 4), ("gmm", 3))
     ]
     text = shown(*samples, metrics=("stability",))
-    assert text.rstrip().endswith("Best by stability: k-means with 1.000; not tested against it: gmm.")
+    assert text.rstrip().endswith("Best by stability: k-means with 1.000; not tested: gmm.")
 
 
 def test_of_very_many_clusters_the_largest_are_shown() -> None:
@@ -161,8 +161,8 @@ def test_silhouettes_of_some_of_the_rows_are_said_to_be_that() -> None:
 
 def test_an_interval_is_explained_where_one_stands_only() -> None:
     samples = cell("k-means", parts(4), parts(3), protocol="bootstrap-whole")
-    assert "95 % interval" not in shown(samples, metrics=("stability",))
-    assert "[low, high] is the 95 % CI where its sides differ" in shown(samples, metrics=("silhouette",))
+    assert "95 % CI" not in shown(samples, metrics=("stability",))
+    assert "[low, high] 95 % confidence interval whose sides differ" in shown(samples, metrics=("silhouette",))
 
 
 def test_a_large_score_has_no_more_than_six_digits_beside_small_ones() -> None:

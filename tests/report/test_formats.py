@@ -31,6 +31,7 @@ from mlcli.report.document import (
     Grid,
     GridCell,
     Heading,
+    Legend,
     Notes,
     Picture,
     Preformatted,
@@ -160,10 +161,14 @@ def test_csv_is_one_table_with_the_columns_of_all_tables() -> None:
 
 
 def test_scores_are_numbers_in_csv() -> None:
-    scores = grid(["model", "auc"], [["a", GridCell("*0.9 ±0.1", "best")], ["b", "undefined"]], right=[1])
-    legend = Notes((("", "* is the best of its column; ± is the 95 % CI half-width"),))
+    scores = grid(
+        ["model", "auc"], [["a", GridCell("0.9", "best", mark="*", reach="0.1")], ["b", "undefined"]], right=[1]
+    )
+    legend = Legend((("*", "best of its column"), ("±", "half-width of the 95 % confidence interval")))
     shown = read("csv", (scores, legend)).splitlines()
-    assert shown == [*("text,model,auc,auc ±", ",a,0.9,0.1", ",b,undefined,", "± is the 95 % CI half-width,,,")]
+    assert shown == [
+        *("text,model,auc,auc ±", ",a,0.9,0.1", ",b,undefined,", "± half-width of the 95 % confidence interval,,,")
+    ]
 
 
 def test_markdown_has_tables_whose_rows_are_as_long_as_their_header() -> None:

@@ -137,7 +137,7 @@ def test_rows_without_a_target_are_told(capsys: pytest.CaptureFixture[str]) -> N
 def test_it_is_told_which_models_learn_from_rows_without_a_target() -> None:
     few = replace(DATA, rows=7, unlabelled=2)
     both = [result(replace(cell(use), dataset=few), labels(TRUTH)) for use in ("one-r", "self-training")]
-    assert "7 rows (2 without a target, of use to self-training only), 1" in text(*both)
+    assert "7 rows (2 without a target, used by self-training only), 1" in text(*both)
 
 
 def test_weights_and_groups_are_told_and_weights_are_not_called_rows() -> None:
@@ -242,7 +242,7 @@ def test_folds_that_disagree_are_told_and_others_are_not() -> None:
     truth = (0, 1) * 50
     good, bad = labels(truth, truth), labels(tuple(1 - code for code in truth), truth)
     apart = text(result(cell("knn"), good, good, good, good, bad))
-    assert "knn: accuracy over the splits is not consistent: outlier split: fold 5 (0.000)" in apart
+    assert "knn: accuracy varies between the splits: outlier split: fold 5 (0.000)" in apart
     assert "consistent" not in text(result(cell("knn"), good, good, good))
 
 
@@ -346,22 +346,18 @@ def baseline_and(predicted: tuple[int, ...], rows: int) -> str:
 def test_the_verdict_says_what_is_better_than_the_baseline() -> None:
     verdict = baseline_and((0, 1) * 50, 100)
     # Wilson 1927 for 100 of 100: 100 / (100 + 1.96²) = 0.963
-    assert verdict == (
-        "By accuracy: one-r with 1.000 (95 % interval 0.963 to 1.000), 0.500 above the baseline zero-r."
-    )
+    assert verdict == ("By accuracy: one-r with 1.000 (95 % CI 0.963 to 1.000), 0.500 above the baseline zero-r.")
 
 
 def test_the_verdict_says_when_a_gain_may_be_chance() -> None:
     """One row more of ten: the exact McNemar test of 1 against 0 has p = 1."""
     assert baseline_and((0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 10).endswith(
-        "0.100 above the baseline zero-r (which may be chance)."
+        "0.100 above the baseline zero-r (not significant)."
     )
 
 
 def test_the_verdict_says_when_nothing_beats_the_baseline() -> None:
-    assert baseline_and((0,) * 10, 10).startswith(
-        "By accuracy no model is better than the baseline: zero-r with 0.500"
-    )
+    assert baseline_and((0,) * 10, 10).startswith("By accuracy, no model beats the baseline: zero-r with 0.500")
 
 
 def test_where_the_baseline_is_best_the_matrix_is_of_the_best_of_the_others() -> None:
@@ -384,13 +380,13 @@ def test_the_verdict_names_what_cannot_be_told_apart() -> None:
     ]
     verdict = text(*results).rstrip().splitlines()[-1]
     assert verdict.startswith("Best by accuracy: one-r with 1.000")
-    assert verdict.endswith("; not distinguishable from it: knn.")
+    assert verdict.endswith("; not significantly different: knn.")
 
 
 def test_rows_that_were_judged_twice_are_no_twice_as_many_rows() -> None:
     once, twice = (text(result(cell("knn"), *[labels(TRUTH)] * times)) for times in (1, 2))
-    assert "a row counts once for each time that it was judged" not in once
-    assert "a row counts once for each time that it was judged" in twice
+    assert "a row counts each time it is predicted" not in once
+    assert "a row counts each time it is predicted" in twice
 
 
 def test_long_names_of_classes_do_not_cut_the_matrix() -> None:

@@ -29,16 +29,18 @@ def test_ends_are_shown_where_the_sides_differ_by_more_than_a_fifth(
     mean: float, low: float | None, high: float | None, shown: str
 ) -> None:
     summary = Summary("accuracy", mean, low=low, high=high)
-    assert score_cell(summary, 3, None).text == shown
-    assert score_cell(summary, 3, f"{mean:.3f}").text == f"*{shown}"
+    assert score_cell(summary, 3, None).written == shown
+    assert score_cell(summary, 3, f"{mean:.3f}").written == f"*{shown}"
 
 
 def test_both_forms_are_explained_and_agree_with_json() -> None:
     """The table of a command beside its JSON, metric by metric."""
     words = ("eval", "iris", "-m", "lda", "-m", "zero-r", "--metric", "accuracy", "-j", "1")
     shown = typed(*words).stdout
-    assert "± is the 95 % CI half-width" in shown
-    assert "[low, high] is the 95 % CI where its sides differ by more than a fifth" in " ".join(shown.split())
+    assert "± half-width of the 95 % confidence interval" in shown
+    assert "[low, high] 95 % confidence interval whose sides differ by more than a fifth" in " ".join(
+        shown.split()
+    )
     (lda,) = (
         cell["metrics"]["accuracy"]
         for cell in document(typed(*words, "--json"))["cells"]
@@ -49,8 +51,8 @@ def test_both_forms_are_explained_and_agree_with_json() -> None:
 
 def test_csv_has_a_column_for_each_part_of_an_interval() -> None:
     cells: list[list[str | GridCell]] = [
-        ["a", GridCell("*0.9 [0.5, 0.95]", "best")],
-        ["b", "0.8 ±0.1"],
+        ["a", GridCell("0.9", "best", mark="*", ends=("0.5", "0.95"))],
+        ["b", GridCell("0.8", reach="0.1")],
         ["c", "undefined"],
     ]
     shown = csv_of((grid(["model", "auc"], cells, right=[1]),), Page(80)).splitlines()

@@ -40,11 +40,11 @@ def test_the_winner_on_validation_rows_is_judged_on_test_rows(data: str) -> None
     assert said.startswith(f"Best by auc: {best} with {parts[best]['test']:.3f}")
     there = f"{parts[winner]['validation']:.3f} there"
     if winner == best:
-        assert said.endswith(f"Validation rows choose it among 3, too ({there}): its interval is honest.")
+        assert said.endswith(f"The validation rows also choose it among 3 ({there}): its interval is unbiased.")
     else:
-        chosen = f"validation rows choose {winner} with {parts[winner]['test']:.3f} ("
-        assert f"Chosen among 3: its interval is optimistic; {chosen}" in said
-        assert said.endswith(f"which had {there}.")
+        chosen = f"the validation rows choose {winner} with {parts[winner]['test']:.3f} ("
+        assert f"As the best of 3 models it has an optimistic interval; {chosen}" in said
+        assert said.endswith(f"with {there}.")
 
 
 def test_nothing_is_said_where_nothing_is_chosen() -> None:

@@ -8,20 +8,17 @@ which is best.
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
 from mlcli.core.names import free_name
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Legend, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
 OUTER = SECTION, TEXT = "section", "text"
 """The columns of a document beside those of its tables."""
-INTERVAL = re.compile(r" (?:±(.+)|\[(.+), (.+)\])$")
 REACH, LOW, HIGH = " ±", " low", " high"
-OF_STARS = re.compile(r"^\* is the best of its \w+; ")
 
 Row = dict[str, str]
 
@@ -58,6 +55,8 @@ def _rows(element: Element) -> Iterator[Row]:
             return _text_rows(lines)
         case Notes(items):
             return _text_rows(text if mark in ("", "-") else f"{mark} {text}" for mark, text in items)
+        case Legend():
+            return _rows(element.as_notes(without="*"))
         case Grid():
             return _grid_rows(element)
         case _:
@@ -65,7 +64,7 @@ def _rows(element: Element) -> Iterator[Row]:
 
 
 def _text_rows(lines: Iterable[str]) -> Iterator[Row]:
-    return ({TEXT: OF_STARS.sub("", line)} for line in lines)
+    return ({TEXT: line} for line in lines)
 
 
 def _grid_rows(grid: Grid) -> Iterator[Row]:
@@ -78,9 +77,9 @@ def _grid_rows(grid: Grid) -> Iterator[Row]:
 
 def _columns(title: str, fields: Sequence[GridCell]) -> Iterator[tuple[str, Sequence[str]]]:
     """The cells of a column under its title, and those of how far they reach where some do."""
-    cells = [field.written.strip().removeprefix("*" * (field.style == "best")) for field in fields]
-    intervals = [INTERVAL.search(cell) for cell in cells]
-    yield title, [INTERVAL.sub("", cell) for cell in cells]
-    for part, name in enumerate((REACH, LOW, HIGH), start=1):
-        if any(found and found[part] for found in intervals):
-            yield title + name, [(found[part] or "") if found else "" for found in intervals]
+    yield title, [GridCell(field.text, heights=field.heights).written.strip() for field in fields]
+    if any(field.reach for field in fields):
+        yield title + REACH, [field.reach for field in fields]
+    if any(field.ends for field in fields):
+        yield title + LOW, [field.ends[0] if field.ends else "" for field in fields]
+        yield title + HIGH, [field.ends[1] if field.ends else "" for field in fields]

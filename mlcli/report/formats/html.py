@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from mlcli import __version__
 from mlcli.core.errors import UsageError
-from mlcli.report.document import Document, Grid, Heading, Notes, Picture, Preformatted, Sentence
+from mlcli.report.document import Document, Grid, Heading, Legend, Notes, Picture, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
@@ -91,6 +91,7 @@ def _sections(document: Document, name: str) -> Iterator[Section]:
 
             section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
         else:
-            known = drawn(element, None) if isinstance(element, Picture) else element
+            shown = element.as_notes() if isinstance(element, Legend) else element
+            known = drawn(shown, None) if isinstance(shown, Picture) else shown
             section.elements.append((KINDS[type(known)], known))
     yield section

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Legend, Notes, Preformatted, Sentence
 from mlcli.report.page import PLAIN_FORMS, Page
 from mlcli.report.pictures.characters import drawn
 
@@ -81,6 +81,8 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
             yield from (r"\begin{verbatim}", *plain, r"\end{verbatim}")
         case Notes(items):
             yield from _notes([f"{mark} {text}" if mark.strip("-") else text for mark, text in items], page)
+        case Legend():
+            yield from _lines(element.as_notes(), page)
         case Grid():
             yield from _table(element, page)
         case _:

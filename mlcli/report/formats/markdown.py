@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence
+from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Legend, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
 from mlcli.report.pictures.characters import drawn
 
@@ -32,6 +32,8 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
             yield from ("```text", *map(page.shown, lines), "```")
         case Notes(items):
             yield from (f"- {_plain(f'{mark} {text}' if mark.strip('-') else text, page)}" for mark, text in items)
+        case Legend():
+            yield from _lines(element.as_notes(), page)
         case Grid():
             yield from _table(element, page)
         case _:

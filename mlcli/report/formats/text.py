@@ -10,7 +10,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Notes, Preformatted, Sentence, Side
+from mlcli.report.document import (
+    Document,
+    Element,
+    Grid,
+    GridCell,
+    Heading,
+    Legend,
+    Notes,
+    Preformatted,
+    Sentence,
+    Side,
+)
 from mlcli.report.page import GAP, Page, columns_of, folded, padded
 from mlcli.report.pictures.characters import drawn
 
@@ -75,6 +86,8 @@ def _lines(element: Element, page: Page, paint: Paint) -> Iterator[str]:
             return (piece for line in lines for piece in _indented_lines(page.shown(line), page))
         case Notes(items):
             return _painted((line for mark, text in items for line in _note(mark, text, page)), "weak", paint)
+        case Legend():
+            return _lines(element.as_notes(), page, paint)
         case Grid():
             return _grid(element, page, paint)
         case _:
@@ -148,7 +161,9 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 
 def _shown_grid(grid: Grid, page: Page) -> Grid:
-    rows = tuple(tuple(replace(one, text=page.shown(one.written), heights=()) for one in row) for row in grid.rows)
+    rows = tuple(
+        tuple(GridCell(page.shown(one.written), one.style, shade=one.shade) for one in row) for row in grid.rows
+    )
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
 
 

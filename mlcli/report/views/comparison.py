@@ -21,6 +21,7 @@ from mlcli.report.document import (
     Grid,
     GridCell,
     Heading,
+    Legend,
     Sentence,
     grid_of_numbers,
     notes,
@@ -28,13 +29,13 @@ from mlcli.report.document import (
 )
 from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, decimals_of, fixed, p_text
 from mlcli.report.views.plan import opening
-from mlcli.report.views.score_table import BEST, LEGEND_OF_BEST
+from mlcli.report.views.score_table import BEST
 from mlcli.scoring.comparison import ComparedModels, ComparedPair, Comparison
 from mlcli.scoring.model_results import ModelResult, first_cell
 from mlcli.scoring.over_datasets import compared_over_datasets
 
 DIFFERS = "*"
-LEGEND = f"{DIFFERS} differs at 5 %; p corrected by Holm for {{}}"
+LEGEND = "significant at 5 %; adjusted p: Holm correction for {}"
 
 
 def comparison_of(comparison: Comparison) -> Document:
@@ -64,12 +65,12 @@ def pairs_of(compared: ComparedModels) -> Iterator[Element]:
     metric, pairs = compared.metric, compared.pairs
     shown = [pair for pair in pairs if len(pairs) <= MOST_PAIRS or compared.best in (pair.first, pair.second)]
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in compared.group if one.done])
-    header = ["model", "against", metric.name, "95 % interval", "p", "corrected p"]
+    header = ["model", "against", metric.name, "95 % interval", "p", "adjusted p"]
     yield grid_of_numbers(header, [_pair_cells(pair, decimals) for pair in shown], keys=2)
+    yield Legend(((DIFFERS, LEGEND.format(counted(len(pairs), "comparison"))),))
     untested = (pair for pair in shown if pair.difference.p is None and pair.difference.why)
     left = len(pairs) - len(shown)
     yield notes(
-        f"{LEGEND.format(counted(len(pairs), 'comparison'))}; "
         f"{metric.name}: the first model's score minus the other's",
         *(f"test: {test}" for test in dict.fromkeys(pair.difference.test for pair in pairs) if test),
         *(f"{pair.first} against {pair.second}: {pair.difference.why}" for pair in untested),
@@ -85,7 +86,7 @@ def _sentence_on_best(compared: ComparedModels) -> str:
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
     untested = [pair.second for pair in of_best if pair.difference.p is None]
     alike = [one.second for one in of_best if one.second not in untested and not one.difference.distinguishable]
-    said = {"better than": beaten, "not distinguishable from": alike, "not tested against": untested}
+    said = {"better than": beaten, "not significantly different from": alike, "not tested against": untested}
     parts = [f"Best by {compared.metric.name}: {compared.best}"]
     return "; ".join([*parts, *(f"{what} {', '.join(who)}" for what, who in said.items() if who)]) + "."
 
@@ -97,7 +98,7 @@ def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
     known = found.low is not None and found.high is not None
     interval = f"{fixed(found.low or 0.0, decimals)} to {fixed(found.high or 0.0, decimals)}" if known else "-"
     mean = fixed(found.mean, decimals)
-    shown = GridCell(DIFFERS + mean, "best") if found.distinguishable else GridCell(mean)
+    shown = GridCell(mean, "best", mark=DIFFERS) if found.distinguishable else GridCell(mean)
     return [pair.first, pair.second, shown, interval, p_text(found.p), p_text(found.corrected)]
 
 
@@ -122,15 +123,13 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
     yield Heading(f"{len(table.datasets)} datasets: {table.metric}", 1)
     yield _scores_grid(over)
     counts = f"won, tied and lost: on how many datasets against {table.models[over.order[0]]}"
-    yield notes(f"{LEGEND_OF_BEST_OF_ROW}; {counts}", *table.left_out)
+    yield Legend(((BEST, "best of its row"),))
+    yield notes(counts, *table.left_out)
     yield Sentence(sentence_over_datasets(over), "strong")
     if over.difference is not None and len(table.models) > 2:
         yield Heading("Mean ranks")
         yield critical_difference_of(over)
         yield notes(READING_RANKS)
-
-
-LEGEND_OF_BEST_OF_ROW = LEGEND_OF_BEST.replace("column", "row")
 
 
 def _scores_grid(over: OverDatasets) -> Grid:
@@ -150,7 +149,7 @@ def _dataset_cells(table: ScoreTable, place: int) -> list[GridCell]:
     best = written[int(table.merits[place].argmax())]
     if len(set(written)) == 1:
         return [GridCell(text) for text in written]
-    return [GridCell(BEST + text, "best") if text == best else GridCell(text) for text in written]
+    return [GridCell(text, "best", mark=BEST) if text == best else GridCell(text) for text in written]
 
 
 def _counts_against(over: OverDatasets, best: int, place: int) -> str:
@@ -176,7 +175,9 @@ def sentence_over_datasets(over: OverDatasets) -> str:
     found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_significance_text(over.test.p)}"
     alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
     others = [name for name in alike if name not in first]
-    return f"{opening}; {found}" + (f"; not distinguishable from it: {', '.join(others)}." if others else ".")
+    return f"{opening}; {found}" + (
+        f"; not significantly different from it: {', '.join(others)}." if others else "."
+    )
 
 
 def _significance_text(p: float | None) -> str:

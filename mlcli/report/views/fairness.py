@@ -183,4 +183,4 @@ def _difference_cell(one: TradeOff, others: Sequence[TradeOff], criterion: str) 
     if value is None:
         return GridCell("too few", "weak")
     best = one.is_on_front(others, criterion)
-    return GridCell(BEST * best + fixed(value, UNIT_DECIMALS), "best" if best else "")
+    return GridCell(fixed(value, UNIT_DECIMALS), "best" if best else "", mark=BEST * best)

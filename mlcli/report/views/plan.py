@@ -50,7 +50,7 @@ def _rows_text(cells: Sequence[Cell]) -> str:
         return rows
     learners = list(dict.fromkeys(cell.label for cell in cells if learns_from_unlabelled(cell)))
     if learners:
-        return f"{rows} ({data.unlabelled:,} without a target, of use to {listed(learners)} only)"
+        return f"{rows} ({data.unlabelled:,} without a target, used by {listed(learners)} only)"
     left_out = " left out" if kind_named(cells[0].kind).target == "needed" else ""
     return f"{rows} ({data.unlabelled:,} without a target{left_out})"
 
@@ -91,10 +91,10 @@ def subject_of(cell: Cell) -> str:
 def protocol_words(cell: Cell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
-        return "saved models are asked about all rows as they are"
+        return "saved models predict all rows"
     settings = ", ".join(f"{key.replace('_', ' ')} {as_typed(one)}" for key, one in cell.protocol.params.items())
     words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
-    return f"{words}, scores of all answers at once" if cell.average == POOLED else words
+    return f"{words}, scores of all predictions at once" if cell.average == POOLED else words
 
 
 Known = Sequence["CellEstimate | None"]

@@ -57,7 +57,7 @@ def _closed_forms(group: Group) -> Iterator[str]:
     routes = ((_route_text(one.cell_result), name) for one, name in group.items() if one.done)
     found = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
     if found:
-        yield f"closed form over all splits (equal to refitting): {found}"
+        yield f"computed in closed form, equal to refitting in each split: {found}"
 
 
 def _route_text(result: CellResult) -> str:
@@ -136,7 +136,7 @@ def _verdicts_on_folds(group: Group) -> Iterator[tuple[str, bool]]:
             beyond = beyond_rows(
                 np.array(values), splits, float(share * (1 - share)) / (TRUST * judged), judged - 1
             )
-            yield f"{name}: accuracy over the splits is not consistent: {stability.why}", beyond
+            yield f"{name}: accuracy varies between the splits: {stability.why}", beyond
 
 
 def _baselines_below_chance(group: Group) -> Iterator[str]:
@@ -144,8 +144,8 @@ def _baselines_below_chance(group: Group) -> Iterator[str]:
     for one in filter(is_largest_class_standard, group):
         largest = fixed(share_of_largest(one), UNIT_DECIMALS)
         yield (
-            f"{group[one]}: what is left out makes its own class rarer, so the most frequent class is another "
-            f"one; judge gains by the share of the largest class, {largest}"
+            f"{group[one]}: leaving rows out makes their class rarer, so it predicts another class; compare "
+            f"with the share of the largest class instead, {largest}"
         )
 
 

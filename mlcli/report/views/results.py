@@ -30,8 +30,8 @@ from mlcli.tasks.table import kind_named, named
 
 GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
 
-NO_CLASSES = "--show classes: no model here answers with classes"
-NO_CURVES = "--show curves: no model here gives the probabilities of classes"
+NO_CLASSES = "no rates of classes: no model here predicts classes"
+NO_CURVES = "no curves: no model here predicts probabilities of classes"
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def _answers_elements(group: Group, details: Details) -> Iterator[Element]:
     yield from _kind_pictures(models, drawn)
     left = len(models) - len(drawn)
     if not details.verbose:
-        more = f"the answers of {counted(left, 'more model')}, " if left else ""
-        yield notes(f"-v shows {more}how intervals were made, and what was answered in closed form")
+        more = f"the predictions of {counted(left, 'more model')}, " if left else ""
+        yield notes(f"-v shows {more}how intervals were computed, and closed forms")
 
 
 def table_of_group(group: Group) -> Iterator[Element]:

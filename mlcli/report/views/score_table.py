@@ -15,7 +15,18 @@ from mlcli.metrics.difference import Difference
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
-from mlcli.report.document import Content, Element, Grid, GridCell, Heading, grid, grid_of_numbers, notes, strong
+from mlcli.report.document import (
+    Content,
+    Element,
+    Grid,
+    GridCell,
+    Heading,
+    Legend,
+    grid,
+    grid_of_numbers,
+    notes,
+    strong,
+)
 from mlcli.report.numbers import decimals_of, fixed, reach_of, short, short_p
 from mlcli.scoring.curves import Series, band, series_of
 from mlcli.scoring.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard
@@ -30,20 +41,11 @@ from mlcli.scoring.model_results import (
 )
 
 BEST = "*"
-LEGEND_OF_BEST = f"{BEST} is the best of its column"
-INTERVAL = "±"
-LEGEND_OF_INTERVAL = f"{INTERVAL} is the 95 % CI half-width, to its farther end"
-ENDS = " ["
-LEGEND_OF_ENDS = "[low, high] is the 95 % CI where its sides differ by more than a fifth"
+BEST_OF_COLUMN = "best of its column"
 UNEVEN = 0.2
 """ ± is shown where the shorter side of an interval is shorter by at most this share; else its ends are."""
-TO_BEST = "to best (p)"
-LEGEND_OF_TO_BEST = f"{TO_BEST}: how far from the best of the column before it, with p by Holm"
-LEGEND_OF_TRAINING = "training: of the rows that were learned from"
+TO_BEST = "Δ best (p)"
 SECONDS = "seconds"
-LEGEND_OF_SECONDS = f"{SECONDS} of all fits and answers"
-LEGEND_OF_SEEN = "SEEN counts rows that a saved model has learned from"
-
 FEWEST_SPLITS = 3
 SPREAD_HEADER = ("model", "sd", "lowest", "median", "highest")
 SHARES_HEADER = ("Wald", "the splits are")
@@ -55,23 +57,25 @@ SHARES_READING = "; Wald: no width where no row is wrong"
 def table_of_models(
     group: Group, beside: Mapping[ModelResult, GridCell] | None = None, intervals: bool = True
 ) -> Iterator[Element]:
-    """The scores of the cells that are done, with how far from the best each is, and what became of the others."""
+    """The scores of the models, each with its difference from the best, and why others have no score."""
     metrics = metrics_in(group)
     done = subgroup(group, [one for one in group if one.done])
     if done:
         table = _grid_of_scores(done, metrics, beside or {})
         yield table
-        yield notes(_legend_text(table, done), *(_interval_notes(done, metrics) if intervals else ()))
+        yield _legend_of(table, done)
+        if intervals:
+            yield notes(*_interval_notes(done, metrics))
     others = [_undone_cells(one, name) for one, name in group.items() if one not in done]
     if others:
         yield grid(["model", "status", "why"], others)
 
 
 def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[ModelResult, GridCell]) -> Grid:
-    """Names, and which rows judge each model where a saved one may have learned from them; then the scores."""
+    """Names, the rows that saved models are scored on, and the scores."""
     keys: dict[str, Iterable[GridCell]] = {"model": map(strong, done.values())}
     if any(one.cell.model.saved is not None for one in done):
-        keys["judged by"] = map(_rows_that_judge, done)
+        keys["scored on"] = map(_rows_that_judge, done)
     first, *others = metrics
     columns = {first.name: _score_cells(first, done)}
     if any(first.name in one.training for one in done):
@@ -85,7 +89,7 @@ def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[Mode
 
 
 def _tells_models_apart(metric: Metric, done: Iterable[ModelResult]) -> bool:
-    """Whether a column is worth its place: not where all models but baselines are infinite, which a note says."""
+    """Whether some model beside the baselines has a finite score; a note names infinite ones."""
     means = [one.summaries[metric.name].mean for one in done if not one.is_baseline]
     return not means or any(mean is None or math.isfinite(mean) for mean in means)
 
@@ -93,7 +97,7 @@ def _tells_models_apart(metric: Metric, done: Iterable[ModelResult]) -> bool:
 def _rows_that_judge(one: ModelResult) -> GridCell:
     cell = one.cell
     if cell.model.saved is None:
-        return GridCell("the rows it learned from" if cell.protocol.use == WHOLE else "unseen rows")
+        return GridCell("its training rows" if cell.protocol.use == WHOLE else "unseen rows")
     if not cell.learned_rows:
         return GridCell(f"{cell.labelled_rows} unseen rows")
     return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
@@ -107,13 +111,13 @@ def _score_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
 
 
 def seconds_of(one: ModelResult) -> str:
-    """How long the fits of a model took in all, with its answers."""
+    """The total time of fitting and predicting, in seconds."""
     seconds = sum(each(one.splits, "seconds"))
     return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
 
 
 def _training_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
-    """A metric of the rows that were learned from, with the decimals of the score beside it."""
+    """A metric on the training rows, with the decimals of the score beside it."""
     decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
     means = [one.training.get(metric.name) for one in done]
     return [GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
@@ -128,23 +132,20 @@ def _best_mean_text(metric: Metric, done: Iterable[ModelResult], decimals: int |
 
 
 def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> GridCell:
-    """A mean with the reach of its interval, marked if it is the best, else behind a sign."""
+    """A mean with its interval, marked if it is the best, else with another sign.
+
+    The interval has a half-width, or its ends where its two sides are too uneven for one.
+    """
     if summary.mean is None:
         return GridCell("undefined", "weak")
-    mean = fixed(summary.mean, decimals)
-    text = mean + _interval_text(summary, decimals)
-    return GridCell(BEST + text, "best") if mean == best else GridCell(sign + text)
-
-
-def _interval_text(summary: Summary, decimals: int | None) -> str:
-    """The half-width of an interval behind its sign, or its ends where its two sides are too uneven for one."""
-    reach = reach_of(summary)
-    if reach is None or summary.mean is None or summary.low is None or summary.high is None:
-        return ""
+    mean, reach = fixed(summary.mean, decimals), reach_of(summary)
+    cell = GridCell(mean, "best", mark=BEST) if mean == best else GridCell(mean, mark=sign)
+    if reach is None or summary.low is None or summary.high is None:
+        return cell
     sides = (summary.mean - summary.low, summary.high - summary.mean)
     if min(sides) >= (1 - UNEVEN) * max(sides) or len({fixed(side, decimals) for side in sides}) == 1:
-        return f" {INTERVAL}{_reach_text(reach, decimals)}"
-    return f"{ENDS}{fixed(summary.low, decimals)}, {fixed(summary.high, decimals)}]"
+        return replace(cell, reach=_reach_text(reach, decimals))
+    return replace(cell, ends=(fixed(summary.low, decimals), fixed(summary.high, decimals)))
 
 
 def _reach_text(reach: float, decimals: int | None) -> str:
@@ -153,18 +154,21 @@ def _reach_text(reach: float, decimals: int | None) -> str:
     return f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".") if decimals and reach > 0 == float(text) else text
 
 
-def _legend_text(table: Grid, done: Group) -> str:
-    texts = [cell.text for row in table.rows for cell in row[table.keys :]]
-    signs = {
-        LEGEND_OF_BEST: any(text.startswith(BEST) for text in texts),
-        LEGEND_OF_INTERVAL: any(INTERVAL in text for text in texts),
-        LEGEND_OF_ENDS: any(ENDS in text for text in texts),
-        LEGEND_OF_TO_BEST: TO_BEST in table.header,
-        LEGEND_OF_SECONDS: True,
-        LEGEND_OF_TRAINING: any(title.startswith(TRAINING) for title in table.header),
-        LEGEND_OF_SEEN: any(one.cell.learned_rows for one in done),
+def _legend_of(table: Grid, done: Group) -> Legend:
+    """The meaning of each mark, sign and column that stands in the table."""
+    cells = [cell for row in table.rows for cell in row[table.keys :]]
+    meanings = {
+        (BEST, BEST_OF_COLUMN): any(cell.mark == BEST for cell in cells),
+        ("±", "half-width of the 95 % confidence interval (longer side)"): any(cell.reach for cell in cells),
+        ("[low, high]", "95 % confidence interval whose sides differ by more than a fifth"): any(
+            cell.ends for cell in cells
+        ),
+        ("Δ best:", "difference from the best model (Holm-adjusted p)"): TO_BEST in table.header,
+        ("training:", "score on the training rows"): any(result.training for result in done),
+        ("SEEN:", "rows that the saved model has learned from"): any(result.cell.learned_rows for result in done),
+        ("seconds:", "total fit + predict time"): True,
     }
-    return "; ".join(meaning for meaning, stands_there in signs.items() if stands_there)
+    return Legend(tuple(item for item, stands_there in meanings.items() if stands_there))
 
 
 def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -262,7 +266,7 @@ def distances_to_best(differences: TableDifferences | None) -> dict[ModelResult,
     fields = {one: _distance_to_best(difference, decimals) for one, difference in tests.items()}
     cells = {differences.best: GridCell("best", "weak"), **fields}
     for one in filter(is_largest_class_standard, cells):  # its own score stands beside
-        cells[one] = replace(cells[one], text=f"{cells[one].text} of {LARGEST_CLASS}")
+        cells[one] = replace(cells[one], text=f"{cells[one].text} from {LARGEST_CLASS}")
     return cells
 
 
@@ -276,10 +280,10 @@ def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:
 
 ALIKE = "~"
 READING = {
-    "training rows": "the scores and tests further up are those of the largest size",
-    "series": "the means further up are over all of these",
-    "stages": "the scores further up are of the whole fits",
-    "lines": "the scores further up are those with all labels, over all of these; bands: one standard deviation",
+    "training rows": "the table above shows the scores and tests of the largest size",
+    "series": "the table above shows the means over all of these",
+    "stages": "the table above shows the scores of the complete fits",
+    "lines": "the table above shows the scores with all labels; bands: one standard deviation",
 }
 
 T = TypeVar("T")
@@ -319,9 +323,9 @@ def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) 
     spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
     bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
     yield Curve("", first.over, tuple(values), _named_lines(several, means), bands=_named_lines(several, bands))
-    alike = any(cell.text.startswith(ALIKE) for row in rows for cell in row if isinstance(cell, GridCell))
-    signs = f"{BEST} is the best of its line" + f"; {ALIKE} is not distinguishable from it at 5 %" * alike
-    yield notes(f"{signs}; {READING.get(first.over) or READING['lines' if first.line else first.kind]}")
+    alike = any(cell.mark == ALIKE for row in rows for cell in row if isinstance(cell, GridCell))
+    yield Legend(((BEST, "best of its row"), *[(ALIKE, "not significantly different from it (5 %)")] * alike))
+    yield notes(READING.get(first.over) or READING["lines" if first.line else first.kind])
 
 
 def _named_lines(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:

@@ -34,7 +34,7 @@ def verdict_on(group: Group, differences: TableDifferences | None) -> Iterator[S
     contaminated = [one for one in group if one.contaminated and score_of(one, metric) is not None]
     left_out = [
         f"{group[one]} is not compared: it has learned from {one.cell.learned_rows} of these "
-        f"{one.cell.labelled_rows} rows, so its scores say nothing of other rows."
+        f"{one.cell.labelled_rows} rows, so its scores say nothing about new rows."
         for one in contaminated
     ]
     if sentences := " ".join(
@@ -52,7 +52,7 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     if baseline is not None and _is_none_better(models[0], baseline, differences):
         largest = is_largest_class_standard(baseline)
         standard = LARGEST_CLASS if largest else _score_text(baseline, names, metric)
-        return f"By {metric.name} no model is better than the baseline: {standard}."
+        return f"By {metric.name}, no model beats the baseline: {standard}."
     best, *others = models
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_score_text(best, names, metric)}"]
     if baseline is not None:
@@ -63,7 +63,7 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     beside = {names[one]: test for one, test in differences.beside.items() if test.mean is not None}
     alike += [name for name, test in beside.items() if not test.distinguishable]
     better = [name for name, test in beside.items() if name not in alike and badness(metric, test.mean or 0.0) < 0]
-    groups = (("worse than", better), ("not distinguishable from it", alike), ("not tested against it", untested))
+    groups = (("worse than", better), ("not significantly different", alike), ("not tested", untested))
     sentence = "; ".join([", ".join(parts), *(f"{what}: {', '.join(who)}" for what, who in groups if who)])
     return f"{sentence}.{_optimism_sentence(models, names, metric)}"
 
@@ -83,16 +83,18 @@ def _optimism_sentence(models: Sequence[ModelResult], names: Group, metric: Metr
     best, count = models[0], len(models) - len(nested)
     chosen, there = _chosen_on_validation(models, metric)
     if chosen is best:
-        return f" Validation rows choose it among {len(models)}, too ({there} there): its interval is honest."
+        return (
+            f" The validation rows also choose it among {len(models)} ({there} there): its interval is unbiased."
+        )
     if best in nested or (count < SEVERAL and chosen is None):
         return ""
     if chosen is not None:
-        hint = f"; validation rows choose {_score_text(chosen, names, metric)}, which had {there} there"
+        hint = f"; the validation rows choose {_score_text(chosen, names, metric)}, with {there} there"
     elif nested:
-        hint = f"; that of {names[nested[0]]} is not"
+        hint = f"; the interval of {names[nested[0]]} is not"
     else:
-        hint = "; `--nested` for an honest one" * (kind_named(best.cell.kind).target == "needed")
-    return f" Chosen among {count}: its interval is optimistic{hint}."
+        hint = "; use `--nested` for an unbiased one" * (kind_named(best.cell.kind).target == "needed")
+    return f" As the best of {count} models it has an optimistic interval{hint}."
 
 
 def _chosen_on_validation(models: Sequence[ModelResult], metric: Metric) -> tuple[ModelResult | None, str]:
@@ -120,14 +122,14 @@ def _score_text(one: ModelResult, names: Group, metric: Metric) -> str:
     score = f"{names[one]} with {fixed(summary.mean, decimals)}"
     if summary.low is None or summary.high is None:
         return score
-    return f"{score} (95 % interval {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
+    return f"{score} (95 % CI {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"
 
 
 def _gain_text(best: ModelResult, baseline: ModelResult, differences: TableDifferences, names: Group) -> str:
     metric, difference = differences.metric, differences.to_baseline[best]
     if difference.mean is None:
-        return f"the baseline being {_score_text(baseline, names, metric)}"
+        return f"the baseline is {_score_text(baseline, names, metric)}"
     decimals = decimals_of(metric, [best.summaries[metric.name]])
     name = LARGEST_CLASS if is_largest_class_standard(baseline) else f"the baseline {names[baseline]}"
     far = f"{fixed(abs(difference.mean), decimals)} {FURTHER[metric.better]} {name}"
-    return far if difference.distinguishable else f"{far} (which may be chance)"
+    return far if difference.distinguishable else f"{far} (not significant)"

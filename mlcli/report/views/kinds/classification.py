@@ -35,15 +35,14 @@ MOST_CONFUSIONS = 10
 LONGEST_TITLES = 100
 """Names of classes that are longer together than this would cut the matrix into pieces."""
 MATRIX_LEGEND = (
-    "rows: the true class; columns: the predicted one; counts with their share of the row, "
-    "which on the diagonal is the recall of the class"
+    "rows: true class; columns: predicted class; counts with their share of the row (on the diagonal: recall)"
 )
-REPEATS_LEGEND = "; a row counts once for each time that it was judged"
+REPEATS_LEGEND = "; a row counts each time it is predicted"
 RATES = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
 COUNTS = {"TP": "true_positives", "FP": "false_positives", "FN": "false_negatives", "TN": "true_negatives"}
 RATES_LEGEND = (
-    "each class against the rest: rows: of the class; answered: with the class; lean: the share of the answers "
-    "minus the share of the rows; 0/0: there is no such row"
+    "each class against the rest: rows: of the class; predicted: as the class; lean: share of the predictions "
+    "minus share of the rows; 0/0: there is no such row"
 )
 
 
@@ -62,7 +61,7 @@ def confusion_of(
 
 def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     """Every class against the rest."""
-    titles = ["class", *RATES, counted_as, "answered", *COUNTS, "lean"]
+    titles = ["class", *RATES, counted_as, "predicted", *COUNTS, "lean"]
     rows = []
     for one in rates:
         shares = (rate_text(getattr(one, name)) for name in RATES)
@@ -112,11 +111,13 @@ DENSE = 120
 CHANCE, RIGHT, DECIDED = "chance", "perfect calibration", "operating point"
 CURVE_LEGENDS = {
     "roc": (
-        "from below left to above right the threshold falls; the farther above 'chance', the better are "
-        "classes told apart"
+        "the threshold falls from the lower left to the upper right; the farther above 'chance', the better the "
+        "model separates the classes"
     ),
-    "recall": "from the left to the right the threshold falls; precision: of the rows answered with the class",
-    "calibration": "rows in ten bins of the probability: its mean, and how many of them are of the class",
+    "recall": "the threshold falls from left to right; precision: of the rows predicted as the class",
+    "calibration": (
+        "rows in ten bins of the predicted probability: its mean, and the share of the rows that are of the class"
+    ),
 }
 
 
