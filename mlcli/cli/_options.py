@@ -193,8 +193,16 @@ StoreToRead = Annotated[
         rich_help_panel=RUNNING_PANEL,
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="Show suggestions as well as problems.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Fail (exit code 8) if a serious problem is found.")]
+All = Annotated[
+    bool,
+    typer.Option("--all", help="Show suggestions as well as problems.", rich_help_panel=OUTPUT_PANEL),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Fail (exit code 8) if a serious problem is found.", rich_help_panel=OUTPUT_PANEL
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,22 +81,23 @@ def audit_command(
     Of a model: does it overfit or underfit, would more rows help, does it beat
     the baseline? What may help is tried on the same splits.
     """
-    if model is not None:
-        _audit_model(
-            subjects, model, params, columns, protocol, metric, seed, jobs, everything, strict, verbose, format
-        )
-        return
     from mlcli.checks.audit import audit_document, audit_record, audits_of
     from mlcli.cli._console import show_as
     from mlcli.core.errors import ExitCode
 
-    for name, value in {"-p": params, "--metric": metric, "--jobs": jobs, "--verbose": verbose}.items():
-        if value:
-            raise UsageError(f"{name} needs a model", hint="name one with -m")
     experiments = _experiments(subjects, columns, protocol, seed)
-    audits = [audit for experiment in experiments for audit in audits_of(experiment)]
-    show_as(format, lambda: audit_document(audits, everything), lambda: audit_record(audits))
-    if strict and any(audit.serious for audit in audits):
+    if model is not None:
+        if len(experiments) != 1 or experiments[0].source is not None:
+            raise UsageError("a model is audited on one dataset", hint="name one dataset")
+        has_serious = _audit_model(experiments[0], model, params, metric, jobs, everything, verbose, format)
+    else:
+        for name, value in {"-p": params, "--metric": metric, "--jobs": jobs, "--verbose": verbose}.items():
+            if value:
+                raise UsageError(f"{name} needs a model", hint="name one with -m")
+        audits = [audit for experiment in experiments for audit in audits_of(experiment)]
+        show_as(format, lambda: audit_document(audits, everything), lambda: audit_record(audits))
+        has_serious = any(audit.serious for audit in audits)
+    if strict and has_serious:
         raise typer.Exit(ExitCode.UNMET)
 
 
@@ -116,33 +118,25 @@ def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | No
 
 
 def _audit_model(
-    subjects: list[str],
+    experiment: Experiment,
     model: str,
     params: list[str] | None,
-    columns: ColumnOptions,
-    protocol: str | None,
     metric: str | None,
-    seed: int,
     jobs: int | None,
     everything: bool,
-    strict: bool,
     verbose: bool,
     format: str,
-) -> None:
+) -> bool:
+    """Show what is wrong with a model; return whether something is serious."""
     from mlcli.checks.diagnosed import diagnosed_model, plan_to_diagnose
     from mlcli.checks.diagnosis import diagnosis_of, diagnosis_record, issues_of_model
     from mlcli.cli._console import show_as
     from mlcli.cli._progress import watched
-    from mlcli.core.errors import ExitCode
     from mlcli.core.issues import is_serious
-    from mlcli.experiment.spec.cells import Experiment
-    from mlcli.experiment.spec.entries import models_from_text, protocol_from_text
+    from mlcli.experiment.spec.entries import models_from_text
 
-    if len(subjects) != 1:
-        raise UsageError("a model is audited on one dataset", hint="leave the others out")
-    models, splits = models_from_text([model], params or []), protocol_from_text(protocol)
-    metrics = (metric,) if metric else ()
-    experiment = Experiment((columns.of(subjects[0]),), models, splits, metrics=metrics, seed=seed)
+    models, metrics = models_from_text([model], params or ()), (metric,) if metric else ()
+    experiment = replace(experiment, models=models, metrics=metrics)
     plan = plan_to_diagnose(experiment)
     with watched(plan) as progress:
         diagnosed = diagnosed_model(experiment, plan, jobs=jobs, on_progress=progress)
@@ -152,5 +146,4 @@ def _audit_model(
         lambda: diagnosis_of(diagnosed, issues, everything, verbose),
         lambda: diagnosis_record(diagnosed, issues),
     )
-    if strict and any(map(is_serious, issues)):
-        raise typer.Exit(ExitCode.UNMET)
+    return any(map(is_serious, issues))

@@ -24,7 +24,6 @@ def explain_command(
         list[str],
         typer.Argument(metavar="DATA", help="A CSV file, - for standard input, or one row as column=value ..."),
     ],
-    code: CodeOptions,
     row: Annotated[
         list[int] | None,
         typer.Option(
@@ -32,6 +31,7 @@ def explain_command(
         ),
     ] = None,
     format: Format = "text",
+    code: CodeOptions,
 ) -> None:
     """Explain single predictions of a saved model.
 

@@ -28,8 +28,8 @@ def models_command(
             autocompletion=model_and_step_names,
         ),
     ] = None,
-    code: CodeOptions,
     format: Format = "text",
+    code: CodeOptions,
 ) -> None:
     """List methods and steps, or show one in detail.
 

@@ -25,7 +25,6 @@ def predict_command(
     *,
     file: SavedModel,
     data: Annotated[str, typer.Argument(metavar="DATA", help="A CSV file, or - for standard input.")],
-    code: CodeOptions,
     output: Output = None,
     probabilities: Annotated[bool, typer.Option("--probabilities", help="Add a column for each class.")] = False,
     log_density: Annotated[
@@ -47,6 +46,7 @@ def predict_command(
         ),
     ] = False,
     format: RowFormat = "csv",
+    code: CodeOptions,
 ) -> None:
     """Predict new rows with a saved model.
 

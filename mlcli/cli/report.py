@@ -38,7 +38,6 @@ def report_command(
             autocompletion=run_numbers,
         ),
     ],
-    code: CodeOptions,
     store: StoreToRead = None,
     output: Annotated[
         Path | None,
@@ -59,6 +58,7 @@ def report_command(
     ] = "svg",
     force: Force = False,
     format: Format = HTML,
+    code: CodeOptions,
 ) -> None:
     """Write a stored run or a saved model as an HTML page.
 

@@ -88,10 +88,11 @@ def show_command(*, run: RunName, store: StoreToRead = None, views: ViewOptions,
 
 
 def verify_command(*, run: RunName, store: StoreToRead = None, format: Format = "text") -> None:
-    """Compute the scores of a run again from its stored predictions, and compare.
+    """Check the scores of a run.
 
-    If predictions, scores or intervals differ from those of the run, the
-    differences are shown and the exit code is 6.
+    They are computed again from the stored predictions. If predictions, scores
+    or intervals differ from those of the run, the differences are shown and the
+    exit code is 6.
     """
     from mlcli.cli._boundary import stored_run_shown
     from mlcli.experiment.store.store import store_of
@@ -108,9 +109,9 @@ def verify_command(*, run: RunName, store: StoreToRead = None, format: Format = 
 
 
 def rerun_command(
-    *, run: RunName, code: CodeOptions, store: StoreToRead = None, jobs: Jobs = None, format: Format = "text"
+    *, run: RunName, store: StoreToRead = None, jobs: Jobs = None, format: Format = "text", code: CodeOptions
 ) -> None:
-    """Run the models of a run again, and check that they give the same predictions.
+    """Repeat a run, and compare the predictions.
 
     Nothing is taken from the store and nothing is kept. Differences are shown,
     with the versions of packages that have changed, and the exit code is 8. On

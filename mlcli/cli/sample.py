@@ -19,11 +19,11 @@ def sample_command(
     rows: Annotated[
         int, typer.Option("--rows", "-n", metavar="N", help="How many rows, or sequences of a tagger.", min=1)
     ] = 10,
-    code: CodeOptions,
     seed: Seed = 1,
     output: Output = None,
     force: Force = False,
     format: RowFormat = "csv",
+    code: CodeOptions,
 ) -> None:
     """Draw new rows from a saved generative model.
 
