@@ -1,18 +1,16 @@
-"""Whole cross-validations beside scikit-learn's `cross_val_predict`; steps learn anew in each fold for both."""
+"""Leave-one-out beside fits of scikit-learn to each split; steps learn anew in each split for both."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from time import process_time
 from typing import Any
 
 import numpy as np
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -31,15 +29,11 @@ from mlcli.experiment.spec.datasets import cell_on
 SIZES = (Made(2_000, 20), Made(20_000, 50))
 SAMPLED = 10
 """How many of the splits of leave-one-out are made by the peer; their mean stands for all."""
-EMPTY = 0.05
-"""The share of cells that some rows lack."""
 PATIENCE = 1.0
 TURNS = 5
 HEADER = ("method", "peer", "protocol", "rows", "ours", "theirs", "ratio", "in how many fits", "how")
 PLAIN = "a fit to each split"
-LIMITS = """Of QDA's folds at 2,000 × 20 a fifth are four spectra for each fold, and the rest, as of naive
-Bayes with gaps, small calls of NumPy for each part of the rows. A tree is grown for each split: that it is 3.4
-and 6.9 times as fast is the growing's merit alone."""
+LIMITS = """Folds are fitted one by one, so that only leave-one-out of complete tables is measured here."""
 LEGEND = f"""Processor time of one thread, the whole of the runner included (splits, steps, answers kept). Of
 leave-one-out the peer does {SAMPLED} splits spread over the rows, and their mean stands for all (marked ≈). Where
 ours has no shortcut there is no row. The fits in which ours is done are fits of our own to all rows."""
@@ -49,54 +43,33 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Method:
-    """A method and its peer, ``module:class``, on cells of which a share is empty and filled with means."""
+    """A method and its peer, ``module:class``."""
 
     name: str
     kind: str
     peer: str
     peer_params: dict[str, Any] = field(default_factory=dict)
-    empty: float = 0.0
 
     @property
     def steps(self) -> tuple[StepSpec, ...]:
         """What ours does in each split before it learns."""
-        return (*([StepSpec("impute")] if self.empty else []), StepSpec("standardise"))
+        return (StepSpec("standardise"),)
 
     @property
     def pipeline(self) -> Any:
         """What the peer does in each split."""
         module, _, name = self.peer.partition(":")
         model = getattr(import_module(module), name)(**self.peer_params)
-        return make_pipeline(*([SimpleImputer()] if self.empty else []), StandardScaler(), model)
-
-    def rows(self, size: Made) -> Any:
-        """Made rows, some of their cells taken out."""
-        data, _ = size.halves(self.kind, 0)
-        if not self.empty:
-            return data
-        cells = data.table.numbers.copy()
-        cells[np.random.default_rng(0).random(cells.shape) < self.empty] = np.nan
-        columns = tuple(replace(column, missing=True) for column in data.table.columns)
-        return data.with_table(Table(columns, cells, data.table.codes))
-
-    def label(self, size: Made) -> str:
-        """The rows in words."""
-        return f"{size.label}, {self.empty:.0%} empty" if self.empty else size.label
+        return make_pipeline(StandardScaler(), model)
 
 
 METHODS = (
-    Method("zero-r", "classification", "sklearn.dummy:DummyClassifier"),
-    Method("zero-r", "regression", "sklearn.dummy:DummyRegressor"),
     Method("naive-bayes", "classification", "sklearn.naive_bayes:GaussianNB"),
     Method("lda", "classification", "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"),
     Method("qda", "classification", "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis"),
     Method("linear-regression", "regression", "sklearn.linear_model:LinearRegression"),
     Method("ridge", "regression", "sklearn.linear_model:Ridge"),
     Method("knn", "classification", "sklearn.neighbors:KNeighborsClassifier"),
-    Method("decision-tree", "classification", "sklearn.tree:DecisionTreeClassifier"),
-    Method("naive-bayes", "classification", "sklearn.naive_bayes:GaussianNB", empty=EMPTY),
-    Method("lda", "classification", "sklearn.discriminant_analysis:LinearDiscriminantAnalysis", empty=EMPTY),
-    Method("linear-regression", "regression", "sklearn.linear_model:LinearRegression", empty=EMPTY),
 )
 
 
@@ -112,16 +85,14 @@ def table(only: Collection[str] = ()) -> str:
 
 
 def rows_of(method: Method, size: Made) -> Iterator[Row]:
-    """Ten folds, then leave-one-out, where a shortcut answers them all."""
-    data = method.rows(size)
+    """Leave-one-out, where one computation answers all splits."""
+    data, _ = size.halves(method.kind, 0)
     dataset = as_dataset(data)
     one_fit = seconds_of(partial(run, [cell(method, dataset, ProtocolSpec("whole"))], jobs=1))
-    folds = "stratified-k-fold" if method.kind == "classification" else "k-fold"
-    for protocol in (ProtocolSpec(folds, {"folds": 10}), ProtocolSpec("leave-one-out")):
-        asked = cell(method, dataset, protocol)
-        route = route_of(asked)
-        if route != PLAIN:
-            yield compared(method, size, data, asked, one_fit, route)
+    asked = cell(method, dataset, ProtocolSpec("leave-one-out"))
+    route = route_of(asked)
+    if route != PLAIN:
+        yield compared(method, size, data, asked, one_fit, route)
 
 
 def route_of(asked: Cell) -> str:
@@ -134,7 +105,7 @@ def route_of(asked: Cell) -> str:
 def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float, route: str) -> Row:
     """One row of the table."""
     ours = partial(run, [asked], jobs=1)
-    theirs, factor, mark = PEERS[asked.protocol.use](method, data)
+    theirs, factor, mark = left_out_by_peer(method, data)
     times = for_a_while({"ours": ours, "theirs": theirs}, PATIENCE, TURNS)
     in_all = [factor * seconds for seconds in times["theirs"]]
     ratios = sorted(theirs / mine for theirs, mine in zip(in_all, times["ours"], strict=True))
@@ -142,7 +113,7 @@ def compared(method: Method, size: Made, data: Any, asked: Cell, one_fit: float,
         method.name,
         peer_name(method),
         asked.protocol.use,
-        method.label(size),
+        size.label,
         median_ms(times["ours"]),
         mark + median_ms(in_all),
         f"**{np.median(ratios):.1f}** ({ratios[0]:.1f} to {ratios[-1]:.1f})",
@@ -182,13 +153,6 @@ def peer_name(method: Method) -> str:
     return f"scikit-learn {method.peer.partition(':')[2]}"
 
 
-def folds_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
-    """All ten folds."""
-    folds = StratifiedKFold if method.kind == "classification" else KFold
-    cv = folds(10, shuffle=True, random_state=0)
-    return partial(cross_val_predict, method.pipeline, data.table.numbers, data.y, cv=cv), 1.0, ""
-
-
 def left_out_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], float, str]:
     """Some of the splits of leave-one-out, and how many times as many there are."""
     X, y = data.table.numbers, data.y
@@ -200,10 +164,3 @@ def left_out_by_peer(method: Method, data: Any) -> tuple[Callable[[], object], f
             method.pipeline.fit(X[train], y[train]).predict(X[test])
 
     return some, len(y) / SAMPLED, "≈ "
-
-
-PEERS = {
-    "k-fold": folds_by_peer,
-    "stratified-k-fold": folds_by_peer,
-    "leave-one-out": left_out_by_peer,
-}

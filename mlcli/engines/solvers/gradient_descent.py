@@ -14,11 +14,13 @@ With a ``learning_rate`` η both step by −η times the gradient in every colum
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
-from mlcli.engines.linear_objective import LinearObjective, Minimum, weighted_gram
+from mlcli.engines.linear_objective import Iterate, LinearObjective, Minimum, weighted_gram
 
 
 def gradient_descent(
@@ -45,18 +47,30 @@ def gradient_descent(
     return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
 
 
+def _descend(
+    here: Iterate, tolerance: float, max_iterations: int, next_iterate: Callable[[Iterate], Iterate]
+) -> Minimum:
+    """From one iterate to the next until no entry of the gradient is above ``tolerance``."""
+    for iteration in range(max_iterations):
+        if here.steepness <= tolerance:
+            return Minimum(here, iteration, converged=True)
+        here = next_iterate(here)
+    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+
+
 def _plain_descent(
     objective: LinearObjective, start: Array, tolerance: float, max_iterations: int, learning_rate: float
 ) -> Minimum:
     """θ ← θ − η ∂f/∂θ."""
-    here = first = objective.at(start)
-    for iteration in range(max_iterations):
-        if here.steepness <= tolerance:
-            return Minimum(here, iteration, converged=True)
+    first = objective.at(start)
+
+    def next_iterate(here: Iterate) -> Iterate:
         step = here.w - learning_rate * here.gradient
-        here = objective.at(objective.penalty.proximal(step, np.asarray(learning_rate)))
-        refuse_divergence(first.value, here.value, learning_rate)
-    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+        after = objective.at(objective.penalty.proximal(step, np.asarray(learning_rate)))
+        refuse_divergence(first.value, after.value, learning_rate)
+        return after
+
+    return _descend(first, tolerance, max_iterations, next_iterate)
 
 
 def refuse_divergence(start: float, now: float, learning_rate: float) -> None:
@@ -96,21 +110,21 @@ def stochastic_gradient_descent(
     learning_rate: float | None = None,
 ) -> Minimum:
     """Go through all rows until no entry of the gradient is above ``tolerance``; an iteration is a pass."""
-    rng, w = np.random.default_rng(SEED), start
+    rng, first = np.random.default_rng(SEED), objective.at(start)
     step = _stochastic_steps(objective) if learning_rate is None else np.asarray(learning_rate)
-    here = first = objective.at(start)
-    for done in range(max_iterations):
-        if here.steepness <= tolerance:
-            return Minimum(here, done, converged=True)
-        order = rng.permutation(len(objective.X))
+
+    def one_pass(here: Iterate) -> Iterate:
+        w, order = here.w, rng.permutation(len(objective.X))
         for rows in np.array_split(order, max(1, len(order) // BATCH)):
             few = objective.take(rows)
             change = few.at(w).gradient - few.at(here.w).gradient
             w = objective.penalty.proximal(w - step * (here.gradient + change), step)
-        here = objective.at(w)
+        after = objective.at(w)
         if learning_rate is not None:
-            refuse_divergence(first.value, here.value, learning_rate)
-    return Minimum(here, max_iterations, converged=here.steepness <= tolerance)
+            refuse_divergence(first.value, after.value, learning_rate)
+        return after
+
+    return _descend(first, tolerance, max_iterations, one_pass)
 
 
 DESCENTS = {"gradient-descent": gradient_descent, "sgd": stochastic_gradient_descent}
