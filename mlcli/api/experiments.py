@@ -84,7 +84,7 @@ def eval(  # it is the verb
         training=training,
         tune=settings,
         nested=nested,
-        yardsticks=True,
+        reference_models=True,
     )
     raise_all(UsageError, found)
     return _results_of([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))

@@ -54,7 +54,7 @@ def planned(experiment: Experiment) -> Plan:
     plan = with_issues(plan_of(experiment))
     refuse_long_work(plan)
     if experiment.source is None:
-        models = [cell for cell in plan if cell.model.asked]
+        models = [cell for cell in plan if cell.model.requested]
         requested = [cell for cell in models if cell.model.use not in kind_named(cell.kind).baselines]
         if requested and all(cell.skipped for cell in requested):
             raise error_of_skipped(requested)
@@ -78,7 +78,7 @@ def without_effect(plan: Plan) -> Iterator[str]:
         yield "memory is watched on Linux only: models over their budget are not stopped here"
     baselines = {use for cell in plan for use in kind_named(cell.kind).baselines}
     models = [cell.model for cell in plan if cell.model.saved is None and not cell.skipped]
-    tunable = [model for model in models if model.asked and model.shares_tune]
+    tunable = [model for model in models if model.requested and model.shares_tune]
     untuned = [model.use for model in tunable if model.use not in baselines | {TUNED, SELECTED}]
     if plan.experiment.tune is not None and untuned:
         yield f"nothing to tune: {', '.join(dict.fromkeys(untuned))}; their parameters stay as they are"

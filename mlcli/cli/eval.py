@@ -211,7 +211,7 @@ def eval_command(
         tune=tuning.settings(),
         nested=nested,
         expect=bounds_of(scores.fail_under),
-        yardsticks=True,
+        reference_models=True,
     )
     details = views.details(ALSO_SHOWN)
     run_and_show([with_costs(experiment)], store, RunOptions(jobs), details, pages, format)

@@ -129,7 +129,7 @@ def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
 
 def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
     """The models of one dataset; nothing where there are no two to compare."""
-    wanted = [one for one, name in group.items() if one.cell.model.asked or name == against]
+    wanted = [one for one, name in group.items() if one.cell.model.requested or name == against]
     done = [one for one in wanted if one.done]
     metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
     if metric is None or len(done) < 2:

@@ -62,7 +62,7 @@ def compared_answers(one: ModelResult) -> Sequence[Any]:
 
 def _largest_class_answers(one: ModelResult) -> LabelAnswers | None:
     if one.cell_result not in _OF_BASELINE:
-        one_to_beat = one.done and one.is_baseline and one.cell.model.asked
+        one_to_beat = one.done and one.is_baseline and one.cell.model.requested
         _OF_BASELINE[one.cell_result] = _if_largest_class(one) if one_to_beat else None
     return _OF_BASELINE[one.cell_result]
 
@@ -93,13 +93,13 @@ class TableDifferences:
     to_baseline: Mapping[ModelResult, Difference]
     """The score of each model minus that of the baseline."""
     beside: Mapping[ModelResult, Difference]
-    """The score of each yardstick minus that of the best: tests of their own, which weaken no other."""
+    """The score of each reference model minus that of the best: tests of their own, which weaken no other."""
 
 
 def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     """All comparisons of one table; nothing where no model has a score that says something of other rows."""
     every = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
-    known = [one for one in every if one.cell.model.asked]
+    known = [one for one in every if one.cell.model.requested]
     best = best_of(known, metric)
     if best is None:
         return None
@@ -108,7 +108,7 @@ def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     models = [one for one in known if one is not baseline]
     to_best = _differences_to(best, others, metric)
     to_baseline = _differences_to(baseline, models, metric) if baseline else {}
-    alone = [_differences_to(best, [one], metric) for one in every if not one.cell.model.asked]
+    alone = [_differences_to(best, [one], metric) for one in every if not one.cell.model.requested]
     beside = {one: test for tests in alone for one, test in tests.items()}
     return TableDifferences(metric, best, baseline, to_best, to_baseline, beside)
 
@@ -152,7 +152,7 @@ def named_pairs(differences: TableDifferences, names: Group) -> list[tuple[tuple
 
 def best_of(scored: Iterable[ModelResult], metric: Metric) -> ModelResult | None:
     """The one with the best score, those that knew no judged rows first, baselines last among equals."""
-    known = [one for one in scored if one.cell.model.asked and score_of(one, metric) is not None]
+    known = [one for one in scored if one.cell.model.requested and score_of(one, metric) is not None]
     return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
 
 

@@ -241,7 +241,7 @@ def _skipped_models(experiment: Experiment, results: Sequence[ModelResult]) -> l
     skipped: list[ModelResult] = []
     for result in results:
         model = result.cell.model
-        wanted = model.saved is not None or (model.asked and model.use in requested)
+        wanted = model.saved is not None or (model.requested and model.use in requested)
         elsewhere = any(use == model.use and kind != result.cell.kind for use, kind in done)
         if result.status == SKIPPED and wanted and not elsewhere:
             skipped.append(result)

@@ -98,10 +98,10 @@ class ModelResult:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether this is the cell that every other must beat, or a yardstick that nobody asked for."""
+        """Whether this is the cell that every other must beat, or a reference model that nobody asked for."""
         cell = self.cell
         the_one = cell.model.saved is None and cell.model.use == kind_named(cell.kind).baseline
-        return the_one or not cell.model.asked
+        return the_one or not cell.model.requested
 
     @property
     def repeated(self) -> bool:

@@ -31,7 +31,7 @@ def tables_over_datasets(results: Sequence[ModelResult], metric: str = "") -> li
 
 def _score_table_of(group: Sequence[ModelResult], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
-    fair = [one for one in group if one.cell.model.asked and not one.contaminated]
+    fair = [one for one in group if one.cell.model.requested and not one.contaminated]
     models = [one for one in fair if not one.is_baseline]
     ranked = models if len({one.cell.label for one in models}) > 1 else fair
     every = ranked[0].metrics if ranked else ()

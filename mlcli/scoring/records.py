@@ -278,7 +278,7 @@ def cell_record(cell: Cell) -> CellRecord:
         seed=cell.seed,
         rows=cell.labelled_rows,
         rows_without_target=cell.dataset.unlabelled,
-        reference=not model.asked,
+        reference=not model.requested,
         saved=str(model.saved or ""),
         rows_learned_from=cell.learned_rows if model.saved else None,
     )

@@ -80,7 +80,7 @@ class Kind:
     """The roles of columns that models do not see, but predictions need."""
     baselines: tuple[str, ...]
     """Models that every table of scores includes; the first is the one to beat."""
-    yardsticks: tuple[str, ...] = ()
+    reference_models: tuple[str, ...] = ()
     """Further baselines that join the models that a user names, if they are quick."""
     panel: tuple[str, ...]
     """The methods that ``mlcli eval`` runs if no model is named, beside the baseline."""
@@ -204,7 +204,7 @@ KINDS = (
         scores=("labels", "probabilities", "fairness"),
         metrics=("accuracy", "balanced-accuracy", "f1-macro", "mcc", "log-loss", "auc"),
         baselines=("zero-r",),
-        yardsticks=("one-r",),
+        reference_models=("one-r",),
         panel=(
             *("one-r", "naive-bayes", "knn", "decision-tree", "logistic-regression"),
             *("svm", "random-forest", "newton-boosting"),

@@ -232,9 +232,9 @@ def test_no_gate_is_about_it_but_one_that_names_it(one_column: str) -> None:
     assert document(told)["gates"][0]["found"]["value"] < 0
 
 
-def compared(yardsticks: bool) -> Any:
+def compared(reference_models: bool) -> Any:
     models = (ModelSpec("knn"), ModelSpec("lda"), ModelSpec("naive-bayes"))
-    cells = plan(Experiment((DataSpec("iris"),), models, yardsticks=yardsticks))
+    cells = plan(Experiment((DataSpec("iris"),), models, reference_models=reference_models))
     group = group_of([score_result(result, ("accuracy",)) for result in run(cells, jobs=1)])
     found = differences_of(group, next(iter(group)).metrics[0])
     assert found is not None

@@ -45,7 +45,7 @@ def test_it_is_planned_run_kept_and_shown_again(kind: str, data: str, method: st
     Path("one.yaml").write_text(json.dumps(experiment))
     planned = typed("run", "one.yaml", "--dry-run")
     assert planned.exit_code == 0
-    beside = len(BY_NAME[kind].baselines) + len(BY_NAME[kind].yardsticks)
+    beside = len(BY_NAME[kind].baselines) + len(BY_NAME[kind].reference_models)
     assert f"{beside + 1} cells to run" in planned.stdout
     ran = typed("run", "one.yaml", "--jobs", "1")
     assert ran.exit_code == 0, ran.output

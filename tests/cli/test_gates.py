@@ -191,7 +191,7 @@ def test_one_r_that_is_left_out_of_a_large_table_is_named(folder: Path) -> None:
     assert line.endswith("add it with -m one-r")
 
 
-def test_a_yardstick_that_compare_leaves_out_is_not_called_unscored(folder: Path) -> None:
+def test_a_reference_model_that_compare_leaves_out_is_not_called_unscored(folder: Path) -> None:
     Path("two.yaml").write_text("data: [iris]\nmodels: [lda, knn]\nprotocol: {folds: 3}\n")
     assert typed("run", "two.yaml").exit_code == 0
     assert "no score to compare" not in typed("compare", "two.yaml").stdout

@@ -1,4 +1,4 @@
-"""The words of an experiment: what is asked for (specs), the unit of results (cell), and what came of it."""
+"""An experiment as it is requested (specs), the unit of work (cell: one model on one dataset), and its result."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.expectations import Expectation
 
 WHOLE = "whole"
-"""The protocol that asks about the rows that were learned from."""
+"""The protocol that tests the training rows themselves."""
 Stages = bool | int | tuple[int, ...]
-"""At which stages of a fit it is answered beside the last: none, some, so many, or those that are listed."""
+"""The stages of a fit that are scored besides the last: none, some, this many, or the listed ones."""
 TUNED, SELECTED = "tuned", "selected-model"
-"""The models that choose by inner splits: the values of parameters, and one of several models."""
+"""The models that choose by inner validation: values of parameters, and one of several models."""
 AS_SAVED = "as-saved"
-"""The protocol word of a cell whose model is a saved file: judged on all rows, learning nothing."""
+"""The protocol of a cell with a saved model, which is tested on all rows and not fitted."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Something that is asked for."""
+    """Something that was requested."""
 
     where: str = field(default="", compare=False, repr=False, kw_only=True)
-    """Where it was asked for (file:line:column), for messages."""
+    """Where it was requested (file:line:column), for messages."""
 
 
 @dataclass(frozen=True)
 class DataSpec(Spec):
-    """A dataset as asked for: a shipped name or a path, with what overrides its sidecar."""
+    """A requested dataset: a shipped name or a path, with options that override its sidecar."""
 
     reference: str
     target: str | None = None
@@ -52,12 +52,12 @@ class DataSpec(Spec):
     drop: tuple[str, ...] = ()
     """Columns that no model sees."""
     positive: str | None = None
-    """The class that is looked for."""
+    """The positive class."""
     source: Source | Dataset | None = None
-    """The rows themselves, where the reference names no file, or the dataset where it is loaded."""
+    """The rows if they come from no file, or the dataset if it is loaded already."""
 
     def loaded(self, base: Path | None, task: str | None, earlier: Sidecar | None = None) -> Dataset:
-        """The dataset, read as an ``earlier`` file was; ``base`` is where relative paths begin."""
+        """The dataset, read by the rules of an ``earlier`` file; relative paths start at ``base``."""
         from mlcli.data.load import load
 
         if isinstance(self.source, Dataset):
@@ -76,7 +76,7 @@ class DataSpec(Spec):
 
 @dataclass(frozen=True)
 class RegisteredSpec(Spec):
-    """Something registered, by id, with its parameters."""
+    """Something registered, by its id, with its parameters."""
 
     catalogue: ClassVar[Catalogue]
     use: str
@@ -89,15 +89,15 @@ class RegisteredSpec(Spec):
 
     @property
     def is_installed(self) -> bool:
-        """Whether it is here, and may be imported: a stored run can be shown without it."""
+        """Whether it is installed and may be imported; a stored run can be shown without it."""
         return self.use in self.catalogue and all(map(may_import, import_paths_in([self.use, self.params])))
 
     def built(self) -> Any:
-        """It with its parameters, nothing learned."""
+        """An unfitted instance."""
         return build(self.cls, self.params)
 
     def resolved(self) -> Self:
-        """The same with every parameter, those at their defaults included."""
+        """The same with all parameters, including defaults."""
         return replace(self, params=settings(self.built()))
 
 
@@ -109,7 +109,7 @@ class StepSpec(RegisteredSpec):
 
     @classmethod
     def of(cls, step: Step) -> Self:
-        """What a configured step was made from."""
+        """The spec of a configured step."""
         return cls(step.id, settings(step))
 
 
@@ -133,14 +133,14 @@ class ModelSpec(RegisteredSpec):
     saved: Path | None = None
     stages: Stages | None = None
     """None: as the experiment says."""
-    asked: bool = field(default=True, compare=False)
-    """Whether somebody asked for it; a yardstick stands in the table by itself."""
+    requested: bool = field(default=True, compare=False)
+    """False for a reference model, which is added to compare with."""
     shares_tune: bool = field(default=True, compare=False)
-    """Whether the ``tune`` of the experiment is for it; an entry with a ``tune`` of its own is left as it is."""
+    """Whether the ``tune`` of the experiment applies to it; not if its entry has a ``tune`` of its own."""
 
     @property
     def name(self) -> str:
-        """Its own name, or the id of the method; of one that is tuned that of the method inside."""
+        """Its label, or its id; for a tuned model the id of the model inside."""
         if self.label or self.use != TUNED:
             return self.label or self.use
         base = self.params.get("base", {})
@@ -149,77 +149,77 @@ class ModelSpec(RegisteredSpec):
 
 POOLED = "pooled"
 AVERAGES = ("folds", POOLED)
-"""The mean of the scores of splits; one score of all their answers at once."""
+"""The mean of the scores of splits, or one score of all their predictions together."""
 FEW_ROWS = ProtocolSpec("few-rows")
-"""Stands for the protocol of the kind that the fewest rows can serve."""
+"""Stands for the protocol of the kind of task that needs fewest rows."""
 UNSPLIT = ProtocolSpec("unsplit")
-"""Stands for the same where all rows are learned from, so that they need not be enough for it."""
+"""Stands for the same protocol where all rows are trained on, so that too few rows are accepted."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be taken; None: as much as it needs."""
+    """Limits of time and memory; None: no limit."""
 
     cell: float | None = None
-    """Seconds of one cell, those of its stored splits included."""
+    """Seconds for one cell, including those of its stored splits."""
     total: float | None = None
-    """Seconds on the clock for everything that is run now."""
+    """Seconds of wall-clock time for the whole run."""
     memory: int | None = None
-    """Bytes of the process that runs a cell."""
+    """Bytes for the process that runs a cell."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that an experiment file, or an ``eval`` command, asks for."""
+    """Everything that an experiment file or an ``eval`` command requests."""
 
     data: tuple[DataSpec, ...]
     models: tuple[ModelSpec, ...] | None = None
-    """None: the panel of the kind."""
+    """None: the default models of the kind of task."""
     protocol: ProtocolSpec | None = None
-    """None: the default of the kind."""
+    """None: the default of the kind of task."""
     further_protocols: tuple[ProtocolSpec, ...] = ()
-    """Others by which the same models are judged, each in a table of its own."""
+    """More protocols for the same models, each with a table of its own."""
     average: str = ""
-    """How splits become one score, one of AVERAGES; empty: as the protocol and the metric do it."""
+    """How splits become one score, one of AVERAGES; empty: as the protocol and the metric define it."""
     metrics: tuple[str, ...] = ()
-    """Empty: the defaults of the kind."""
+    """Empty: the defaults of the kind of task."""
     cost: Mapping[str, Any] | None = None
-    """What answers cost, by the true class and then by the answer."""
+    """The cost of predictions, by the true class and then by the predicted class."""
     seed: int = 1
     budget: Budget = Budget()
     shortcuts: bool = True
-    """Whether a method may use its closed form over all splits; the plain loop fits one after another."""
+    """Whether leave-one-out may be computed in closed form, without a fit for each row."""
     stages: Stages = False
     training: bool = False
-    """Whether answers about the training rows are kept, too."""
+    """Whether training rows are predicted, too."""
     fair: bool = False
-    """Whether it is shown how groups are answered."""
+    """Whether fairness between groups is reported."""
     similarity: float = SIMILARITY
-    """How alike two rows must be for their answers to be compared."""
+    """How similar two rows must be for their predictions to be compared."""
     tune: Mapping[str, Any] | None = None
     """How every model is tuned; None: it is not."""
     nested: bool = False
-    """Whether the best of the models, chosen in each split for itself, is a row of the table."""
+    """Whether the best of the models, chosen in each split, is a row of the table."""
     expect: tuple[Expectation, ...] = ()
-    """What its models must reach."""
-    yardsticks: bool = False
-    """Whether yardsticks of the kind stand beside models that are named."""
+    """Conditions that the models must meet."""
+    reference_models: bool = False
+    """Whether the reference models of the kind of task are added to named models."""
     source: Path | None = None
-    """The experiment file; dataset paths are relative to it."""
+    """The experiment file; paths of datasets are relative to its folder."""
     name: str = ""
     description: str = ""
     metrics_where: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Where each metric was asked for (file:line:column), for messages."""
+    """Where each metric was requested (file:line:column), for messages."""
 
     @property
     def title(self) -> str:
-        """What its runs are called."""
+        """The name of its runs."""
         return self.name or (self.source.stem if self.source else "eval")
 
 
 @dataclass(frozen=True, eq=False)
 class DatasetFacts:
-    """A dataset without its table: what a stored run remembers of it."""
+    """What a stored run keeps of a dataset: everything but its table."""
 
     name: str
     content: str
@@ -229,9 +229,9 @@ class DatasetFacts:
     task: str | None = None
     notes: tuple[str, ...] = ()
     unlabelled: int = 0
-    """How many rows have no target."""
+    """The number of rows without a target."""
     recipe: Recipe | None = None
-    """How it was read from its file, if it was."""
+    """How it was read, if it came from a file."""
     file_hash: str = ""
     """The SHA-256 of the bytes of that file."""
 
@@ -241,22 +241,22 @@ class DatasetFacts:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One dataset × one model × one protocol × one seed, all defaults resolved."""
+    """One dataset, one model, one protocol and one seed, with all defaults resolved."""
 
     dataset: Dataset | DatasetFacts
-    """Facts only where the cell comes from a stored run."""
+    """Facts only if the cell comes from a stored run."""
     kind: str
     model: ModelSpec
     steps: tuple[StepSpec, ...]
-    """Every step that is run, the inserted ones included, in order."""
+    """All steps before the model in order, including the inserted ones."""
     protocol: ProtocolSpec
     seed: int
     budget: float | None = None
-    """Seconds that it may take."""
+    """Its limit of seconds."""
     memory: int | None = None
-    """Bytes that the process may hold that runs it."""
+    """The limit of bytes for the process that runs it."""
     skipped: str = ""
-    """Why this cell cannot be run at all, or empty."""
+    """Why this cell cannot be run; empty if it can."""
     wrong_task: bool = False
     """Whether it cannot be run because its model does other kinds of task."""
     shortcuts: bool = True
@@ -264,24 +264,24 @@ class Cell:
     training: bool = False
     average: str = ""
     learned_rows: int = 0
-    """How many of the rows that it is asked about a saved model has learned from."""
+    """How many of the test rows a saved model was trained on."""
     planned: PlannedDataset | None = field(default=None, repr=False)
     """The rows of the dataset and their splits; None in a stored run and for a saved model."""
 
     @property
     def label(self) -> str:
-        """The name of the model in tables."""
+        """The label of the model in tables."""
         return self.model.name
 
     @property
     def labelled_rows(self) -> int:
-        """How many rows have a target, or how many there are where none is needed: these are judged."""
+        """The number of rows that can be scored: those with a target, or all if none is needed."""
         return len(self.dataset) - self.dataset.unlabelled
 
 
 @dataclass(frozen=True, eq=False)
 class CellResult:
-    """A cell with its status and the splits that were answered."""
+    """The result of a cell: its status and the predictions of its splits."""
 
     cell: Cell
     status: str
@@ -289,15 +289,15 @@ class CellResult:
     why: str = ""
     splits: Sequence[SplitResult] = ()
     pooled: bool = False
-    """Whether metrics are taken over all answers at once (leave-one-out) rather than per split."""
+    """Whether metrics are computed over all predictions together, as for leave-one-out, rather than per split."""
     stored: bool = False
-    """Whether all of it was already in the store."""
+    """Whether all of it came from the store."""
     notes: tuple[str, ...] = ()
-    """Remarks on the cell as a whole, such as classes too small for the folds."""
+    """Remarks on the whole cell, such as classes too small for the folds."""
     key: str = ""
-    """Its key in the store, if there is one."""
+    """Its key in the store, if it has one."""
     trace: str = ""
-    """Where a method broke down, for whoever repairs it; never shown unasked."""
+    """The traceback of a failure, shown only on request."""
 
     def routes(self) -> dict[str, int]:
         """The shortcuts that answered, each with the number of splits that it answered."""

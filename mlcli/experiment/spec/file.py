@@ -107,7 +107,7 @@ def _from_document(document: Document, source: Path | None, to_run: bool) -> tup
         metrics=tuple(metrics),
         metrics_where={name: part.where for name, part in ({"cost": parts.get("cost")} | metrics).items() if part},
         source=source,
-        yardsticks=True,
+        reference_models=True,
         tune=tune,
         **{"fair": "similarity" in parts} | {key: parts[key].value for key in PLAIN if key in parts},
         **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},

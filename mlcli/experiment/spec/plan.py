@@ -50,9 +50,9 @@ from mlcli.experiment.spec.shorthands import (
 from mlcli.experiment.spec.suitability import (
     models_in_gates,
     no_stages,
+    reference_models_of,
+    why_reference_model_too_slow,
     why_too_slow,
-    why_yardstick_too_slow,
-    yardsticks_of,
 )
 from mlcli.metrics.confusion import cost_name
 from mlcli.tasks.table import Kind, kind_named, kinds_of
@@ -268,8 +268,8 @@ def _why_left_out(
     use = _method_of(model)
     if use == SELECTED or use in models_in_gates(experiment, planned):
         return ""
-    if not model.asked:
-        return why_yardstick_too_slow(planned, protocol, use)
+    if not model.requested:
+        return why_reference_model_too_slow(planned, protocol, use)
     return why_too_slow(planned, use) if experiment.models is None else ""
 
 
@@ -289,11 +289,11 @@ def _all_models(
     Models that tune or choose do so by the first metric of the experiment.
     """
     inner = protocol.built().choosing(planned.strata)
-    yardsticks = yardsticks_of(experiment, planned, protocol, models)
-    every = _baselines_first(planned, [*yardsticks, *models])
+    reference_models = reference_models_of(experiment, planned, protocol, models)
+    every = _baselines_first(planned, [*reference_models, *models])
     if inner:
         best = _resolved(_best_of(experiment, planned, models, inner))
-        every = [*_baselines_first(planned, yardsticks), best]
+        every = [*_baselines_first(planned, reference_models), best]
     elif experiment.nested:
         every += [_resolved(_best_of(experiment, planned, models, None))]
     every = [tuned_in_order(model, protocol) for model in every]

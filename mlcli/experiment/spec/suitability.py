@@ -43,15 +43,17 @@ def why_too_slow(planned: PlannedDataset, use: str) -> str:
     return f"a fit takes about {seconds:.0f} s, {limit}; add it with -m {use}"
 
 
-def yardsticks_of(
+def reference_models_of(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
     """Models to compare with that were not listed: those of the kind of task, and those of expectations."""
     learn_more = any(model.use not in planned.kind.baselines for model in models)
-    usual = experiment.models and experiment.yardsticks and learn_more and protocol.use in planned.kind.protocols
-    names = [*(planned.kind.yardsticks if usual else ()), *models_in_gates(experiment, planned)]
+    usual = (
+        experiment.models and experiment.reference_models and learn_more and protocol.use in planned.kind.protocols
+    )
+    names = [*(planned.kind.reference_models if usual else ()), *models_in_gates(experiment, planned)]
     listed = {name for model in models for name in (model.use, model.name)} | {*planned.kind.baselines}
-    return [ModelSpec(use, asked=False).resolved() for use in dict.fromkeys(names) if use not in listed]
+    return [ModelSpec(use, requested=False).resolved() for use in dict.fromkeys(names) if use not in listed]
 
 
 def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str]:
@@ -62,7 +64,7 @@ def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str
     return [use for use in methods if planned.kind in kinds_of(MODELS.load(use))]
 
 
-def why_yardstick_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
+def why_reference_model_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
     """Why a reference model is left out; empty if its fits take only a moment."""
     split = protocol.built()
     fits = len(planned.dataset) if split.pooled else _fits_by(split)

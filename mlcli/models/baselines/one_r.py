@@ -10,7 +10,7 @@ Formula:
     with the same class become one. The cuts lie halfway between values.
 
 Assumes:
-    That one column is enough; it is the yardstick for methods that use more.
+    That one column is enough; it shows what methods that use more columns have to beat.
 
 Cost:
     A sort per numeric column to fit, one look-up per row to predict.

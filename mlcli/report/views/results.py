@@ -134,7 +134,7 @@ def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:
 
 def models_to_draw(group: Group) -> Group:
     """All that are done but the baselines that every table of their kind shows, unless there is no other."""
-    done = subgroup(group, [one for one in group if one.done and one.cell.model.asked])
+    done = subgroup(group, [one for one in group if one.done and one.cell.model.requested])
     kind = kind_named(first_cell(group).kind)
     models = [one for one in done if one.cell.model.saved or one.cell.model.use not in kind.baselines]
     return subgroup(done, models) or done
