@@ -110,7 +110,8 @@ def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
         squares, kept = singular**2, min(search.factors, len(singular))
         strength = np.sqrt(np.maximum(squares[:kept] - 1, 0.0))
         explained = np.maximum(squares[:kept], 1.0)
-        likelihood = float(np.log(explained).sum() + _misfit(squares, explained) + np.log(noise).sum())
+        misfit = (squares[:kept] / explained).sum() + squares[kept:].sum()
+        likelihood = float(np.log(explained).sum() + misfit + np.log(noise).sum())
         likelihood = -0.5 * (likelihood + columns * np.log(2 * np.pi))
         loadings[:, :kept] = root[:, None] * axes[:kept].T * strength
         if likelihood - before < search.tolerance:
@@ -121,12 +122,6 @@ def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
         what = f"factor-analysis has not converged after {search.most_steps} steps"
         warnings.warn(MlcliWarning(f"{what}; more steps, or fewer factors, would help"), stacklevel=3)
     return with_fixed_signs(loadings), noise, likelihood if columns else 0.0
-
-
-def _misfit(squares: Array, explained: Array) -> float:
-    """What directions add to the misfit: explained ones 1 each, or what they have, others their squares."""
-    kept = len(explained)
-    return float((squares[:kept] / explained).sum() + squares[kept:].sum())
 
 
 def factor_findings(found: Factors, likelihood: float, scree: Array, names: Sequence[str]) -> Explanation:

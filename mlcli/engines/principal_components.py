@@ -105,7 +105,10 @@ SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {
 def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:
     """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
     middle = means(X, weights)
-    unit = _units(X, weights, ddof) if standardise else np.ones(X.shape[1])
+    unit = np.ones(X.shape[1])
+    if standardise:
+        spread = np.sqrt(moments(X, weights, ddof).variance)
+        unit = np.where(spread > 0, spread, 1.0)
     squares, directions = (
         SOLVERS[by](_about(X, weights, middle, unit)) if X.size else (np.zeros(0), np.zeros((X.shape[1], 0)))
     )
@@ -116,12 +119,6 @@ def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise:
     axes[:, :count] = with_fixed_signs(directions[:, :count])
     variances[:count] = squares[:count] / freedom if count else 0.0
     return Axes(middle, unit, axes, variances)
-
-
-def _units(X: Array, weights: Array, ddof: int) -> Array:
-    """The standard deviation of each column that varies."""
-    spread = np.sqrt(moments(X, weights, ddof).variance)
-    return np.where(spread > 0, spread, 1.0)
 
 
 def _about(X: Array, weights: Array, middle: Array, unit: Array) -> Array:

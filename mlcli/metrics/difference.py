@@ -278,18 +278,13 @@ def _difference(mean: float, interval: Interval, p: float | None, test: str) -> 
 def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> tuple[Interval, float | None]:
     """How often resampled rows turn the difference round; no p where it is mostly undefined."""
     one, other = replicates(metric, a), replicates(metric, b)
-    differences = _but_for_rounding(one, other, np.fmax(np.abs(one), np.abs(other)))
+    differences = one - other
+    differences[np.abs(differences) <= SAME * np.fmax(np.abs(one), np.abs(other))] = 0.0
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
     enough = 2 * len(known) >= len(differences)
     return interval, min(1.0, 2 * (fewer + 1) / (len(known) + 1)) if enough else None
-
-
-def _but_for_rounding(one: Array, other: Array, scale: float | Array) -> Array:
-    """The first less the second, 0 where they are the same."""
-    differences = one - other
-    return np.where(np.abs(differences) <= SAME * scale, 0.0, differences)
 
 
 def fair_coin_two_sided(heads: int, tails: int) -> float:

@@ -259,15 +259,11 @@ def _rate(judged: MetricOfSplits, units: OverUnits) -> Interval:
     rows = units.count if units.noun == "rows" else _rows_worth(judged, units)
     rows *= trust_in(judged) * _rows_of_a_share(judged, width)
     quantile = NormalDist().inv_cdf(UPPER) if shares_alone else student_t_quantile(UPPER, _freedom(judged, units))
-    how = f"Wilson over {_counted(units)}"
+    how = f"Wilson over {counted_rows(units.count) if units.noun == 'rows' else units.counted}"
     made = scored_share((units.value - metric.low) / width, rows, quantile, how)
     assert made.low is not None
     assert made.high is not None
     return Interval(metric.low + width * made.low, metric.low + width * made.high, how)
-
-
-def _counted(units: OverUnits) -> str:
-    return counted_rows(units.count) if units.noun == "rows" else units.counted
 
 
 def _rows_of_a_share(judged: MetricOfSplits, width: float) -> float:

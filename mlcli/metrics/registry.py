@@ -25,12 +25,19 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     _load_scores(answers)
     stem, bracket, label = name.partition("[")
     if bracket and label.endswith("]") and stem in class_names_for(answers):
-        return OF_ONE_CLASS[stem](_known_class(name, label[:-1], classes))
+        label = label[:-1]
+        if classes and label not in classes:
+            raise UsageError(
+                f"there is no class '{label}' for {name}", hint=did_you_mean(label, classes, "classes")
+            )
+        return OF_ONE_CLASS[stem](label)
     if bracket and label.endswith("]") and stem == COST and stem in names_for(answers):
         from mlcli.metrics.scores.labels import cost_metric
 
         return cost_metric(costs_named(label[:-1]), classes)
-    if tuple(classes[-1:]) == (label.removesuffix("]"),) and _rates_the_last_class(answers):
+    # rates of a kind with a positive class are those of the last class, so that naming it changes nothing
+    rates_last_class = any(kind.has_positive_class for kind in KINDS if kind.answers is answers)
+    if rates_last_class and tuple(classes[-1:]) == (label.removesuffix("]"),):
         name = stem
     return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
 
@@ -91,17 +98,6 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
 def _is_special(kind: Kind, others: Sequence[Kind]) -> bool:
     """Whether its answers are a special form of those of another kind, whose metrics it has anyway."""
     return any(issubclass(kind.answers, other.answers) and kind.answers is not other.answers for other in others)
-
-
-def _rates_the_last_class(answers: type[Answers]) -> bool:
-    """Whether its rates are those of the last class, so that naming this class changes nothing."""
-    return any(kind.has_positive_class for kind in KINDS if kind.answers is answers)
-
-
-def _known_class(name: str, label: str, classes: Sequence[str]) -> str:
-    if classes and label not in classes:
-        raise UsageError(f"there is no class '{label}' for {name}", hint=did_you_mean(label, classes, "classes"))
-    return label
 
 
 def _load_scores(answers: type[Answers]) -> None:

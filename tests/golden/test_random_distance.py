@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from mlcli.core.tables import Array
 from mlcli.engines.network.network import RELU, Network
 from mlcli.models.anomaly.knn_distance import NeighbourDistance
-from mlcli.models.anomaly.random_distance import RandomDistance, _suspected
+from mlcli.models.anomaly.random_distance import RandomDistance, suspected_rows
 from tests.golden.asking import asked, fitted
 from tests.golden.screening import cloud, rows_of, scores_of_its_own
 
@@ -48,15 +48,15 @@ def test_slopes_are_those_of_the_mean_hinge_over_pairs() -> None:
 def test_a_score_is_the_mean_distance_to_the_nearest_of_each_sample() -> None:
     X = cloud(80, 3)
     model = fitted(RandomDistance(subsets=6, sample=4, steps=20), rows_of(X))
-    network = model._network()
+    network = Network.of(model.weights_, model.biases_, [RELU])
     apart = np.linalg.norm(network.answers(X[:7])[:, None] - network.answers(model.drawn_)[None], axis=2)
     expected = apart.reshape(7, 6, 4).min(axis=2).mean(axis=1)
     assert asked(model, rows_of(X[:7])).score == pytest.approx(expected, rel=1e-9)
 
 
 def test_suspects_score_far_above_the_mean_or_highest() -> None:
-    assert np.flatnonzero(_suspected(np.array([1.0] * 20 + [9.0, 8.0]))).tolist() == [20, 21]
-    assert np.flatnonzero(_suspected(np.array([0.0, 1.0]))).tolist() == [1]
+    assert np.flatnonzero(suspected_rows(np.array([1.0] * 20 + [9.0, 8.0]))).tolist() == [20, 21]
+    assert np.flatnonzero(suspected_rows(np.array([0.0, 1.0]))).tolist() == [1]
 
 
 def test_among_many_columns_of_noise_it_ranks_better_than_the_detector_that_it_learns_from() -> None:

@@ -76,14 +76,16 @@ class RandomDistance(Detector):
         if len(X) < 2 or not X.shape[1]:
             raise FitError("random-distance needs two rows and a column")
         base: Any = fitted(with_steps(self.base, self.columns_), data, rng.spawn(1)[0])
-        suspected = _suspected(base.final.score_rows(base.prepared(data.table)))
+        suspected = suspected_rows(base.final.score_rows(base.prepared(data.table)))
         if suspected.all():
             raise FitError("random-distance finds no suspects: to its base all rows are equally odd")
         suspects, others = X[suspected], X[~suspected]
         network = Network((X.shape[1], self.features), [RELU])
         network.draw(rng)
         optimiser, losses = Adam(len(network.parameters), self.learning_rate), np.empty(self.steps)
-        unit = self._unit(network, others, rng)
+        # the mean distance between represented rows at the start
+        one, other = (network.answers(others[rng.integers(0, len(others), 200)]) for _ in range(2))
+        unit = float(np.linalg.norm(one - other, axis=1).mean()) or 1.0
         for step in range(self.steps):
             one, other = (rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others))
             samples = others[rng.integers(0, len(others), (self.batch, self.sample))]
@@ -92,11 +94,6 @@ class RandomDistance(Detector):
         self.weights_, self.biases_ = network.learned()
         self.drawn_ = others[rng.integers(0, len(others), self.subsets * self.sample)]
         self.suspects_, self.loss_ = len(suspects), losses
-
-    def _unit(self, network: Network, others: Array, rng: np.random.Generator) -> float:
-        """The mean distance between represented rows at the start."""
-        one, other = (network.answers(others[rng.integers(0, len(others), 200)]) for _ in range(2))
-        return float(np.linalg.norm(one - other, axis=1).mean()) or 1.0
 
     def slopes(self, network: Network, suspects: Array, others: Array, samples: Array, margin: float) -> float:
         """Fill the slopes of the mean hinge over pairs, each with a sample of its own; the mean hinge."""
@@ -118,15 +115,12 @@ class RandomDistance(Detector):
         network.backward(RELU.pull(errors, represented))
         return float(hinge.mean())
 
-    def _network(self) -> Network:
-        return Network.of(self.weights_, self.biases_, [RELU])
-
     def score_rows(self, table: Table) -> Array:
         """The mean distance to the nearest row of a sample."""
         # distances of rows to the nearest of each sample
         from scipy.spatial.distance import cdist
 
-        network = self._network()
+        network = Network.of(self.weights_, self.biases_, [RELU])
         found = cdist(network.answers(table.numbers), network.answers(self.drawn_))
         distances = np.asarray(found.reshape(len(table), self.subsets, self.sample).min(axis=2))
         return np.asarray(distances.mean(axis=1))
@@ -159,6 +153,6 @@ class RandomDistance(Detector):
             raise ValueError("the saved samples are not rows of the model")
 
 
-def _suspected(scores: Array) -> Flags:
-    """The rows that score far above the mean, the highest at least."""
+def suspected_rows(scores: Array) -> Flags:
+    """The rows that score far above the mean, at least the highest."""
     return np.asarray(scores >= min(scores.mean() + SUSPICIOUS * scores.std(), scores.max()))

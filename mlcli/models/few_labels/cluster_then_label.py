@@ -76,7 +76,11 @@ class ClusterThenLabel(Classifier):
         """Cluster all rows, and count labels in clusters."""
         known = data.alone().counted()
         everything = known if data.unlabelled is None else known.joined(data.unlabelled.counted())
-        self.base_ = fitted(self.base, _without_labels(everything), rng.spawn(1)[0])
+        labels = np.full(len(everything), -1, np.int32)
+        unlabelled = ClusteredRows(
+            table=everything.table, rows=everything.rows, weight=everything.weight, labels=labels
+        )
+        self.base_ = fitted(self.base, unlabelled, rng.spawn(1)[0])
         cluster = self._cluster_of(everything.table)
         clusters = self.base_.final.cluster_count()
         cells = np.column_stack([everything.outputs * (everything.y >= 0)[:, None], everything.y < 0])
@@ -140,9 +144,3 @@ class ClusterThenLabel(Classifier):
             "Clusters and their labels", ("cluster", *self.classes_, "unlabelled", "label"), rows
         )
         return (table, *(() if self.classifier is None else self.classifier_.explain()))
-
-
-def _without_labels(data: LabelledRows) -> ClusteredRows:
-    """The rows as a clustering sees them."""
-    labels = np.full(len(data), -1, np.int32)
-    return ClusteredRows(table=data.table, rows=data.rows, weight=data.weight, labels=labels)

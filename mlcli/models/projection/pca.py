@@ -90,12 +90,8 @@ class PrincipalComponents(Projector, RowExplainer):
             raise FitError(f"{self.components} components of {columns} columns", hint="choose fewer components")
         axes = principal_axes(data.table.numbers, data.weights, by=self.by, ddof=self.ddof, standardise=False)
         self.middle_, self.directions_, self.variances_ = axes.middle, axes.directions, axes.variances
-        self.kept_ = self._count(axes.variances) if self.components is None else self.components
-
-    def _count(self, variances: Array) -> int:
-        """By the share of the variance, or where the scree plot bends."""
-        bend = elbow(variances) if self.choose == "elbow" else None
-        return bend or count_for_share(variances, self.share)
+        bend = elbow(axes.variances) if self.choose == "elbow" else None
+        self.kept_ = self.components or bend or count_for_share(axes.variances, self.share)
 
     def project(self, table: Table) -> Array:
         """The place of each row along the components."""

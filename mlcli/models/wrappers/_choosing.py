@@ -253,7 +253,7 @@ def _usual(strata: SplitInfo) -> Protocol | None:
             return protocol
     units = len(all_alike(strata))
     use = "k-fold" if strata.strata is None else "stratified-k-fold"
-    return _made(use, units) if units > 1 else None
+    return build(PROTOCOLS.load(use), {"folds": min(FOLDS, units)}) if units > 1 else None
 
 
 def _forward(params: Mapping[str, Any], strata: SplitInfo) -> Protocol | None:
@@ -263,11 +263,6 @@ def _forward(params: Mapping[str, Any], strata: SplitInfo) -> Protocol | None:
         if not protocol.problems_with_rows(strata):
             return protocol
     return None
-
-
-def _made(use: str, most: int) -> Protocol:
-    protocol: Protocol = build(PROTOCOLS.load(use), {"folds": min(FOLDS, most)})
-    return protocol
 
 
 def refuse_too_few(protocol: Protocol, strata: SplitInfo) -> list[Problem]:
