@@ -16,15 +16,15 @@ from mlcli.core.ranges import Number, Search, as_search
 from mlcli.core.values import Value, items_of
 
 Place = Callable[..., str]
-"""Where a parameter was written, or what stands in its value under further keys, as "file.yaml:3:7"."""
+"""The place of a parameter in a file, or of what is under further keys in its value, as "file.yaml:3:7"."""
 TASK = "task"
-"""In ``matters_when``: what the model is used as, such as "regressor"."""
+"""In ``matters_when``: what a model is used as, such as "regressor"."""
 _parameters: dict[type, tuple[Parameter, ...]] = {}
 
 
 @dataclass(frozen=True)
 class AnyBut:
-    """In ``matters_when``: every value but these."""
+    """In ``matters_when``: every value except these."""
 
     values: tuple[Any, ...]
 
@@ -34,29 +34,29 @@ GIVEN = AnyBut((None, "none", False, 0, ()))
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Value):
-    """One declared hyperparameter: its name, default, and what its value has to be."""
+    """A declared hyperparameter: its name, its default, and the legal values."""
 
     name: str
     default: Any
     tune: Search | None = None
-    """What is worth trying where it is tuned."""
+    """What to try when it is tuned."""
     if_given: bool = False
-    """Whether it is among the settings only where it has another value than its default."""
+    """Whether it is part of the settings only if it differs from its default."""
     field: str = ""
-    """The field that holds it, where that has another name, as one of the class's own has this one."""
+    """The field that holds it, if that has another name."""
     matters_when: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
-    """Where it has an effect: the values of other parameters, or of TASK; a tuple lists several."""
+    """When it has an effect: the values of other parameters, or of TASK; a tuple lists several."""
     default_means: Callable[[Any, str], Any] | None = None
-    """The value that the default stands for, by the configured model and its task."""
+    """The value that the default stands for, given the configured model and its task."""
     changes_answers: bool = True
-    """Whether it changes answers: others change only what is reported, or how fast."""
+    """Whether it changes answers, and not only reports or speed."""
 
     def value_in(self, instance: Any) -> Any:
         """Its value in a configured instance."""
         return getattr(instance, self.field or self.name)
 
     def problems(self, whose: str, value: Any, inside: Mapping[str, Any], place: Place) -> Iterator[Problem]:
-        """Everything that is wrong with a value; ``inside`` are values for parameters of a model that it names."""
+        """Everything that is wrong with a value; ``inside`` are values for the model that it names."""
         if wrong := self.problem_with(value):
             hint = self.help
             if isinstance(value, list) and value and not self.many:
@@ -69,7 +69,7 @@ class Parameter(Value):
             yield Problem(what, where=place(f"{self.name}.{path}"), hint=self.help)
 
     def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
-        """A legal value in the declared type (a whole number becomes a float where floats are declared)."""
+        """A legal value in the declared type: whole numbers become floats if floats are declared."""
         items = tuple(map(self._converted_one, items_of(value)))
         return items if self.many and value is not None else items[0]
 
@@ -77,7 +77,7 @@ class Parameter(Value):
         return float(value) if type(value) is int and float in self.types and int not in self.types else value
 
     def plain(self, value: Any) -> Any:
-        """A converted value as plain JSON would hold it, with every default resolved."""
+        """A converted value as plain JSON, with every default resolved."""
         return value
 
     def models(self, value: Any) -> tuple[Any, ...]:
@@ -85,11 +85,11 @@ class Parameter(Value):
         return ()
 
     def within(self, value: Any, inside: Mapping[str, Any], path: str) -> Parameter | None:
-        """The parameter at a path into the model that a value names, if there is one."""
+        """The parameter at a path into the model that a value names; None if there is none."""
         return None
 
     def from_text(self, text: str) -> Any:
-        """A value typed in a shell (``-p k=3``), read by the declared types."""
+        """A value typed in a shell (``-p k=3``), read by its declared types."""
         if self.many and not text.startswith("["):
             return [self._one_from_text(part.strip()) for part in text.split(",") if part.strip()]
         return yaml_from_text(text, self.name) if self.many else self._one_from_text(text)
@@ -127,9 +127,9 @@ def param(
     default_means: Callable[[Any, str], Any] | None = None,
     changes_answers: bool = True,
 ) -> Any:
-    """Declare a hyperparameter as a dataclass field; ``name`` is what users call it, if not like the field.
+    """Declare a hyperparameter as a dataclass field; ``name`` is its name for users, by default that of the field.
 
-    ``matters_when={"kernel": ("gaussian", "polynomial")}`` says in which configurations it has an effect.
+    ``matters_when={"kernel": ("gaussian", "polynomial")}`` tells in which configurations it has an effect.
     """
 
     def declared(field: str, hint: Any) -> Parameter:
@@ -159,15 +159,15 @@ def param(
 
 
 def explain_param(help: str) -> Any:
-    """Declare ``explain``: how much a method says of itself, ``full`` being what exercises ask for."""
+    """Declare ``explain``: how much detail a method shows; ``full`` shows the steps of the computation."""
     return param("short", help, choices=("short", "full"), if_given=True, name="explain", changes_answers=False)
 
 
 def learned(*shape: str | int, model: str = "", structure: type | None = None) -> Any:
-    """Declare a field that ``fit`` fills, and its shape: ``learned("classes", "columns")`` (see `core.state`).
+    """Declare a field that ``fit`` fills, with its shape: ``learned("classes", "columns")`` (see `core.state`).
 
-    ``model`` names the parameter of which it is the fitted model, where that is all that is known of it; a
-    ``structure`` is a dataclass of arrays that it is.
+    ``model`` names the parameter whose fitted model the field holds; ``structure`` is the dataclass of arrays that
+    it is an instance of.
     """
     metadata = {"learned": shape, "model": model, "structure": structure}
     return dataclasses.field(init=False, default=None, repr=False, compare=False, metadata=metadata)
@@ -203,32 +203,32 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 
 def settings(instance: Any) -> dict[str, Any]:
-    """The hyperparameters of an instance by name, as plain values: what ``build`` makes it from."""
+    """The hyperparameters of an instance by name, as plain values, from which ``build`` makes it again."""
     values = ((one, one.value_in(instance)) for one in parameters(type(instance)))
     return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
 
 
 def models_inside(instance: Any) -> tuple[Any, ...]:
-    """The models that parameters of an instance hold, as they are configured."""
+    """The configured models in the parameters of an instance."""
     return tuple(model for one in parameters(type(instance)) for model in one.models(one.value_in(instance)))
 
 
 def yaml_from_text(text: str, name: str) -> Any:
-    """The value of a parameter that is typed as YAML in a shell."""
+    """The value of a parameter typed as YAML in a shell."""
     from mlcli.core.strict_yaml import parse
 
     return parse(text, f"-p {name}", UsageError).value
 
 
 def nowhere(*keys: str | int) -> str:
-    """The place of what was written in no file."""
+    """The place of values that are in no file."""
     return ""
 
 
 def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
-    """Everything that is wrong with values for the parameters of a class, each by itself or else all together.
+    """Everything that is wrong with values for the parameters of a class, each alone or else together.
 
-    ``base.k`` is a parameter of a model inside.
+    ``base.k`` is a parameter of a nested model.
     """
     found = _problems_one_by_one(cls, values, place)
     if not found:
@@ -253,7 +253,7 @@ def _problems_one_by_one(cls: type, values: Mapping[str, Any], place: Place = no
 
 
 def build(cls: type, values: Mapping[str, Any]) -> Any:
-    """An instance from checked values; every illegal one is named at once."""
+    """An instance with these values; all illegal values are reported at once."""
     raise_all(UsageError, _problems_one_by_one(cls, values))
     known = by_name(cls)
     legal = {
@@ -267,7 +267,7 @@ def build(cls: type, values: Mapping[str, Any]) -> Any:
 
 
 def _grouped(values: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """By parameter, what was given for it, and by path what was given for the model inside it."""
+    """For each parameter its given value, and the values for its nested model by path."""
     grouped: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for key, value in values.items():
         name, dot, path = key.partition(".")
@@ -277,7 +277,7 @@ def _grouped(values: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[
 
 
 def _read_type(hint: Any) -> tuple[tuple[type, ...], bool, bool]:
-    """The plain types of an annotation, whether None is allowed, and whether it is a list."""
+    """The types of an annotation, whether None is allowed, and whether it is a list."""
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     kinds = [option for option in options if option is not type(None)]
     many = typing.get_origin(kinds[0]) in (list, tuple)

@@ -1,4 +1,4 @@
-"""What is worth trying for a parameter: a range of numbers, some values, or a range that only the rows tell."""
+"""What to try when a parameter is tuned: a range, some values, or a range that depends on the rows."""
 
 from __future__ import annotations
 
@@ -9,36 +9,35 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.tolerances import CLOSE
 
 Number = int | float
 Simpler = Literal["low", "high", ""]
-"""Which end of a range makes the simpler model; empty where neither does."""
+"""Which end of a range gives the simpler model; empty if neither does."""
 MANY_TIMES = 100
-"""A range whose end is so many times its beginning is searched by factors, unless it says otherwise."""
-SAME = 1e-9
-"""Numbers that differ by less of themselves are one."""
+"""A range whose end is this many times its beginning is searched on a log scale by default."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from one to another, evenly spaced or, with ``log``, by equal factors."""
+    """A range of numbers, spaced evenly or, with ``log``, by equal factors."""
 
     low: Number
     high: Number
     log: bool = False
     simpler: Simpler = ""
     unasked: bool = True
-    """Whether it is searched where nobody says what to search."""
+    """Whether it is searched if a user names no parameters to tune."""
     points: int | None = None
-    """Into how many values a grid divides it; None: as many as the budget allows."""
+    """The number of grid points; None: as many as the budget allows."""
 
     def values(self, count: int, whole: bool) -> tuple[Number, ...]:
-        """So many numbers from end to end, or fewer where whole ones are wanted and there are not so many."""
+        """``count`` numbers from end to end, or fewer if there are fewer whole numbers."""
         places = [place / max(count - 1, 1) for place in range(count)]
         return tuple(dict.fromkeys(self._at(place, whole) for place in places))
 
     def drawn(self, share: float, whole: bool) -> Number:
-        """The number that lies at a share of the range; by a share drawn evenly it is a random one."""
+        """The number at a share of the range; a uniformly drawn share gives a random number."""
         return self._at(share, whole)
 
     def _at(self, share: float, whole: bool) -> Number:
@@ -51,7 +50,7 @@ class Range:
         return float(f"{min(max(value, self.low), self.high):.6g}")
 
     def edge(self, value: Any) -> Simpler:
-        """At which end of the range a value lies, if at one."""
+        """The end of the range at which a value lies; empty if it lies at neither."""
         if isinstance(value, str | None):
             return ""
         return "low" if _same(value, self.low) else "high" if _same(value, self.high) else ""
@@ -116,4 +115,4 @@ def in_words(search: Search) -> str:
 
 
 def _same(one: Number, other: Number) -> bool:
-    return abs(one - other) <= SAME * max(abs(one), abs(other))
+    return abs(one - other) <= CLOSE * max(abs(one), abs(other))

@@ -1,4 +1,4 @@
-"""What a written value has to be: its types, bounds or choices; what is wrong with one; its JSON Schema."""
+"""Declared values: their types, bounds or choices, what is wrong with a value, and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlcli.core.ranges import Number
 
 
 class AnyText:
-    """The type of what counts as it was written, be it text, a number, true or null."""
+    """The type of values that are taken as text, whatever they look like."""
 
 
 TYPE_WORDS = {
@@ -30,7 +30,7 @@ SCHEMA_OF_FILLED: dict[type, dict[str, int]] = {str: {"minLength": 1}, list: {"m
 
 
 class BoundKind(NamedTuple):
-    """A kind of bound in words, as a sign and in a JSON Schema, and what holds within it."""
+    """A kind of bound: its words, its sign, its JSON Schema keyword, and its comparison."""
 
     words: str
     sign: str
@@ -48,15 +48,15 @@ BOUNDS = {
 
 @dataclass(frozen=True)
 class Value:
-    """A value by its types, bounds or choices, with a line of help."""
+    """A declared value with types, bounds or choices, and a line of help."""
 
     help: str
     types: tuple[type, ...] = ()
-    """Empty where whoever reads the value looks at it."""
+    """Empty if the reader of the value checks it."""
     optional: bool = False
     many: bool = False
     filled: bool = False
-    """Whether text or a list may not be empty."""
+    """Whether text or a list must not be empty."""
     ge: Number | None = None
     gt: Number | None = None
     le: Number | None = None
@@ -64,7 +64,7 @@ class Value:
     choices: tuple[Any, ...] | None = None
 
     def problem_with(self, value: Any) -> str | None:
-        """What is wrong with a value, or None when it is legal."""
+        """What is wrong with a value; None if it is legal."""
         if not self.types or (value is None and self.optional):
             return None
         items = items_of(value) if self.many else (value,)
