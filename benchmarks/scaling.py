@@ -133,16 +133,16 @@ def dask_cluster(folder: Path, workers: int) -> Iterator[str]:
 
 def preparation(of: Sequence[Any]) -> tuple[float, float]:
     """Seconds and bytes of one more cell in the books of the driver, tables and splits of its own left out."""
-    from mlcli.experiment.run.ledger import Ledger
+    from mlcli.experiment.run.batch_state import BatchState
 
     many = [of[0]] * 1
-    Ledger(many, None, None)
+    BatchState(many, None, None)
     tracemalloc.start()
     started = process_time()
-    ledger = Ledger(list(of) * 10, None, None)
+    state = BatchState(list(of) * 10, None, None)
     spent, (held, _) = process_time() - started, tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    count = len(ledger.all_progress)
+    count = len(state.all_progress)
     return spent / count, held / count
 
 

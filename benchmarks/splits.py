@@ -21,7 +21,7 @@ from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import closed_form_results
+from mlcli.experiment.run.evaluation import closed_form_results
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.datasets import cell_on

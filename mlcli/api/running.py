@@ -14,7 +14,7 @@ from mlcli.core.errors import Problem, UsageError
 from mlcli.core.processes import on_linux
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import OnProgress
+from mlcli.experiment.run.batch_state import OnProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import Plan
 from mlcli.experiment.spec.plan import plan as plan_of

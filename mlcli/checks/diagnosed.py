@@ -17,8 +17,8 @@ from mlcli.core.tables import Array, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
 from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.batch_state import OnProgress
 from mlcli.experiment.run.learner import Trained, train
-from mlcli.experiment.run.ledger import OnProgress
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.metrics.base import Metric

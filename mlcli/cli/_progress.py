@@ -15,7 +15,7 @@ from mlcli.cli._console import is_terminal, page_for, remark
 from mlcli.core.names import counted, listed
 from mlcli.core.progress import advancing, compiling
 from mlcli.core.quantities import duration
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.suitability import (
     doubt_of,

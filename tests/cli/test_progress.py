@@ -15,7 +15,7 @@ from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.spec.suitability import memory_remarks

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mlcli
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import SELECTED, TUNED, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
@@ -140,7 +140,7 @@ def test_labels_of_judged_rows_do_not_change_what_is_chosen(model: ModelSpec) ->
     def chosen(rows: np.ndarray[Any, Any]) -> Any:
         y = ready.rows.y.copy()
         y[rows] = (y[rows] + 1 + np.arange(len(rows)) % 2) % 3
-        (result,) = judge(replace(ready, rows=replace(ready.rows, y=y)).block(0, 1)).results
+        (result,) = evaluate(replace(ready, rows=replace(ready.rows, y=y)).block(0, 1)).results
         return result.explanation
 
     untouched = chosen(split.test[:0])

@@ -14,8 +14,8 @@ import pytest
 
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.batch import run
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.run.clusters import ClusterError
-from mlcli.experiment.run.ledger import BatchProgress
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy

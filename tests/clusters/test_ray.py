@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import ProtocolSpec
 from tests.experiment import toy
 

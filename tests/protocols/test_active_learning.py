@@ -18,7 +18,7 @@ from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
 from mlcli.core.seeds import rng_for
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
@@ -103,7 +103,7 @@ def ready(**params: Any) -> ReadyCell:
 
 def results(made: ReadyCell) -> Any:
     """What came of all splits."""
-    outcome = judge(made.block(0, len(made.splits)))
+    outcome = evaluate(made.block(0, len(made.splits)))
     assert outcome.failure is None
     return outcome.results
 
@@ -170,7 +170,7 @@ def test_classes_that_are_never_asked_for_change_nothing() -> None:
     before = results(made)[0]
     y = made.rows.y.copy()
     y[made.splits[0].test] = 0
-    after: Any = judge(replace(made.block(0, 1), rows=made.rows.with_target(y))).results[0]
+    after: Any = evaluate(replace(made.block(0, 1), rows=made.rows.with_target(y))).results[0]
     pairs = zip(before.stages, after.stages, strict=True)
     assert all(np.array_equal(a.probabilities, b.probabilities) for (_, a), (_, b) in pairs)
 

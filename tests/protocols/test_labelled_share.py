@@ -15,7 +15,7 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
@@ -92,7 +92,7 @@ def ready(model: str) -> tuple[Cell, ReadyCell]:
 
 def learned(made: ReadyCell, rows: Any) -> list[Any]:
     """What was learned and answered in each split."""
-    outcome = judge(replace(made.block(0, 3), rows=rows))
+    outcome = evaluate(replace(made.block(0, 3), rows=rows))
     assert outcome.failure is None
     return [split.answers["test"].arrays()["probabilities"] for split in outcome.results]
 
@@ -113,7 +113,7 @@ def test_hidden_rows_reach_only_models_that_accept_them() -> None:
         split = made.splits[0]
         visible = replace(split, hidden=np.empty(0, np.intp))
         block = made.block(0, 1)
-        with_hidden, without = (judge(replace(block, splits=(one,))).results[0] for one in (split, visible))
+        with_hidden, without = (evaluate(replace(block, splits=(one,))).results[0] for one in (split, visible))
         probabilities = [one.answers["test"].arrays()["probabilities"] for one in (with_hidden, without)]
         assert np.array_equal(probabilities[0], probabilities[1]) == same
 

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.rows import SplitInfo
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import SELECTED, DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.plan import Plan, plan
@@ -44,7 +44,7 @@ def test_the_winner_is_refitted_and_judged_as_scikit_learn_does() -> None:
     one_neighbour = ModelSpec("knn", {"k": 1}, steps=())
     _, chosen = cells(ModelSpec("lda", steps=()), one_neighbour)
     ready = prepare(chosen)
-    (result,) = judge(ready.block(0, 1)).results
+    (result,) = evaluate(ready.block(0, 1)).results
     (split,) = ready.splits
     X, y = ready.rows.table.numbers, ready.rows.y
     assert result.explanation[0].rows[0][1] == "lda"  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def test_labels_of_test_rows_do_not_change_what_is_chosen() -> None:
     y = ready.rows.y.copy()
     y[split.test] = (y[split.test] + 1) % 3
     before, after = (
-        judge(replace(ready, rows=replace(ready.rows, y=one)).block(0, 1)) for one in (ready.rows.y, y)
+        evaluate(replace(ready, rows=replace(ready.rows, y=one)).block(0, 1)) for one in (ready.rows.y, y)
     )
     assert before.results[0].explanation == after.results[0].explanation
 

@@ -14,6 +14,7 @@ from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import compiling
 from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
+from mlcli.experiment.run.batch_state import BatchState, OnProgress
 from mlcli.experiment.run.cell_progress import (
     MIN_SPLITS,
     CellProgress,
@@ -21,8 +22,7 @@ from mlcli.experiment.run.cell_progress import (
     longest_first,
     seconds_left,
 )
-from mlcli.experiment.run.judge import WorkerResult, judge
-from mlcli.experiment.run.ledger import Ledger, OnProgress
+from mlcli.experiment.run.evaluation import WorkerResult, evaluate
 from mlcli.experiment.run.preparation import Block
 from mlcli.experiment.run.workers import Assignment, Message, Stopped, WorkerPool
 from mlcli.experiment.spec.cells import Cell, CellResult
@@ -62,33 +62,33 @@ def run(
 
     ``jobs`` is how many processes may work at once (None: as many as there are cores); ``fresh`` runs again what
     is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
-    ``total`` for how long there is any. ``backend`` names a cluster, at an ``address``, whose workers judge all.
+    ``total`` for how long there is any. ``backend`` names a cluster, at an ``address``, that does all the work.
     """
     if address is not None and backend is None:
         raise UsageError(f"whose workers are at {address}?", hint="say it with --backend dask or ray")
     until = monotonic() + total if total is not None else inf
-    ledger = Ledger(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
+    state = BatchState(cells, store, on_progress, fresh=fresh, retry=retry, watched=total is not None)
     workers = workers_for(jobs)
     if backend is not None:
-        _run_on_cluster(ledger, backend, address, workers, until)
+        _run_on_cluster(state, backend, address, workers, until)
     elif workers == 1:
-        _run_in_process(ledger, None, patience)
-    splits = sum(progress.total for progress in ledger.all_progress if not progress.status)
-    with WorkerPool(min(workers, max(1, splits)), ledger.shared_objects) as pool:
+        _run_in_process(state, None, patience)
+    splits = sum(progress.total for progress in state.all_progress if not progress.status)
+    with WorkerPool(min(workers, max(1, splits)), state.shared_objects) as pool:
         if workers > 1 and backend is None:
             with cores_for_a_fit(workers):
-                _run_in_process(ledger, pool, patience)
-        while any(ledger.waiting()):  # a cell whose worker has died is suspect, and the others go on
-            _keep_results(ledger, pool.results(_blocks_to_send(ledger)))
-    special = [progress for progress in ledger.all_progress if not progress.ordinary and progress.blocks()]
+                _run_in_process(state, pool, patience)
+        while any(state.waiting()):  # a cell whose worker has died is suspect, and the others go on
+            _keep_results(state, pool.results(_blocks_to_send(state)))
+    special = [progress for progress in state.all_progress if not progress.ordinary and progress.blocks()]
     if special:
-        _run_supervised(ledger, [progress for progress in special if progress.suspect], 1, until)
+        _run_supervised(state, [progress for progress in special if progress.suspect], 1, until)
         others = [progress for progress in special if not progress.suspect]
-        _run_supervised(ledger, others, workers, until)
-        _run_supervised(ledger, [progress for progress in others if progress.suspect], 1, until)
+        _run_supervised(state, others, workers, until)
+        _run_supervised(state, [progress for progress in others if progress.suspect], 1, until)
     if total is not None:
-        _end_unfinished(ledger, total)
-    return ledger.results()
+        _end_unfinished(state, total)
+    return state.results()
 
 
 def workers_for(jobs: int | None) -> int:
@@ -96,128 +96,128 @@ def workers_for(jobs: int | None) -> int:
     return jobs if jobs is not None and jobs > 0 else cores()
 
 
-def _run_in_process(ledger: Ledger, pool: WorkerPool | None, patience: float) -> None:
-    """Judge block after block in this process, to the end or until the workers of a pool are here."""
+def _run_in_process(state: BatchState, pool: WorkerPool | None, patience: float) -> None:
+    """Evaluate block after block in this process, to the end or until the workers of a pool are here."""
     started, current, tried = perf_counter(), None, set[str]()
     try:
-        for progress, first, block in _blocks_in_order(ledger):
+        for progress, first, block in _blocks_in_order(state):
             to_compile = compiling.seconds > 0 and progress.cell.model.use not in tried
             elapsed = perf_counter() - started - compiling.seconds
-            if pool and not to_compile and _pool_is_ready(pool, ledger, tried, elapsed, patience):
+            if pool and not to_compile and _pool_is_ready(pool, state, tried, elapsed, patience):
                 return
             if progress is not current:
-                ledger.risk(progress)
+                state.risk(progress)
                 current = progress
-            ledger.receive(progress, first, judge(block))
+            state.receive(progress, first, evaluate(block))
             tried.add(progress.cell.model.use)
     finally:
         if current is not None:
-            ledger.risk(None)
+            state.risk(None)
 
 
-def _blocks_in_order(ledger: Ledger) -> Iterator[tuple[CellProgress, int, Block]]:
+def _blocks_in_order(state: BatchState) -> Iterator[tuple[CellProgress, int, Block]]:
     """Two blocks of each method, so that kernels are compiled and times are known; then cell after cell."""
-    own = [progress for progress in ledger.all_progress if not progress.foreign]
+    own = [progress for progress in state.all_progress if not progress.foreign]
     for progress in largest_of_each_method(own):
-        yield from islice(ledger.waiting([progress]), MIN_SPLITS)
-    while any(ledger.waiting(own)):  # again, for those that could not be answered in closed form
-        yield from ledger.waiting(own)
+        yield from islice(state.waiting([progress]), MIN_SPLITS)
+    while any(state.waiting(own)):  # again, for those that could not be answered in closed form
+        yield from state.waiting(own)
 
 
-def _pool_is_ready(pool: WorkerPool, ledger: Ledger, tried: Set[str], elapsed: float, patience: float) -> bool:
+def _pool_is_ready(pool: WorkerPool, state: BatchState, tried: Set[str], elapsed: float, patience: float) -> bool:
     """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
     due = not pool.called and elapsed >= FORECAST_AFTER * patience
-    if due and _may_call(pool, ledger, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
+    if due and _may_call(pool, state, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
         unknown = 0.0 if elapsed < patience else inf
         worth = WORTH_FORKING if pool.forks else WORTH_STARTING
-        if seconds_left(ledger.all_progress, unknown) > worth * patience:
+        if seconds_left(state.all_progress, unknown) > worth * patience:
             pool.call()
     return pool.ready or patience == 0
 
 
-def _may_call(pool: WorkerPool, ledger: Ledger, tried: Set[str], early: bool) -> bool:
+def _may_call(pool: WorkerPool, state: BatchState, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
-    own = (progress for progress in ledger.all_progress if progress.ordinary and not progress.foreign)
+    own = (progress for progress in state.all_progress if progress.ordinary and not progress.foreign)
     return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
 
 
-def _run_on_cluster(ledger: Ledger, backend: str, address: str | None, workers: int, until: float) -> None:
+def _run_on_cluster(state: BatchState, backend: str, address: str | None, workers: int, until: float) -> None:
     """Hand out everything to workers elsewhere; a cell whose blocks take them down is left to a child of ours."""
     from mlcli.experiment.run.clusters import cluster_named
 
-    if not any(progress.blocks() for progress in ledger.all_progress):
+    if not any(progress.blocks() for progress in state.all_progress):
         return
     with stdout_as_stderr(), closing(cluster_named(backend, address, workers)) as cluster:
-        cluster.share(ledger.shared_objects())
-        watched = [progress for progress in ledger.all_progress if progress.watched and not progress.suspect]
-        _keep_cluster_results(ledger, cluster.results(_assignments(ledger, watched), until))
-        while any(ledger.waiting()):
-            _keep_cluster_results(ledger, cluster.results(_blocks_to_send(ledger), until))
+        cluster.share(state.shared_objects())
+        watched = [progress for progress in state.all_progress if progress.watched and not progress.suspect]
+        _keep_cluster_results(state, cluster.results(_assignments(state, watched), until))
+        while any(state.waiting()):
+            _keep_cluster_results(state, cluster.results(_blocks_to_send(state), until))
 
 
-def _keep_results(ledger: Ledger, messages: Generator[tuple[CellProgress, Message]]) -> None:
+def _keep_results(state: BatchState, messages: Generator[tuple[CellProgress, Message]]) -> None:
     with closing(messages):
         for progress, message in messages:
-            _keep(ledger, progress, message)
+            _keep(state, progress, message)
 
 
-def _keep_cluster_results(ledger: Ledger, results: ClusterResults) -> None:
+def _keep_cluster_results(state: BatchState, results: ClusterResults) -> None:
     """Keep the results of cells; None: several workers of the cluster were lost over that one."""
     with closing(results):
         for progress, messages in results:
             if messages is None:
                 progress.suspect = True
             for message in messages or ():
-                _keep(ledger, progress, message)
+                _keep(state, progress, message)
 
 
-def _blocks_to_send(ledger: Ledger) -> Blocks:
+def _blocks_to_send(state: BatchState) -> Blocks:
     """Blocks as workers become free, longest first."""
     sent: set[tuple[CellProgress, int, bool]] = set()
     before = -1
     while len(sent) > before:  # again, for those that could not be answered in closed form
         before = len(sent)
-        for progress, first, block in ledger.waiting(longest_first(ledger.all_progress)):
+        for progress, first, block in state.waiting(longest_first(state.all_progress)):
             place = progress, first, block.closed_form
             if place not in sent:
                 sent.add(place)
                 yield progress, block
 
 
-def _run_supervised(ledger: Ledger, cells: Sequence[CellProgress], workers: int, until: float) -> None:
-    """Judge each of some cells in a process of its own."""
+def _run_supervised(state: BatchState, cells: Sequence[CellProgress], workers: int, until: float) -> None:
+    """Evaluate each of some cells in a process of its own."""
     with WorkerPool(workers, supervised=True) as pool:
-        _keep_results(ledger, pool.results(_assignments(ledger, cells), until))
+        _keep_results(state, pool.results(_assignments(state, cells), until))
 
 
-def _assignments(ledger: Ledger, cells: Sequence[CellProgress]) -> Iterator[tuple[CellProgress, Assignment]]:
+def _assignments(state: BatchState, cells: Sequence[CellProgress]) -> Iterator[tuple[CellProgress, Assignment]]:
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
             why = "what is stored of it has taken all its seconds"
-            ledger.end(progress, Stopped("over-budget", why, "seconds"))
+            state.end(progress, Stopped("over-budget", why, "seconds"))
         elif progress.ready is not None:
             blocks = tuple(progress.blocks())
             yield progress, Assignment(progress.ready, blocks, left, progress.cell.memory)
 
 
-def _end_unfinished(ledger: Ledger, total: float) -> None:
+def _end_unfinished(state: BatchState, total: float) -> None:
     """Close what the time for everything was not enough for."""
     why = f"the {duration(total)} for all cells were over"
-    for progress in ledger.all_progress:
+    for progress in state.all_progress:
         if not progress.status:
-            ledger.end(progress, Stopped("over-budget", why, "total"))
+            state.end(progress, Stopped("over-budget", why, "total"))
 
 
-def _keep(ledger: Ledger, progress: CellProgress, message: Message) -> None:
+def _keep(state: BatchState, progress: CellProgress, message: Message) -> None:
     if isinstance(message, WorkerResult):
-        _receive(ledger, progress, message)
+        _receive(state, progress, message)
     elif message.status == "died" and not progress.suspect:
         progress.suspect = True  # it is tried once more, by itself
     else:
-        ledger.end(progress, message)
+        state.end(progress, message)
 
 
-def _receive(ledger: Ledger, progress: CellProgress, result: WorkerResult) -> None:
+def _receive(state: BatchState, progress: CellProgress, result: WorkerResult) -> None:
     answers = kind_named(progress.cell.kind).answers
-    ledger.receive(progress, result.first, result.outcome(answers), result.payload)
+    state.receive(progress, result.first, result.outcome(answers), result.payload)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 
-from mlcli.experiment.run.judge import BlockOutcome, Failure
+from mlcli.experiment.run.evaluation import BlockOutcome, Failure
 from mlcli.experiment.run.preparation import BlockRange, ReadyCell
-from mlcli.experiment.run.split_results import JudgedSplits, each
+from mlcli.experiment.run.split_results import CompletedSplits, each
 from mlcli.experiment.spec.cells import POOLED, Cell, CellResult
 
 MIN_SPLITS = 2
@@ -24,7 +24,7 @@ class CellProgress:
     ready: ReadyCell | None = None
     key: str = ""
     id: int = 0
-    judged: JudgedSplits = field(default_factory=JudgedSplits)
+    completed: CompletedSplits = field(default_factory=CompletedSplits)
     failure: Failure | None = None
     status: str = ""
     why: str = ""
@@ -54,7 +54,7 @@ class CellProgress:
     @property
     def settled(self) -> int:
         """How many splits need no more work."""
-        return self.total if self.status else len(self.judged)
+        return self.total if self.status else len(self.completed)
 
     @property
     def ordinary(self) -> bool:
@@ -67,12 +67,12 @@ class CellProgress:
         return len(self.cell.dataset) * len(self.cell.dataset.schema.fields)
 
     def blocks(self) -> list[BlockRange]:
-        """What is still to be judged: the closed form where that is worth a try, or else block by block."""
+        """The missing blocks: the closed form where that is worth a try, or else block by block."""
         if self.ready is None or self.status:
             return []
         if self.ready.has_closed_form and not self.closed_form_tried:
             return [self.ready.everything]
-        return self.ready.blocks([index not in self.judged for index in range(self.total)])
+        return self.ready.blocks([index not in self.completed for index in range(self.total)])
 
     def wants(self, first: int) -> bool:
         """Whether a block is still of use: not beyond the first split that has failed."""
@@ -85,13 +85,13 @@ class CellProgress:
     def add(self, outcome: BlockOutcome) -> None:
         """Take what came of a block; the first failing split of the cell is the one that is named."""
         self.untouched, self.closed_form_tried = False, True
-        self.judged.add(outcome.results)
+        self.completed.add(outcome.results)
         self.seconds += sum(each(outcome.results, "seconds"))
         self.quickest = min([self.quickest, *each(outcome.results, "seconds")])
         failed = outcome.failure
         if failed and (self.failure is None or failed.index < self.failure.index):
             self.failure = failed
-        if not self.judged.has_first(self._needed):
+        if not self.completed.has_first(self._needed):
             return
         if self.failure is None:
             self.end("done")
@@ -104,7 +104,7 @@ class CellProgress:
             cell=cell,
             status=self.status,
             why=self.why,
-            splits=self.judged.first(self._needed),
+            splits=self.completed.first(self._needed),
             pooled=self._pooled(cell),
             stored=self.untouched and bool(self.key),
             notes=self.notes,
@@ -134,10 +134,10 @@ def seconds_per_split(all_progress: Sequence[CellProgress]) -> Mapping[CellProgr
     rates: dict[str, float] = defaultdict(lambda: inf)
     for progress in all_progress:
         method = progress.cell.model.use
-        counts[method] += len(progress.judged)
+        counts[method] += len(progress.completed)
         rates[method] = min(rates[method], progress.quickest / progress.size)
     known = [progress for progress in all_progress if counts[progress.cell.model.use] >= MIN_SPLITS]
-    guesses = (one.quickest if one.judged else rates[one.cell.model.use] * one.size for one in known)
+    guesses = (one.quickest if one.completed else rates[one.cell.model.use] * one.size for one in known)
     return {**dict.fromkeys(all_progress, inf), **dict(zip(known, guesses, strict=True))}
 
 

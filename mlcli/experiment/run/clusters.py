@@ -1,8 +1,8 @@
-"""Clusters: blocks are judged by workers elsewhere, and only this process writes the store.
+"""Clusters: workers elsewhere evaluate blocks, and only this process writes the store.
 
 The tables, splits and learners of all blocks are sent once to each worker, then blocks that name them by number.
-A cell with a budget is sent whole: the worker has a child judge it, as this machine would, and ends that in time.
-Whatever a worker had under way when it was lost is judged again by another.
+A cell with a budget is sent whole: the worker has a process of its own evaluate it, and stops that in time.
+Whatever a worker had under way when it was lost is evaluated again by another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.ex
 RESULTS = "the answers that have come are stored: the same command goes on from there"
 Versions = Mapping[str, str]
 AHEAD = 2
-"""Blocks per worker that are handed out: while one is judged the next lies ready."""
+"""Blocks per worker that are handed out: while one is evaluated the next lies ready."""
 Works = Iterable[tuple[Any, Work]]
 ClusterResults = Generator[tuple[Any, Sequence[Message] | None]]
 """By the tag of some work, the results of it; None where it took workers with it."""
@@ -90,7 +90,7 @@ def content_to_share(shared: Sequence[object]) -> bytes:
 
 
 class Shared:
-    """In a worker: what was sent to it, by name; one block is judged at a time."""
+    """In a worker: what was sent to it, by name; one block is evaluated at a time."""
 
     def __init__(self) -> None:
         self._objects: dict[str, Sequence[object]] = {}

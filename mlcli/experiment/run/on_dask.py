@@ -39,7 +39,7 @@ COUNT_EVERY = 5.0
 
 
 POLL_EVERY, LOOK_EVERY = 0.02, 5.0
-"""Seconds after which it is asked whether a block is judged, and whether workers are heard of."""
+"""Seconds after which it is asked whether a block is evaluated, and whether workers are heard of."""
 MOST_SILENCE = 120.0
 """Seconds without a heartbeat after which a worker is taken as stopped; they come every few seconds at least."""
 MOST_FOR_GOODBYE = 10.0
@@ -141,7 +141,7 @@ class DaskCluster:
             self._local.close()
 
     def _next_done(self, done: Any, until: float) -> Future:
-        """The next block that is judged, waited for as long as one of its workers is heard of."""
+        """The next block that is evaluated, waited for as long as one of its workers is heard of."""
         looked = monotonic()
         while not done.has_ready():
             if monotonic() >= until:
@@ -180,7 +180,7 @@ class DaskCluster:
         if not self._counted or monotonic() - self._counted > COUNT_EVERY:
             threads = self._client.nthreads().values()
             if max(threads, default=1) > 1:
-                what = f"workers with {max(threads)} threads each would judge one block at a time"
+                what = f"workers with {max(threads)} threads each would evaluate one block at a time"
                 raise UsageError(what, hint="start them with one: dask worker ... --nworkers 8 --nthreads 1")
             self._slots, self._counted = max(1, len(threads)), monotonic()
         return self._slots

@@ -32,7 +32,7 @@ from mlcli.experiment.run.reproduction import versions
 from mlcli.experiment.run.workers import Message, packed
 
 TRIES = 3
-"""How often a block is judged again that took its worker with it."""
+"""How often a block is evaluated again that took its worker with it."""
 
 
 def _judged(

@@ -18,7 +18,7 @@ from mlcli.experiment.spec.cells import Cell
 from mlcli.protocols._base import DealtSplits, Split
 
 BLOCKS_PER_CELL = 32
-"""A cell of many splits is judged and stored in about this many blocks."""
+"""A cell of many splits is evaluated and stored in about this many blocks."""
 
 
 @dataclass(frozen=True, eq=False)

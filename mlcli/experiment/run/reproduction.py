@@ -23,7 +23,7 @@ from mlcli.core.plugins import plugin_files
 from mlcli.data.dataset import Dataset, Recipe
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import OnProgress
+from mlcli.experiment.run.batch_state import OnProgress
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts

@@ -22,7 +22,7 @@ StagedAnswers = tuple[tuple[Coordinate, Answers], ...]
 
 @dataclass(frozen=True, eq=False)
 class SplitResult:
-    """What one split gave: answers per judged part, times, warnings, and how the model explains itself."""
+    """What one split gave: answers per scored part, times, warnings, and how the model explains itself."""
 
     index: int
     label: str
@@ -57,9 +57,9 @@ class RoundResult(Sequence[SplitResult]):
     labels: Sequence[str]
     train_rows: Sequence[int]
     sizes: Sequence[int]
-    """How many rows each split judges."""
+    """The number of test rows of each split."""
     answers: Answers
-    """About the judged rows of the first split, then of the second, ..."""
+    """About the test rows of the first split, then of the second, ..."""
     seconds: float
     """What one split took, if all took the same."""
     route: str
@@ -106,7 +106,7 @@ class RoundResult(Sequence[SplitResult]):
 
 
 def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
-    """The number of the split that judges each row, where splits of these sizes follow one another."""
+    """The number of the split that tests each row, where splits of these sizes follow one another."""
     return np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
 
 
@@ -115,7 +115,7 @@ def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:
     return results.column(name) if isinstance(results, RoundResult) else [getattr(one, name) for one in results]
 
 
-class JudgedSplits:
+class CompletedSplits:
     """The results of a cell so far, block after block; those that were answered together stay together."""
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from tempfile import TemporaryDirectory
 
-    from mlcli.experiment.run.judge import WorkerResult
+    from mlcli.experiment.run.evaluation import WorkerResult
     from mlcli.experiment.run.preparation import Block, BlockRange, ReadyCell
 
 # NumPy and the engine are imported by the workers' own functions, after one BLAS thread is asked for; modules for
@@ -429,7 +429,7 @@ def _serve(connection: Connection, shared: Sequence[object]) -> None:
 
 def results_of(work: Work) -> Iterator[WorkerResult]:
     """The results of a block, or of the blocks of a cell; without a closed form of the splits block by block."""
-    from mlcli.experiment.run.judge import worker_result
+    from mlcli.experiment.run.evaluation import worker_result
 
     if not isinstance(work, Assignment):
         yield worker_result(work)

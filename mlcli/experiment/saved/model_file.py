@@ -108,7 +108,7 @@ def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
     for name, cls in parts:
         if getattr(cls, "saved_as_code", False):
             what = f"{name} cannot be saved: what it learns is code, and mlcli loads none"
-            raise UsageError(what, hint="judge it with mlcli eval, or save a method of mlcli")
+            raise UsageError(what, hint="evaluate it with mlcli eval, or save a method of mlcli")
 
 
 def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:

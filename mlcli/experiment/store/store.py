@@ -12,7 +12,7 @@ from typing import Self
 
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.split_results import JudgedSplits, SplitResult
+from mlcli.experiment.run.split_results import CompletedSplits, SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.codec import checksum, decoded
@@ -100,19 +100,19 @@ class Store:
     def cell(self, cell: int, kind: str) -> StoredCell:
         """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
         answers = kind_named(kind).answers
-        judged = JudgedSplits()
+        completed = CompletedSplits()
         seconds, damaged = 0.0, 0
         for payload, expected, spent in self.database.all(BLOCKS, cell):
             try:
                 if checksum(payload) != expected:
                     raise ValueError("the checksum is wrong")
-                judged.add(decoded(payload, answers))
+                completed.add(decoded(payload, answers))
                 seconds += float(spent)
             except (ValueError, TypeError):
                 damaged += 1
         ending = self.database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
         risky = self.database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
-        return StoredCell(cell, judged.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
+        return StoredCell(cell, completed.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of a new cell without answers; from now on it is the one that its key finds."""
@@ -175,7 +175,7 @@ def store_of(name: str, store: Path | None) -> Path:
     if file.suffix.lower() not in SUFFIXES:
         hint = "name it by its number, see mlcli runs, or by its experiment file"
         if name in MODELS:
-            hint = f"models are compared while they are judged: mlcli eval my.csv -m {name} -m ANOTHER"
+            hint = f"models are compared while they are evaluated: mlcli eval my.csv -m {name} -m ANOTHER"
         raise UsageError(f"'{name}' is no run", hint=hint)
     if not file.is_file():
         raise UsageError(f"there is no file '{name}'", hint="name a run by its number, see mlcli runs")

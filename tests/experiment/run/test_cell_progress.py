@@ -14,7 +14,7 @@ from mlcli.experiment.run.cell_progress import (
     seconds_left,
     seconds_per_split,
 )
-from mlcli.experiment.run.judge import BlockOutcome
+from mlcli.experiment.run.evaluation import BlockOutcome
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec

@@ -11,7 +11,7 @@ import pytest
 
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Lines
-from mlcli.experiment.run.judge import KEPT_LINES, BlockOutcome, judge
+from mlcli.experiment.run.evaluation import KEPT_LINES, BlockOutcome, evaluate
 from mlcli.experiment.run.learner import train
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
@@ -23,7 +23,7 @@ from tests.experiment import toy
 
 def judged(cell: Cell) -> BlockOutcome:
     made = prepare(cell)
-    return judge(made.block(0, len(made.splits)))
+    return evaluate(made.block(0, len(made.splits)))
 
 
 def labels(outcome: BlockOutcome, split: int) -> LabelAnswers:
@@ -68,7 +68,7 @@ def test_another_seed_gives_other_splits_and_other_fits(plugin: Path) -> None:
 
 def test_a_fit_is_seeded_by_content_not_by_names_or_what_ran_before(plugin: Path) -> None:
     made = prepare(toy.cell("troubled"))
-    alone = judge(made.block(3, 1))
+    alone = evaluate(made.block(3, 1))
     renamed = judged(toy.cell("troubled", data=toy.dataset(name="other"), label="mine"))
     assert np.array_equal(labels(alone, 0).probabilities, labels(renamed, 3).probabilities)  # type: ignore[arg-type]
 
@@ -167,4 +167,4 @@ def test_a_block_of_leave_one_out_does_not_hold_every_row_number_of_every_split(
     assert len(pickle.dumps(block.splits)) < 100_000 < 62 * 2000 * 8
     assert [split.label for split in block.splits] == [made.splits[index].label for index in range(62, 124)]
     assert [split.label for split in block.splits[60:]] == [made.splits[122].label, made.splits[123].label]
-    assert [result.index for result in judge(block).results] == list(range(62, 124))
+    assert [result.index for result in evaluate(block).results] == list(range(62, 124))

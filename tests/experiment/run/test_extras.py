@@ -13,7 +13,7 @@ from mlcli.core.errors import ExitCode, UsageError
 from mlcli.core.schema import Column
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import stages_among
+from mlcli.experiment.run.evaluation import stages_among
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.run.split_results import TRAINING, SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec

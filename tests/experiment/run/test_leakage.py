@@ -12,7 +12,7 @@ import pytest
 from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed
 from mlcli.core.tables import Table
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import ReadyCell, prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
@@ -67,7 +67,7 @@ def test_other_cells_and_truths_in_judged_rows_change_nothing_else(kind: str, mo
     (split,) = made.splits
     assert not set(split.train) & set(split.test)
     other = replace(made, rows=spoiled(made.rows, split.test[TRUSTED:]))
-    before, after = judge(made.block(0, 1)), judge(other.block(0, 1))
+    before, after = evaluate(made.block(0, 1)), evaluate(other.block(0, 1))
     assert before.failure is None
     assert after.failure is None
     assert before.results[0].explanation == after.results[0].explanation

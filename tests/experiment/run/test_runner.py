@@ -14,7 +14,7 @@ import pytest
 from mlcli.core.errors import ModelFileError
 from mlcli.core.processes import PORTABLE
 from mlcli.experiment.run.batch import run, workers_for
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.run.workers import WorkerPool, packed
 from mlcli.experiment.spec.cells import Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.experiment.run.split_results import JudgedSplits, RoundResult, SplitResult, each, folds_of
+from mlcli.experiment.run.split_results import CompletedSplits, RoundResult, SplitResult, each, folds_of
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
@@ -88,7 +88,7 @@ def test_thousands_of_splits_make_a_small_payload() -> None:
 
 def test_what_is_found_of_a_cell_stays_together_or_is_put_in_order() -> None:
     splits = round_result()
-    judged = JudgedSplits()
+    judged = CompletedSplits()
     judged.add(())
     judged.add(splits)
     assert judged.all() is splits

@@ -124,8 +124,8 @@ def test_a_cell_that_died_is_tried_again_in_a_process_of_its_own(fits: Path, sto
 
 def test_a_cell_of_our_own_that_ended_the_whole_run_is_set_apart_by_the_next(fits: Path, store: Store) -> None:
     code = (
-        "from mlcli.experiment.run import ledger\n"
-        "ledger._is_our_own = lambda cls: True\n"
+        "from mlcli.experiment.run import batch_state\n"
+        "batch_state._is_our_own = lambda cls: True\n"
         f"run([toy.troubled('leaves', 'always'), toy.cell()], store=Store.open(Path({str(store.path)!r})), jobs=1)"
     )
     assert driver(code).wait(PATIENCE) == 3

@@ -18,7 +18,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.judge import judge
+from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_from_text
@@ -197,7 +197,7 @@ def test_steps_inside_learn_from_training_rows_alone() -> None:
     made = prepare(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 3})))
     (split,) = made.splits
     other = replace(made, rows=spoiled(made.rows, split.test[TRUSTED:]))
-    before, after = (judge(one.block(0, 1)).results[0].answers["test"].arrays() for one in (made, other))
+    before, after = (evaluate(one.block(0, 1)).results[0].answers["test"].arrays() for one in (made, other))
     assert before["probabilities"][:TRUSTED].tobytes() == after["probabilities"][:TRUSTED].tobytes()
     assert state(made, made.rows, split) == state(made, other.rows, split)
     leaking = replace(split, train=np.sort(np.concatenate([split.train, split.test])))

@@ -16,7 +16,7 @@ from mlcli.core.answers import Coordinate, Header
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.findings import Bars, Lines, Table
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.ledger import BatchProgress
+from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.facts import facts_of_cell, facts_of_dataset

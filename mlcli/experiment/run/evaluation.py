@@ -41,7 +41,7 @@ ROUTE = "leave-one-out"
 
 @dataclass(frozen=True)
 class Failure:
-    """A split that could not be judged: why, in words, and the trace for whoever repairs the method."""
+    """A split that could not be evaluated: why, in words, and the trace for whoever repairs the method."""
 
     index: int
     why: str
@@ -50,16 +50,16 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class BlockOutcome:
-    """What came of a block: the splits that were judged, up to the first that failed."""
+    """What came of a block: the evaluated splits, up to the first that failed."""
 
     results: Sequence[SplitResult]
     failure: Failure | None = None
     memory: int | None = None
-    """The bytes that judging took at its peak, where the system tells."""
+    """The peak memory of the evaluation in bytes, where the system tells."""
 
 
-def judge(block: Block) -> BlockOutcome:
-    """What comes of a block, and what memory that took."""
+def evaluate(block: Block) -> BlockOutcome:
+    """Evaluate a block, and measure its memory."""
     with peak_of() as taken:
         outcome = _outcome_of(block)
     return replace(outcome, memory=taken.bytes)
@@ -68,7 +68,7 @@ def judge(block: Block) -> BlockOutcome:
 def _outcome_of(block: Block) -> BlockOutcome:
     """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
 
-    A block to be answered in closed form comes back empty if it cannot be: then its splits must be judged.
+    A block to be answered in closed form comes back empty if it cannot be: then its splits must be evaluated.
     """
     results: list[SplitResult] = []
     with one_blas_thread():
@@ -78,7 +78,7 @@ def _outcome_of(block: Block) -> BlockOutcome:
         for place, result in enumerate(answered):
             try:
                 with block.learner.asking():
-                    results.append(result or _judged(block, block.first + place, block.splits[place]))
+                    results.append(result or _evaluated(block, block.first + place, block.splits[place]))
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # whatever a method of somebody else's may end with
@@ -104,7 +104,7 @@ class WorkerResult:
 
 
 def worker_result(block: Block) -> WorkerResult:
-    """Judge a block where it lies, and encode the answers there too."""
+    """Evaluate a block in a worker, and encode its answers there too."""
     try:
         return _encoded_outcome(block)
     except BaseException:  # a method has broken what its process needs, or raised what Ctrl-C raises elsewhere
@@ -113,7 +113,7 @@ def worker_result(block: Block) -> WorkerResult:
 
 def _encoded_outcome(block: Block) -> WorkerResult:
     try:
-        outcome = judge(block)
+        outcome = evaluate(block)
         payload = encoded(outcome.results)
     except Exception as problem:  # a method of somebody else's may warn of or explain what no file can hold
         failure = Failure(block.first, f"{block.splits[0].label}: {message_of(problem)}", trace_of(problem))
@@ -149,7 +149,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _judged(block: Block, index: int, split: Split) -> SplitResult:
+def _evaluated(block: Block, index: int, split: Split) -> SplitResult:
     learner, rows = block.learner, block.rows
     with captured_warnings() as warned:
         started = seconds_of_work()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
 from mlcli.experiment.run.cell_progress import CellProgress, seconds_left
-from mlcli.experiment.run.judge import BlockOutcome, Failure, message_of, trace_of
+from mlcli.experiment.run.evaluation import BlockOutcome, Failure, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, prepare
 from mlcli.experiment.run.split_results import each
 from mlcli.experiment.spec.cells import Cell, CellResult
@@ -37,7 +37,7 @@ class BatchProgress:
 OnProgress = Callable[[BatchProgress], None]
 
 
-class Ledger:
+class BatchState:
     """All cells of a batch; the one place that writes the store and tells of progress."""
 
     def __init__(
@@ -143,7 +143,7 @@ class Ledger:
         enter = store.add if fresh else store.find_or_add
         progress.id = enter(progress.key, progress.cell, progress.total)
         stored = store.cell(progress.id, progress.cell.kind)
-        progress.judged.add(stored.splits)
+        progress.completed.add(stored.splits)
         progress.quickest = min(each(stored.splits, "seconds"), default=inf)
         progress.stored, progress.seconds = len(stored.splits), stored.seconds
         if stored.damaged:
@@ -152,7 +152,7 @@ class Ledger:
         self._load_ending(progress, stored, retry=retry)
 
     def _load_ending(self, progress: CellProgress, stored: StoredCell, *, retry: bool) -> None:
-        if len(progress.judged) == progress.total:
+        if len(progress.completed) == progress.total:
             progress.end("done")
             return
         ending = stored.ending
