@@ -39,6 +39,7 @@ from mlcli.tasks.classification import LabelAnswers
 
 FEW = 10
 """Fewer rows than this say nothing of a rate."""
+NO_PROBABILITIES = "no probabilities"
 TOO_FEW = f"fewer than {FEW} rows"
 
 
@@ -159,7 +160,7 @@ def _calibration(answers: LabelAnswers, too_high: Array | None, member: Flags) -
     """The mean probability less the share of the class."""
     rows = int(member.sum())
     if too_high is None or rows < FEW:
-        return Rate(None, None, None, rows, "no probabilities" if too_high is None else TOO_FEW)
+        return Rate(None, None, None, rows, NO_PROBABILITIES if too_high is None else TOO_FEW)
     drawn = mean_over_units(too_high, answers, member)
     reach = ScoreEstimate(drawn.value, drawn.error, drawn.freedom).interval(f"t over {drawn.noun}")
     return Rate(drawn.value, reach.low, reach.high, rows)

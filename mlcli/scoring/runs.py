@@ -124,7 +124,7 @@ def verified_cells(
 
 def _verified_cell(one: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
     cell, now = one.cell, scores_to_keep(one)
-    faults = [note for note in one.cell_result.notes if "damaged in the store" in note]
+    faults = [one.cell_result.damage] if one.cell_result.damage else []
     if was is None:
         faults += [NOT_KEPT] if one.done else []
     else:

@@ -123,7 +123,7 @@ def test_short_results_leave_out_what_v_shows() -> None:
     long = typed("eval", "iris", "-m", "one-r", "-m", "naive-bayes", "-v").stdout
     assert short.count("true \\ predicted") == 1
     assert long.count("true \\ predicted") == 2
-    assert "-v shows the answers of 1 more model, how intervals were made" in short
+    assert "-v shows the predictions of 1 more model, how intervals were computed" in short
     assert "interval of accuracy" in long
     assert "interval of accuracy" not in short
     assert " seconds\n" in short

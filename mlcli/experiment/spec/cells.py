@@ -294,6 +294,8 @@ class CellResult:
     """Whether all of it came from the store."""
     notes: tuple[str, ...] = ()
     """Remarks on the whole cell, such as classes too small for the folds."""
+    damage: str = ""
+    """What is damaged in the store, or nothing."""
     key: str = ""
     """Its key in the store, if it has one."""
     trace: str = ""

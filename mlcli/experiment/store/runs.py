@@ -166,6 +166,7 @@ class RunLog:
             stored=bool(stored),
             notes=(*json.loads(notes), *lost),
             key=key or "",
+            damage="".join(lost),
             trace=trace,
         )
 

@@ -10,7 +10,7 @@ from mlcli.core.findings import Points
 from mlcli.core.groups import SIMILARITY, groups_by
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
-from mlcli.metrics.fairness import CRITERIA, FEW, Gap, GroupRates, IndividualFairness, Rate
+from mlcli.metrics.fairness import CRITERIA, FEW, NO_PROBABILITIES, Gap, GroupRates, IndividualFairness, Rate
 from mlcli.report.document import (
     Content,
     Element,
@@ -108,7 +108,7 @@ def _rate_cell(rate: Rate, sign: str = "") -> Content:
     if rate.counted is not None:
         return GridCell(f"{rate.counted}/{rate.rows}", "weak")
     if rate.value is None:
-        return GridCell("-" if rate.why.startswith("no ") else "too few", "weak")
+        return GridCell("-" if rate.why == NO_PROBABILITIES else "too few", "weak")
     value = f"{rate.value:{sign}.{UNIT_DECIMALS}f}"
     return value if rate.low is None else f"{value} [{rate.low:{sign}.2f}, {rate.high:{sign}.2f}]"
 

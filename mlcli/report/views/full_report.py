@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,6 @@ from mlcli.tasks.table import kind_named, named
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
 
-OPENING = 2
-"""How many elements say what results are of."""
 LONGEST_TABLE = 30
 """Rows of a table that a model says of itself."""
 CITATION = f"""@software{{mlcli,
@@ -114,13 +111,10 @@ def _elements(cells: Sequence[ModelResult], provenance: Provenance, similarity: 
 
 
 def _results(group: Group, similarity: float) -> Iterator[Element]:
-    """The results of one dataset, what they come to first."""
+    """The results of one dataset, the verdict first."""
     sensitive = any(column.sensitive for column in first_cell(group).dataset.schema.features())
-    elements = list(results_of_group(group, Details(fair=sensitive, spread=True, similarity=similarity)))
-    verdict = list(takewhile(lambda element: isinstance(element, Sentence), reversed(elements)))[::-1]
-    yield from elements[:OPENING]
-    yield from verdict
-    yield from elements[OPENING : len(elements) - len(verdict)]
+    details = Details(fair=sensitive, spread=True, similarity=similarity)
+    yield from results_of_group(group, details, verdict_first=True)
 
 
 def _probabilities(group: Group) -> Iterator[Element]:

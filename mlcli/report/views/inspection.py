@@ -40,7 +40,7 @@ MIDDLE_HALF = np.array([0.25, 0.75])
 """The shares of the weight of rows below the ends of a band."""
 MOST_POINTS = 400
 UNSEEN = "of rows that it has not learned from"
-OTHERS = "all other columns as in a usual row; points: rows that it has not learned from, by their class"
+OTHERS = "all other columns as in a usual row"
 
 
 def inspection_of(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
@@ -120,7 +120,8 @@ def _answers_over_plane(
     importance: PermutationImportance, name: str, across: str, upwards: str
 ) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
-    note = OTHERS if hasattr(importance.held_rows, "classes") else OTHERS.partition("; points")[0]
+    has_classes = hasattr(importance.held_rows, "classes")
+    note = OTHERS + "; points: rows that it has not learned from, by their class" * has_classes
     found = regions(importance.pipeline, importance.held_rows, across, upwards)
     return replace(found, title=f"{name}: {found.title[:1].lower()}{found.title[1:]}", note=note)
 

@@ -66,12 +66,15 @@ def over_datasets(scored: Sequence[ModelResult]) -> Iterator[Element]:
     return summary_over_datasets(scored)
 
 
-def results_of_group(group: Group, details: Details) -> Iterator[Element]:
-    """The cells of one dataset and kind."""
+def results_of_group(group: Group, details: Details, verdict_first: bool = False) -> Iterator[Element]:
+    """The results of one dataset and kind, with the verdict below them or above."""
     metric = metrics_in(group)[0]
-    found = differences_of(group, metric)
+    differences = differences_of(group, metric)
+    verdict = list(verdict_on(group, differences))
     yield from opening([one.cell for one in group])
-    yield from table_of_models(group, distances_to_best(found), intervals=details.verbose)
+    if verdict_first:
+        yield from verdict
+    yield from table_of_models(group, distances_to_best(differences), intervals=details.verbose)
     yield remarks_on(group, details.verbose)
     if details.spread:
         yield from spread_of(group, metric)
@@ -85,7 +88,8 @@ def results_of_group(group: Group, details: Details) -> Iterator[Element]:
         from mlcli.report.views.fairness import fairness_of
 
         yield from fairness_of(group, details.similarity)
-    yield from verdict_on(group, found)
+    if not verdict_first:
+        yield from verdict
 
 
 def _answers_elements(group: Group, details: Details) -> Iterator[Element]:
