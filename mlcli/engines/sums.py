@@ -15,12 +15,12 @@ from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
 CELLS = 2**16
-"""How many cells are gone through at once."""
+"""How many cells a block holds."""
 PER_COLUMN = 4
-"""So many rows for each column are worth the sum of their products."""
+"""A block has at least this many rows per column."""
 FIRST_ROWS = 64
 CLOSE = 0.8
-"""Squares about the mean are at least a fifth of those about a place that is taken to be near it."""
+"""If more than this share of the squares goes away with the mean, the sums are taken again nearer to it."""
 
 
 class Sums(NamedTuple):
@@ -51,7 +51,7 @@ class Sums(NamedTuple):
 def _about(
     near: Array, columns: Array, weights: Array | None, rows: Rows | None, target: Array | None
 ) -> tuple[float, Array, Array]:
-    """Weight, sums and sums of products of rows less one near their mean, which costs products no digits."""
+    """Weight, sums and sums of products of rows less ``near``, a row close to the mean, to keep digits."""
     width, total, first, products = columns.shape[1], 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
     size = max(CELLS // max(1, len(near)), PER_COLUMN * len(near))
     for block in blocks_of(len(columns if rows is None else rows), 1, size):

@@ -74,7 +74,7 @@ class DistinctRows:
 
     @classmethod
     def of(cls, rows: Array) -> DistinctRows:
-        """The rows that differ, told apart by their bytes, which is the fast way."""
+        """The distinct rows, compared by their bytes."""
         in_bytes = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
         _, first, point_of, counts = np.unique(
             in_bytes, return_index=True, return_inverse=True, return_counts=True

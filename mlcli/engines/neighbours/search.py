@@ -28,21 +28,21 @@ from mlcli.engines.neighbours.distances import (
 )
 
 BLOCK_CELLS = 400_000
-"""How many values of a screen are held at once; never all pairs."""
+"""How many values of a screen a block holds."""
 PAIRS_AT_ONCE = 200_000
-"""How many pairs are handed on at once (a block with more ties than that is taken whole)."""
+"""How many pairs a batch holds; a block with more ties than that stays whole."""
 CELLS_AT_ONCE = 65_536
-"""How many cells of pairs are measured at once."""
+"""How many cells are measured at once."""
 GROUPS = 32
 """Into how many groups per wanted neighbour the stored points are dealt; see ``pick_in_numpy``."""
 COMPILED_FROM = 25_000_000
-"""From how many pairs of rows on loading compiled loops (0.3 s) pays within ten splits."""
+"""The number of pairs from which loading compiled loops (0.3 s) pays within ten splits."""
 LOADED_FROM = 10_000
-"""From how many pairs on they pay when they are loaded already."""
+"""The same if they are already loaded."""
 TREE_PAYS = 60
 """A tree is faster than a screen when there are so many rows, times the neighbours wanted, times 2^columns."""
 SEARCHES = ("auto", "brute", "k-d-tree")
-"""The routes that may be asked for; a tree is taken only for a distance that it measures."""
+"""The search methods a user can choose; a tree is used only for a distance that it measures."""
 ROWS_OF_TREE = 4_096
 """How many rows ask a tree at once."""
 

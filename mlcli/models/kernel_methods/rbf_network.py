@@ -49,7 +49,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 MOST_CENTRES = 3_000
 FEWEST, PER_CLASS, ROWS_EACH, ENOUGH_CENTRES = 30, 5, 20, 100
-"""Where nobody says how many centres there are: this many, so many for each class, or one for so many rows."""
+"""The default number of centres: this many, so many per class, or one per so many rows; at most 100."""
 ALONE = 1e-8
 """What is left of a row that decides about its own answer alone."""
 FIRST_STEP, LEAST_STEP = 0.5, 1e-3

@@ -112,7 +112,7 @@ def scheme_of(multiclass: str, classes: int, sparse: bool = False) -> Scheme:
 
 @dataclass(kw_only=True, eq=False)
 class LinearScores(Classifier, CountsParameters, RowExplainer):
-    """Classes told apart by linear functions of the columns, one for each output."""
+    """A classifier whose outputs are linear functions of the columns."""
 
     adjustable: ClassVar[tuple[str, ...]] = ("coefficients_", "level_")
 
@@ -165,7 +165,7 @@ class LinearLikelihood(LinearScores):
     @property
     @abstractmethod
     def scheme(self) -> Scheme:
-        """How the classes that are there are told apart."""
+        """The scheme for the classes that have training rows."""
 
     @property
     def link_function(self) -> Link:

@@ -15,15 +15,15 @@ from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
 ENOUGH = 1e-5
-"""With so much left of the variance of a column that others explain, sums give the slopes to ten digits."""
+"""If other columns leave at least this share of a column's variance, the normal equations give ten digits."""
 ENOUGH_TO_CORRECT = 1e-7
-"""With so much, they do after one correction by the residuals of the rows."""
+"""From this share on they do after one step of iterative refinement."""
 ROUNDED = 1e-14
-"""So small a variance, as a share of the square of its column's size, may be rounding."""
+"""A variance below this share of the squared size of its column may be rounding."""
 INVOLVED = 1e-6
-"""The part a column plays in a direction of collinearity from which it is named."""
+"""The smallest loading in an undetermined direction from which a column counts as collinear."""
 AS_GOOD = 1e-16
-"""So much more squared error, as a share of the target's squares, is rounding."""
+"""A rise of the squared error by this share of the target's squares is rounding."""
 CELLS = 2**17
 
 
@@ -48,13 +48,13 @@ class LeastSquares:
 
 
 def least_squares(data: ValuedRows, l2: float, intercept: bool) -> LeastSquares:
-    """By the normal equations where sums tell enough, else by the pseudo-inverse."""
+    """The normal equations where they are accurate, else the pseudo-inverse."""
     fit = _by_normal_equations(data, l2) if intercept else None
     return by_pseudo_inverse(data, l2, intercept) if fit is None else fit
 
 
 def _by_normal_equations(data: ValuedRows, l2: float) -> LeastSquares | None:
-    """With an intercept; None where columns are too nearly collinear, or vary by what may be rounding."""
+    """The fit with an intercept; None if columns are nearly collinear, or may vary by rounding only."""
     sums = sums_of_values(data)
     overall, level = sums.overall, float(sums.overall.mean[-1])
     gram = sums.within[:-1, :-1] + l2 * np.eye(len(sums.origin) - 1)
@@ -102,14 +102,14 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
     directions = right[kept].T / norms[:, None]
     slopes = directions @ (left.T @ reduced[:, -1] / np.where(kept, singular, 1))[kept]
     if not kept.all():
-        # Taken away along what is undetermined, so that a column of another size keeps its digits. Its part there
-        # is rounding, which for a column of tiny cells would be more than the parts of all others.
+        # The solution of least norm: subtract the part along undetermined directions. Loadings that are rounding
+        # are set to 0 first, as they would dominate for a column of tiny cells.
         gap = singular[kept].min(initial=np.inf)
         rounded = max(X.shape) * EPSILON * singular.max(initial=0.0) / gap
         undetermined = np.where(np.abs(right[~kept]) > rounded, right[~kept], 0.0)
         undetermined = np.linalg.qr(undetermined.T / norms[:, None])[0]
         least = slopes - undetermined @ (undetermined.T @ slopes)
-        # Beside sizes from x to x¹⁰ their last digits may be more than all of the fit, which must not suffer.
+        # With sizes from x to x¹⁰ the rounding of this may exceed the fit itself: then keep the first solution.
         worse = np.sum((y - X @ least) ** 2) - np.sum((y - X @ slopes) ** 2)
         slopes = least if worse <= AS_GOOD * (y @ y) else slopes
     residuals = y - X @ slopes

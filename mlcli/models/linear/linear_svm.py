@@ -102,7 +102,7 @@ class LinearSVM(LinearMargins, Classifier):
     )
     multiclass: str | None = param(
         None,
-        "how several classes are told apart; none: weston-watkins, else one-against-rest",
+        "how several classes are separated; none: weston-watkins, else one-against-rest",
         choices=MULTICLASS,
         default_means=lambda model, task: model._multiclass,
     )

@@ -5,7 +5,7 @@ Formula:
     (softmax), or one such model of each class against the rest, with probabilities made to sum to 1.
     Minimise the cross-entropy and penalties, Σ −log P(y_i | x_i) + l2/2·‖w‖² + l1·|w|₁.
     Other links take the place of 1 / (1 + e^−z): the normal distribution function (probit), ½ + arctan(z)/π
-    (cauchit), and the generalised logistic function (1 + e^−z)^−power; more than two classes are then told apart
+    (cauchit), and the generalised logistic function (1 + e^−z)^−power; more than two classes are then separated
     one against the rest.
 
 Assumes:

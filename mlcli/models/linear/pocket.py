@@ -7,7 +7,7 @@ Formula:
 
 Assumes:
     Less than perceptron: with enough passes it comes near the fewest errors that a plane can make, whether or not
-    one separates the classes. How near after a limit of passes, nobody promises.
+    one separates the classes. There is no bound on the distance after a limited number of passes.
 
 Cost:
     n·p for each pass, and as much for each plane that is tried.
