@@ -1,4 +1,4 @@
-"""A dataset under audit: its columns in the form that checks read, and how it would be split."""
+"""What checks of data receive: a dataset with its cells as numbers, and how it is split."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.protocols._base import DealtSplits, Protocol, Split
 
 SAMPLE = 10_000
-"""Of longer files so many rows, drawn at random, are looked at where a check takes long."""
+"""Slow checks look at this many rows of a longer file, drawn at random."""
 RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
-"""A strong and simple method for each kind of task: what is worse or slower needs a reason."""
+"""A strong and simple model for each kind of task, to compare others with."""
 FEWEST_ROWS = 20
-"""In fewer rows nothing can be told from chance."""
+"""With fewer rows nothing can be told from chance."""
 FEWEST_EMPTY = 5
-"""Fewer empty cells show no rule."""
+"""With fewer missing cells no rule is sought."""
 MOST_PAIRS = 10_000
-"""Columns with gaps × other columns at most for which rules are sought."""
+"""Rules of missing cells are sought for at most this many pairs of columns."""
 CHANCE = 0.001
 """The probability, by Fisher's exact test times the number of rules tried, below which a rule is believed."""
 
 
 @dataclass(frozen=True, eq=False)
 class AuditContext:
-    """A dataset, and the protocol that would judge models on it, where its kind of task is known."""
+    """A dataset with the protocol that splits it, if its kind of task is known."""
 
     dataset: Dataset
     planned: PlannedDataset | None = None
     protocol: ProtocolSpec | None = None
     refused: str = ""
-    """Why the protocol that was asked for cannot split the rows, where it cannot; another stands for it then."""
+    """Why the requested protocol cannot split the rows, so that another is used."""
     seed: int = 1
 
     @property
     def schema(self) -> Schema:
-        """What the columns are."""
+        """The schema of the dataset."""
         return self.dataset.schema
 
     @property
@@ -58,7 +58,7 @@ class AuditContext:
 
     @property
     def example(self) -> str:
-        """A model to name in lines that are to be pasted: one that the kind of task has."""
+        """A model for examples in suggested repairs, one that can do the task."""
         if self.planned is not None:
             kind = self.planned.kind
             return RIVALS.get(kind.name, kind.panel[0])
@@ -67,7 +67,7 @@ class AuditContext:
         )
 
     def features(self) -> tuple[Column, ...]:
-        """The columns that models would see."""
+        """The columns that models see."""
         return self._features
 
     @cached_property
@@ -75,16 +75,16 @@ class AuditContext:
         return self.schema.features()
 
     def numeric(self) -> Iterator[Column]:
-        """Those of them that hold numbers."""
+        """The numeric features."""
         return (column for column in self.features() if not column.coded)
 
     def coded(self) -> Iterator[Column]:
-        """Those of them that hold levels; numbers beside words for missing cells are none."""
+        """The features with levels, without columns of numbers and words for missing cells."""
         return (one for one in self.features() if one.coded and one.name not in self.missing_words_among_numbers)
 
     @cached_property
     def missing_words_among_numbers(self) -> dict[str, list[str]]:
-        """Of each column that would be numeric but for words that mean missing, such as NA, those words."""
+        """The words for missing cells, such as NA, of each column that would be numeric without them."""
         words = {
             field.column.name: [level for level in field.column.levels if not is_number(level)]
             for field in self.schema
@@ -111,7 +111,7 @@ class AuditContext:
         return {}
 
     def features_with_gaps(self) -> Iterator[tuple[Column, Flags]]:
-        """The features with enough empty cells to see a rule in, and which cells are empty."""
+        """The features with enough missing cells to find a rule, and which cells are missing."""
         for column in self.features():
             if column.missing and len(self.dataset) >= FEWEST_ROWS:
                 empty = np.isnan(self.cells(column))
@@ -120,16 +120,16 @@ class AuditContext:
 
     @cached_property
     def missing_rules(self) -> dict[str, ColumnCondition | None]:
-        """For features with gaps the rule that tells where they are; None where they are missing at random.
+        """For features with missing cells the rule that predicts them; None if they are missing at random.
 
-        Each pair of columns is looked at by itself, so that of very many columns only the first have a rule.
+        Each pair of columns is tested, so that only the first of very many columns are looked at.
         """
         most = max(1, MOST_PAIRS // max(1, len(self.features())))
         gaps = islice(self.features_with_gaps(), most)
         return {column.name: self._missing_rule(column, empty) for column, empty in gaps}
 
     def _missing_rule(self, column: Column, empty: Flags) -> ColumnCondition | None:
-        """The best condition on another column, if chance alone does not make one as good."""
+        """The best condition on another column, if it is better than chance."""
         others = [one for one in (*self.features(), *filter(None, [self.target])) if one.name != column.name]
         rules = [best_condition(empty[self.sample], self.cells(one)[self.sample], one) for one in others]
         best = max(filter(None, rules), key=lambda rule: abs(rule.correlation), default=None)
@@ -138,7 +138,7 @@ class AuditContext:
 
     @cached_property
     def sample(self) -> Rows:
-        """All rows, or a sample of many."""
+        """All rows, or a random sample of a long file."""
         count = len(self.dataset)
         if count <= SAMPLE:
             return np.arange(count)
@@ -151,7 +151,7 @@ class AuditContext:
 
     @cached_property
     def target(self) -> Column | None:
-        """What is to be predicted, if anything is."""
+        """The target, if there is one."""
         return self.schema.the("target")
 
     @cached_property
@@ -164,7 +164,7 @@ class AuditContext:
 
     @cached_property
     def splits_with_warnings(self) -> tuple[Sequence[Split], dict[str, type[Warning]]]:
-        """How the rows would be split, and what the protocol warns of then, with the category of each warning."""
+        """The splits, and the category of each warning of the protocol."""
         if self.protocol is None or self.planned is None:
             return (), {}
         divided = self.planned.splits_by(self.protocol, self.seed)
@@ -172,13 +172,13 @@ class AuditContext:
 
     @cached_property
     def some_splits(self) -> list[Split]:
-        """The first of the splits, those of leave-one-out being too many."""
+        """The first ten splits; leave-one-out has too many."""
         splits, _ = self.splits_with_warnings
         return [splits[place] for place in range(min(len(splits), 10))]
 
     @property
     def deals_rows(self) -> bool:
-        """Whether rows come to either side by chance alone, no column having a say."""
+        """Whether rows are split at random, independently of any column."""
         splits, _ = self.splits_with_warnings
         by_column = self.strata is not None and self.strata.groups is not None
         return bool(splits) and not by_column and (isinstance(splits, DealtSplits) or self._is_random)
@@ -189,5 +189,5 @@ class AuditContext:
 
 
 def cell_text(value: float, column: Column) -> str:
-    """A cell as the file might have it."""
+    """A cell as it may be written in the file."""
     return column.levels[int(value)] if column.coded else f"{value:.6g}"

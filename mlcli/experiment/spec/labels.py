@@ -1,4 +1,4 @@
-"""Parameters and steps as they are typed, and what models are called in tables: no two alike."""
+"""Parameters and steps as text, and distinct labels for the models of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_DEFAULT = object()
 
 
 class FlatParameter(NamedTuple):
-    """The value of a parameter, at a path such as ``base.k``; of a nested model its id."""
+    """A parameter at a path such as ``base.k``, with its value; for a nested model its id."""
 
     path: str
     value: Any
@@ -30,13 +30,13 @@ class NestedModel(NamedTuple):
 
     @property
     def steps(self) -> tuple[StepSpec, ...] | None:
-        """The steps before it; None where nothing is said of steps."""
+        """The steps before it; None if none are named."""
         steps = self.model.get("steps")
         return None if steps is None else tuple(StepSpec(step["use"], step["params"]) for step in steps)
 
 
 def flat_parameters(use: str, params: Mapping[str, Any], start: str = "") -> Iterator[FlatParameter]:
-    """Parameters one by one, those of a nested model after its id."""
+    """All parameters, with those of a nested model after its id."""
     for name, value in params.items():
         inside = models_in(value, start + name)
         yield FlatParameter(start + name, ids_in(value) if inside else value, use, name)
@@ -45,7 +45,7 @@ def flat_parameters(use: str, params: Mapping[str, Any], start: str = "") -> Ite
 
 
 def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[NestedModel]:
-    """Every nested model, at any depth."""
+    """All nested models, at any depth."""
     for name, value in params.items():
         for nested in models_in(value, start + name):
             yield nested
@@ -53,7 +53,7 @@ def nested_models(params: Mapping[str, Any], start: str = "") -> Iterator[Nested
 
 
 def models_in(value: Any, path: str) -> list[NestedModel]:
-    """The models that a resolved parameter holds."""
+    """The models in the value of a parameter."""
     if _is_model(value):
         return [NestedModel(value, f"{path}.")]
     if isinstance(value, list | tuple) and value and all(map(_is_model, value)):
@@ -62,7 +62,7 @@ def models_in(value: Any, path: str) -> list[NestedModel]:
 
 
 def ids_in(value: Any) -> Any:
-    """The ids of the models that a resolved parameter holds."""
+    """The ids of the models in the value of a parameter."""
     return value["use"] if isinstance(value, Mapping) else tuple(model["use"] for model in value)
 
 
@@ -71,7 +71,7 @@ def _is_model(value: Any) -> bool:
 
 
 def as_typed(value: Any) -> str:
-    """A parameter's value as it would be typed; a nested model by its id."""
+    """The value of a parameter as you would type it; a nested model as its id."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
@@ -82,12 +82,12 @@ def as_typed(value: Any) -> str:
 
 
 def _typed_inside(value: Any) -> str:
-    """A value inside a mapping: a list needs brackets there."""
+    """A value inside a mapping, where a list needs brackets."""
     return f"[{', '.join(map(_typed_inside, value))}]" if isinstance(value, list | tuple) else as_typed(value)
 
 
 def steps_text(steps: Sequence[StepSpec] | None) -> str:
-    """Steps in order, or that they are left to the model."""
+    """Steps in order, or 'as needed' if none are named."""
     if steps is None:
         return "as needed"
     return "+".join(map(_step_text, steps)) or "none"
@@ -99,13 +99,13 @@ def _step_text(step: StepSpec) -> str:
 
 
 def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
-    """The parameters of a model or step, and of models inside it, that are not at their defaults."""
+    """The parameters of a model or step, and of models inside it, that differ from their defaults."""
     chosen = (one for one in flat_parameters(asked.use, asked.params) if one.value != _default(one, catalogue))
     return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
 
 
 def _default(one: FlatParameter, catalogue: Catalogue) -> Any:
-    """The default of a parameter; none where its method is not installed: a stored run can be shown without it."""
+    """The default of a parameter, or NO_DEFAULT if its model is not installed, as may be in a stored run."""
     known = MODELS if "." in one.path else catalogue
     defaults = settings(known.load(one.owner)()) if one.owner in known else {}
     if one.name not in defaults:
@@ -115,7 +115,7 @@ def _default(one: FlatParameter, catalogue: Catalogue) -> Any:
 
 
 def distinct_labels(models: Sequence[ModelSpec]) -> list[str]:
-    """A label for each model; those of one method and name add the parameters, and steps, in which they differ."""
+    """A label for each model; models with the same name get the parameters and steps in which they differ."""
     namesakes: dict[tuple[str, str], list[dict[str, str]]] = {}
     for model in models:
         namesakes.setdefault((model.use, model.name), []).append(settings_text(model))
@@ -129,7 +129,7 @@ def _label(model: ModelSpec, differing: Set[str]) -> str:
 
 
 def settings_text(model: ModelSpec) -> dict[str, str]:
-    """All in which two models may differ, beside method and name."""
+    """Everything in which two models with the same name may differ, as text."""
     params = {one.path: as_typed(one.value) for one in flat_parameters(model.use, model.params)}
     inside = {f"{one.start}steps": steps_text(one.steps) for one in nested_models(model.params)}
     file = {"file": str(model.saved)} if model.saved else {}
@@ -137,7 +137,7 @@ def settings_text(model: ModelSpec) -> dict[str, str]:
 
 
 def _differing(namesakes: Sequence[Mapping[str, str]]) -> set[str]:
-    """The settings in which namesakes differ, or that only some have, but for those of models that others lack."""
+    """The settings in which models of one name differ, without those of nested models that only some have."""
     keys = {key for its in namesakes for key in its}
     differing = {key for key in keys if len({its[key] for its in namesakes if key in its}) > 1}
     of_some = {key for key in keys if any(key not in its for its in namesakes)}

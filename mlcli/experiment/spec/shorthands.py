@@ -1,4 +1,4 @@
-"""`tune`, `decide` and `cost` as what they are short for: a model around the one that is named, and a metric."""
+"""Expands `tune`, `decide` and `cost` to what they are short for: a wrapper around a model, and a metric."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mlcli.metrics.confusion import COST, EXAMPLE, Costs, cost_name, problems_wi
 from mlcli.tasks.table import Kind, kind_named
 
 Settings = Mapping[str, Any]
-"""Parameters of `tuned`, but for the model that is tuned."""
+"""The parameters of `tuned` without its base model."""
 RANGES = "ranges"
 COMPARED = 5
-"""How many values of a range are named where they are to be compared by hand."""
+"""The number of values in a suggested comparison by hand."""
 FORWARD = "forward-chaining"
 FORMS = "true, [C], {C: [0.1, 1, 10]}, or {ranges: {C: [0.1, 1, 10]}, search: random, trials: 30}"
 RULE, FAIR_RULE = "decision-rule", "fair-thresholds"
@@ -32,7 +32,7 @@ DECIDE = "such as decide: f1, or decide: {by: cost, cost: {malignant: {benign: 5
 
 
 def settings_of_tuning(written: Any) -> Settings | None:
-    """What is written under `tune`: nothing, the declared ranges, ranges alone, or settings of the search."""
+    """Reads `tune`: false, true (the declared ranges), names, ranges, or settings of the search."""
     if written is False:
         return None
     if written is True:
@@ -52,7 +52,7 @@ def settings_of_tuning(written: Any) -> Settings | None:
 
 
 def _are_settings(written: Mapping[str, Any], known: Sequence[str]) -> bool:
-    """Ranges are lists, or mappings with ends; whoever writes `ranges` has settings beside them."""
+    """Whether a mapping holds settings of the search rather than ranges, which are lists or have two ends."""
     if RANGES in written:
         return True
     plain = [name for name, value in written.items() if not isinstance(value, list) and not _is_range(value)]
@@ -64,18 +64,18 @@ def _is_range(value: Any) -> bool:
 
 
 def tuned(spec: ModelSpec, settings: Settings) -> ModelSpec:
-    """A model that tunes itself; its steps stand inside, since they are tuned with it."""
+    """A model that tunes another; the steps are part of its base, since they are tuned with it."""
     return replace(spec, use=TUNED, params={**settings, "base": model_as_written(spec)}, steps=None, stages=None)
 
 
 def selection_of(specs: Sequence[ModelSpec], settings: Settings, label: str) -> ModelSpec:
-    """The best of several models, chosen in each split for itself."""
+    """A model that chooses the best of several in each split."""
     params = {**settings, "models": [model_as_written(spec) for spec in specs]}
     return ModelSpec(SELECTED, params, label=label)
 
 
 def model_as_written(spec: ModelSpec) -> dict[str, Any]:
-    """A model as it is written inside another."""
+    """A model as the value of a parameter of another."""
     plain: dict[str, Any] = {"use": spec.use, "params": dict(spec.params)}
     if spec.steps is None:
         return plain
@@ -83,7 +83,7 @@ def model_as_written(spec: ModelSpec) -> dict[str, Any]:
 
 
 def tuned_if_tunable(spec: ModelSpec, settings: Settings) -> ModelSpec:
-    """A model that tunes itself where its parameters declare what is worth trying; else as it is."""
+    """The model, tuned if its parameters declare ranges to try."""
     if spec.saved is not None or spec.use in (TUNED, SELECTED) or not spec.shares_tune:
         return spec
     if not can_be_tuned(spec.use):
@@ -99,13 +99,13 @@ def tuned_if_tunable(spec: ModelSpec, settings: Settings) -> ModelSpec:
 
 
 def can_be_tuned(use: str) -> bool:
-    """Whether inner splits can judge a method: what learns without a target is told nothing by which to choose."""
+    """Whether a model can be tuned by inner validation, which needs a target to score by."""
     base: Any = by_name(MODELS.load(TUNED))["base"]
     return issubclass(MODELS.load(use), base.of)
 
 
 def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
-    """Say why none of some models is tuned, where nothing but ``tune`` is asked for."""
+    """Raise an error that says why none of these models can be tuned."""
     names = ", ".join(dict.fromkeys(model.name for model in specs))
     if any(model.saved is None and can_be_tuned(model.use) for model in specs):
         what = f"{names}: no parameters that are tuned where none are named"
@@ -115,14 +115,14 @@ def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
 
 
 def values_compared(use: str) -> str:
-    """The command that shows a score over values of the first parameter that is worth trying."""
+    """A command that draws a score over values of the first parameter with a declared range."""
     ranges = ((one, one.tune) for one in parameters(MODELS.load(use)) if isinstance(one.tune, Range))
     tried = [f"-p {one.name}={as_typed(found.values(COMPARED, one.whole))}" for one, found in ranges]
     return f"mlcli curve validation DATA -m {use} {(*tried, '-p NAME=VALUE,VALUE')[0]}"
 
 
 def tuned_in_order(spec: ModelSpec, protocol: ProtocolSpec) -> ModelSpec:
-    """The same model, choosing by earlier and later rows with the gap and window by which it is judged."""
+    """The model, with the gap and window of the outer forward-chaining in its inner validation."""
     if protocol.use != FORWARD or spec.use not in (TUNED, SELECTED) or spec.params.get("inner") is not None:
         return spec
     kept = {name: protocol.params.get(name) for name in ("gap", "window")}
@@ -131,7 +131,7 @@ def tuned_in_order(spec: ModelSpec, protocol: ProtocolSpec) -> ModelSpec:
 
 
 def refuse_unknown_metric(spec: ModelSpec, kind: Kind, classes: Sequence[str]) -> None:
-    """A metric that inner splits are to choose by and that cannot judge this kind of task."""
+    """Refuse a metric of inner validation that cannot score this kind of task."""
     from mlcli.metrics.registry import metric_named
 
     metric = spec.params.get("metric") if spec.use in (TUNED, SELECTED) else None
@@ -140,7 +140,7 @@ def refuse_unknown_metric(spec: ModelSpec, kind: Kind, classes: Sequence[str]) -
 
 
 def tuned_by_metric(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
-    """The same model, choosing by the metric that decides in the experiment, where it says none itself."""
+    """The model, choosing by the first metric of the experiment unless it names one itself."""
     if spec.use not in (TUNED, SELECTED) or spec.params.get("metric") is not None:
         return spec
     from mlcli.metrics.registry import metric_named
@@ -153,9 +153,9 @@ def tuned_by_metric(spec: ModelSpec, metric: str, kind: Kind) -> ModelSpec:
 
 
 def with_decision_rule(model: ModelSpec, rule: YamlNode, problems: list[Problem]) -> list[ModelSpec]:
-    """A model behind a decision rule, as ``decide`` says; nothing where that is not legal.
+    """A model with the decision rule of ``decide`` around it; empty if the rule is not valid.
 
-    A detector has rules of its own, in its parameter of that name.
+    A detector takes the rule as its own parameter ``decide``.
     """
     if model.saved is None and model.is_installed and "decide" in by_name(model.cls):
         return _by_own_rule(model, rule, problems)
@@ -189,14 +189,14 @@ def _by_own_rule(model: ModelSpec, rule: YamlNode, problems: list[Problem]) -> l
 
 
 def costs_of(written: YamlNode, problems: list[Problem]) -> Costs | None:
-    """The costs of an experiment."""
+    """Reads the costs of an experiment."""
     wrong = list(problems_with_costs(written.bare))
     problems += [written.problem(problem, EXAMPLE) for problem in wrong]
     return None if wrong else written.bare
 
 
 def costs_from_text(text: str) -> Costs:
-    """Costs as they are typed in a shell."""
+    """Reads costs that are typed in a shell."""
     from mlcli.core.strict_yaml import parse
 
     problems: list[Problem] = []
@@ -208,7 +208,7 @@ def costs_from_text(text: str) -> Costs:
 
 
 def with_costs(experiment: Experiment) -> Experiment:
-    """The experiment measured by its costs, if it names some; rules by cost without their own use them."""
+    """The experiment with its costs as a metric, and in decision rules by cost that have none of their own."""
     costs = experiment.cost
     if costs is None:
         return experiment
@@ -231,12 +231,12 @@ def _with_own_costs(model: ModelSpec, costs: Costs) -> ModelSpec:
 
 
 def _rule_of(asked: Mapping[str, Any]) -> str:
-    """The method that decides: thresholds by group where a criterion of fairness is named."""
+    """The wrapper for a decision rule: thresholds by group if the rule names a fairness criterion."""
     from mlcli.metrics.fairness import CRITERIA
 
     return FAIR_RULE if asked.get("by") in CRITERIA else RULE
 
 
 def _place(rule: YamlNode, *keys: str | int) -> str:
-    """Where the value of a parameter stands: what ``decide`` does not name stands with it."""
+    """The place of a parameter in ``decide``, or of ``decide`` itself."""
     return rule.place(*keys) if keys and isinstance(rule.value, Mapping) and keys[0] in rule.value else rule.where
