@@ -45,8 +45,6 @@ PAGES = [
 QUICK = ("README", "auditing", "gates", "projection", "python", "thresholds")
 """Pages that take a second or less."""
 BLOCK = re.compile(r"^```(sh|text|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TOUR = "# guesses target and task"
-"""What begins with it is a list of what there is, with files that nobody has."""
 LEFT_OUT = re.compile(r"^(?:\.\.\.|\[\.\.\. .* \.\.\.\])$", re.MULTILINE)
 SHELL = 'mlcli() { "$PYTHON" -m mlcli "$@"; }\nset -o pipefail\n'
 
@@ -83,7 +81,7 @@ def runs_and_shows(page: Path) -> Iterator[tuple[str, str]]:
             command, _, shown = block.partition("\n")
             yield "sh", command.removeprefix("$ ")
             yield "text", shown
-        elif TOUR not in block:
+        else:
             yield kind, block
 
 
