@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 import mlcli
 from mlcli.core.errors import DataError, ModelFileError
 from mlcli.core.names import listed
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.schema import Column, Schema, SchemaField
-from mlcli.core.tables import Table, is_missing
+from mlcli.core.tables import Array, Table, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.data.long_form import names_of_form
 from mlcli.data.new_rows import AlignedRows, Reference, aligned, new_rows, records_of_dataset, refuse_overflow
@@ -21,9 +23,12 @@ from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.run.learner import Trained
-from mlcli.experiment.saved.fingerprints import Fingerprints, fingerprints_of
 from mlcli.prepare.drop import Drop
 from mlcli.tasks.table import kind_named
+
+Fingerprints = NDArray[np.uint64]
+UNEQUAL_BITS = 34
+"""The last bits of a number, of 52 behind the first, in which rows may differ and be called equal."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -284,3 +289,44 @@ def _ranges(table: Table) -> Iterator[tuple[str, tuple[float, float]]]:
     for column, cells in table.parts():
         if not column.coded and not np.isnan(cells).all():
             yield column.name, (float(np.nanmin(cells)), float(np.nanmax(cells)))
+
+
+def fingerprints_of(table: Table) -> Fingerprints:
+    """64 bits per row: equal rows have equal ones, whatever the order of columns and the codes of levels.
+
+    So have rows whose numbers differ in the seventh digit only, but for few that lie where rounding goes both
+    ways.
+    """
+    sums = np.zeros(len(table), np.uint64)
+    for column, cells in table.parts():
+        sums += _mixed(_of_cells(column, cells) + _of_text(column.name))
+    return _mixed(sums)
+
+
+def _of_cells(column: Column, cells: NDArray[Any]) -> Fingerprints:
+    if not column.coded:
+        one_nan_one_zero = np.where(np.isnan(cells), np.nan, cells + 0.0)
+        return _mixed(_rounded(one_nan_one_zero))
+    of_level = [_of_text(level) for level in (*column.levels, "\0 missing")]
+    found: Fingerprints = np.array(of_level, np.uint64)[cells]
+    return found
+
+
+def _rounded(numbers: Array) -> Fingerprints:
+    """The bits of numbers to about five digits; whole numbers, which may be dates or keys, as they are."""
+    bits = numbers.view(np.uint64)
+    half = np.uint64(1 << (UNEQUAL_BITS - 1))
+    few = ((bits + half) >> np.uint64(UNEQUAL_BITS)) << np.uint64(UNEQUAL_BITS)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(numbers == np.round(numbers), bits, few), np.uint64)
+
+
+def _of_text(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
+
+
+def _mixed(values: Fingerprints) -> Fingerprints:
+    """The finaliser of splitmix64 (Steele, Lea & Flood 2014): every bit of the input moves half of the output."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

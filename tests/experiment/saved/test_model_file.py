@@ -23,7 +23,6 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.learner import train
-from mlcli.experiment.saved.fingerprints import fingerprints_of
 from mlcli.experiment.saved.model_file import (
     FORMAT_VERSION,
     _digest,
@@ -31,7 +30,7 @@ from mlcli.experiment.saved.model_file import (
     load_model,
     save_model,
 )
-from mlcli.experiment.saved.saved_model import SavedModel
+from mlcli.experiment.saved.saved_model import SavedModel, fingerprints_of
 from mlcli.experiment.spec.cells import AS_SAVED, Cell, ModelSpec, ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
