@@ -107,7 +107,7 @@ Beaten = tuple[str, str]
 """A model, and one that it is better than."""
 MOST_PAIRS = 15
 """That are all shown; of more, those with the best."""
-READING_RANKS = "models beside one line cannot be told apart (Nemenyi, 5 %)"
+READING_RANKS = "models beside one line do not differ significantly (Nemenyi, 5 %)"
 READING_BELIEF = "better, alike, worse: the probability of each on a dataset to come (Bayesian signed-rank test)"
 
 
@@ -181,7 +181,7 @@ def sentence_over_datasets(over: OverDatasets) -> str:
 
 
 def _significance_text(p: float | None) -> str:
-    return "the models differ" if p is not None and p < 1 - 0.95 else "which may be chance"
+    return "the models differ" if p is not None and p < 1 - 0.95 else "not significant"
 
 
 def critical_difference_of(over: OverDatasets) -> CriticalDifference:

@@ -39,8 +39,8 @@ ASKED = 150
 MIDDLE_HALF = np.array([0.25, 0.75])
 """The shares of the weight of rows below the ends of a band."""
 MOST_POINTS = 400
-UNSEEN = "of rows that it has not learned from"
-OTHERS = "all other columns as in a usual row"
+UNSEEN = "on unseen rows"
+OTHERS = "all other columns at their usual values"
 
 
 def inspection_of(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
@@ -87,7 +87,7 @@ def _importance_boxplots(importance: PermutationImportance, name: str, order: Se
         f"{importance.metric.name} lost where the column is shuffled",
         tuple((column, tuple(map(float, five))) for column, five in quarters.items()),
         (0,) * len(shown),
-        note=f"{REPEATS} shuffles {UNSEEN}; below 0 the column does harm{more}",
+        note=f"{REPEATS} shuffles {UNSEEN}; below 0 the model is better without the column{more}",
     )
 
 
@@ -121,7 +121,7 @@ def _answers_over_plane(
 ) -> findings.Finding:
     """What is answered over the plane of two columns, the others as in a usual row."""
     has_classes = hasattr(importance.held_rows, "classes")
-    note = OTHERS + "; points: rows that it has not learned from, by their class" * has_classes
+    note = OTHERS + "; points: unseen rows by class" * has_classes
     found = regions(importance.pipeline, importance.held_rows, across, upwards)
     return replace(found, title=f"{name}: {found.title[:1].lower()}{found.title[1:]}", note=note)
 
