@@ -67,7 +67,7 @@ def stored_run_shown(store: Path) -> Iterator[None]:
         if os.environ.get(DEBUG) == "1":
             raise
         what = f"what it holds cannot be shown ({type(problem).__name__}: {problem})"
-        hint = f"mlcli runs check --store {store} looks for damage; if it finds none, report this as a bug"
+        hint = f"mlcli doctor --store {store} looks for damage; if it finds none, report this as a bug"
         raise StoreError(what, where=str(store), hint=hint) from problem
 
 
