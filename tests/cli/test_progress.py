@@ -61,7 +61,7 @@ def test_much_memory_is_said_before_the_fit(tmp_path: Path) -> None:
     models = (ModelSpec("kernel-ridge"), ModelSpec("ridge"), ModelSpec("bagging", {"base": "kernel-ridge"}))
     cells = plan(Experiment(data=(DataSpec(str(path), target="y"),), models=models))
     sentences = memory_remarks(cells)  # 40 bytes × 6,000²
-    assert [sentence.split(" of ")[1].split(" holds")[0] for sentence in sentences] == ["kernel-ridge", "bagging"]
+    assert [sentence.split(" of ")[1].split(" needs")[0] for sentence in sentences] == ["kernel-ridge", "bagging"]
     assert all("1.34 GiB" in sentence for sentence in sentences)
 
 
