@@ -15,7 +15,6 @@ import pytest
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import BatchProgress
-from mlcli.experiment.run.clusters import ClusterError
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.experiment.store.store import Store
 from tests.experiment import toy
@@ -88,12 +87,6 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_is_killed(
     assert toy.digest(there[:-1]) == toy.digest(run(cells[:-1], jobs=1))
     assert toy.digest(again) == toy.digest(there[:-1])
     assert {result.stored for result in again} == {True}
-
-
-def test_a_stopped_worker_meets_a_time_limit(fits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mlcli.experiment.run.on_dask.MOST_SILENCE", 8.0)
-    with pytest.raises(ClusterError, match="not heard of for 8 s"):
-        run([toy.troubled("stopped", "always")], jobs=1, backend="dask")
 
 
 def test_where_no_scheduler_is_it_is_said() -> None:

@@ -12,7 +12,7 @@ from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import ProtocolSpec
 from tests.experiment import toy
 
-AT_WORK = b"ray::_judged"
+AT_WORK = b"ray::PoolActor.run_batch"
 
 
 def kill_a_worker() -> bool:

@@ -29,7 +29,7 @@ from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.run.clusters import ClusterResults
+    from mlcli.experiment.run.clusters import Results
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -142,13 +142,12 @@ def _may_call(pool: WorkerPool, state: BatchState, tried: Set[str], early: bool)
 
 
 def _run_on_cluster(state: BatchState, backend: str, address: str | None, workers: int, until: float) -> None:
-    """Hand out everything to workers elsewhere; a cell whose blocks take them down is left to a child of ours."""
-    from mlcli.experiment.run.clusters import cluster_named
+    """Send all blocks to a cluster; a cell whose blocks take down workers is left to a child process here."""
+    from mlcli.experiment.run.clusters import connected
 
     if not any(progress.blocks() for progress in state.all_progress):
         return
-    with stdout_as_stderr(), closing(cluster_named(backend, address, workers)) as cluster:
-        cluster.share(state.shared_objects())
+    with stdout_as_stderr(), connected(backend, address, workers, state.shared_objects()) as cluster:
         watched = [progress for progress in state.all_progress if progress.watched and not progress.suspect]
         _keep_cluster_results(state, cluster.results(_assignments(state, watched), until))
         while any(state.waiting()):
@@ -161,8 +160,8 @@ def _keep_results(state: BatchState, messages: Generator[tuple[CellProgress, Mes
             _keep(state, progress, message)
 
 
-def _keep_cluster_results(state: BatchState, results: ClusterResults) -> None:
-    """Keep the results of cells; None: several workers of the cluster were lost over that one."""
+def _keep_cluster_results(state: BatchState, results: Generator[tuple[CellProgress, Results]]) -> None:
+    """Keep the results of cells; None: that cell took down several workers of the cluster."""
     with closing(results):
         for progress, messages in results:
             if messages is None:

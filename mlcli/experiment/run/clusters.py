@@ -1,129 +1,135 @@
-"""Clusters: workers elsewhere evaluate blocks, and only this process writes the store.
+"""Clusters: joblib's Dask and Ray backends evaluate blocks elsewhere, and only this process writes the store.
 
-The tables, splits and learners of all blocks are sent once to each worker, then blocks that name them by number.
-A cell with a budget is sent whole: the worker has a process of its own evaluate it, and stops that in time.
-Whatever a worker had under way when it was lost is evaluated again by another.
+Each worker fetches the tables, splits and learners once; blocks refer to them by number.
+A cell with a budget is sent whole: its worker evaluates it in a child process and stops that in time.
 """
 
 from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
+from math import inf
+from multiprocessing import TimeoutError as JoblibTimeoutError
 from threading import Lock
-from time import monotonic
-from typing import Any, Protocol
+from time import monotonic, time
+from typing import Any
+from uuid import uuid4
 
+from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.backend.reduction import dumps
 
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.plugins import allow_imports, allowed_imports
 from mlcli.core.threads import cores_for_a_fit
+from mlcli.experiment.run import workers
+from mlcli.experiment.run.cell_progress import CellProgress
 from mlcli.experiment.run.reproduction import versions
-from mlcli.experiment.run.workers import (
-    MAIN,
-    Assignment,
-    Message,
-    Work,
-    WorkerPool,
-    main_classes,
-    results_of,
-    unpacked,
-)
 
-BACKENDS = {"dask": "mlcli.experiment.run.on_dask:DaskCluster", "ray": "mlcli.experiment.run.on_ray:RayCluster"}
-RESULTS = "the answers that have come are stored: the same command goes on from there"
-Versions = Mapping[str, str]
-AHEAD = 2
-"""Blocks per worker that are handed out: while one is evaluated the next lies ready."""
-Works = Iterable[tuple[Any, Work]]
-ClusterResults = Generator[tuple[Any, Sequence[Message] | None]]
-"""By the tag of some work, the results of it; None where it took workers with it."""
+BACKENDS = {"dask": "mlcli.experiment.run.on_dask", "ray": "mlcli.experiment.run.on_ray"}
+Fetch = Callable[[], bytes]
+Connection = tuple[Callable[[], Any], Fetch]
+"""How to make a joblib backend, and how a worker fetches the shared objects."""
+Results = Sequence[workers.Message] | None
+"""The results of a block; None if it took down several workers."""
 
 
 class ClusterError(MlcliError):
-    """A cluster that cannot be reached, is lost, or would give other answers."""
+    """A cluster that is lost, or would give other answers."""
 
     exit_code = ExitCode.CELLS
 
 
-class Cluster(Protocol):
-    """Workers somewhere else."""
+@dataclass(frozen=True)
+class Cluster:
+    """Workers elsewhere, which fetch the shared objects before their first block."""
 
-    def share(self, shared: Sequence[object]) -> None:
-        """Send to each worker, those that come later included, what blocks are made of."""
+    name: str
+    make_backend: Callable[[], Any]
+    fetch: Fetch
+    shared: Sequence[object]
 
-    def results(self, works: Works, until: float) -> ClusterResults:
-        """Do works; each tag comes back, in any order, with None for one that took several workers with it.
-
-        ``until`` is when they are stopped, on the clock that ``monotonic`` reads.
-        """
-
-    def close(self) -> None:
-        """Let go of it; what belongs to this process ends."""
+    def results(
+        self, works: Iterable[tuple[CellProgress, workers.Work]], until: float
+    ) -> Generator[tuple[CellProgress, Results]]:
+        """Evaluate works in any order, until a time on the clock that ``monotonic`` reads."""
+        seconds, cells, calls = until - monotonic(), list[CellProgress](), []
+        for progress, work in works:  # at once: joblib would take them from a thread of its own
+            content = workers.packed(work, self.shared)
+            calls.append(
+                delayed(_evaluated)(len(cells), self.name, self.fetch, content, versions(), time() + seconds)
+            )
+            cells.append(progress)
+        if not calls:
+            return
+        # Workers stop in time by themselves; those that are silent are given up half a minute later.
+        limit = None if until == inf else max(0.0, seconds) + 30.0
+        options = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "all", "timeout": limit}
+        try:
+            with closing(Parallel(n_jobs=-1, backend=self.make_backend(), **options)(calls)) as results:
+                for number, messages in results:
+                    yield cells[number], messages
+        except JoblibTimeoutError:
+            return
+        except MlcliError:
+            raise
+        except (Exception, CancelledError) as problem:
+            what = f"the cluster stopped: {type(problem).__name__}: {problem}"
+            hint = "the answers received so far are stored: run the same command again to continue"
+            raise ClusterError(what, hint=hint) from problem
 
 
 def refuse_unknown_backend(backend: str) -> None:
-    """Refuse a name that is none of a cluster."""
+    """Refuse a backend that does not exist."""
     if backend not in BACKENDS:
         raise UsageError(f"there is no backend '{backend}'", hint=did_you_mean(backend, BACKENDS, "backends"))
 
 
-def cluster_named(backend: str, address: str | None, jobs: int) -> Cluster:
-    """A cluster at an address, or one of ``jobs`` workers on this machine where none is said."""
-    module, _, name = BACKENDS[backend].partition(":")
+@contextmanager
+def connected(backend: str, address: str | None, jobs: int, shared: Sequence[object]) -> Iterator[Cluster]:
+    """Connect to the cluster at an address, or to a new one of ``jobs`` workers on this machine."""
     try:
-        cluster: Cluster = getattr(import_module(module), name)(address, jobs)
+        module = import_module(BACKENDS[backend])
     except ImportError as missing:
-        hint = f"pip install 'mlcli[{backend}]', here and where the workers are"
-        what = f"--backend {backend} needs a package that is not here: {missing.name}"
+        hint = f"pip install 'mlcli[{backend}]', here and on the workers"
+        what = f"--backend {backend} needs a package that is not installed: {missing.name}"
         raise UsageError(what, hint=hint) from None
-    return cluster
+    name = f"mlcli-{uuid4().hex}"
+    classes = bytes(dumps(workers.main_classes()))
+    content = pickle.dumps((allowed_imports(), classes, shared), protocol=5)
+    with module.connected(address, jobs, name, content) as (make_backend, fetch):
+        yield Cluster(name, make_backend, fetch, shared)
 
 
-def content_to_share(shared: Sequence[object]) -> bytes:
-    """What each worker is sent: what the user has named to be imported, and what blocks are made of."""
-    classes = bytes(dumps(main_classes()))
-    return pickle.dumps((allowed_imports(), classes, shared), protocol=5)
+# What workers run.
+
+_shared: dict[str, Sequence[object]] = {}
+_one_at_a_time = Lock()
 
 
-class Shared:
-    """In a worker: what was sent to it, by name; one block is evaluated at a time."""
-
-    def __init__(self) -> None:
-        self._objects: dict[str, Sequence[object]] = {}
-        self._at_work = Lock()
-
-    def put(self, name: str, content: bytes) -> None:
-        """Unpack what was sent under a name; what was sent for an earlier batch is let go."""
-        import_paths, classes, objects = pickle.loads(content)
-        allow_imports(import_paths)
-        vars(sys.modules[MAIN]).update(pickle.loads(classes))
-        self._objects = {name: objects}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._objects
-
-    def messages(self, name: str, work: bytes, expected: Versions, seconds: float) -> Sequence[Message]:
-        """Judge a block, or a cell in a child, in a worker that computes with the same versions."""
-        _refuse_other_versions(expected)
-        until = monotonic() + seconds
-        with self._at_work, cores_for_a_fit(1):
-            asked = unpacked(work, self._objects[name])
-            if isinstance(asked, Assignment):
-                with WorkerPool(1, supervised=True) as pool:
-                    return [message for _, message in pool.results([(None, asked)], until)]
-            return list(results_of(asked))
-
-
-in_this_worker = Shared()
-
-
-def _refuse_other_versions(expected: Versions) -> None:
-    here = versions()
-    others = [f"{name} {here.get(name)} for {one}" for name, one in expected.items() if here.get(name) != one]
-    if others:
-        what = f"a worker has {', '.join(others)}: its answers might be others"
+def _evaluated(
+    number: int, name: str, fetch: Fetch, content: bytes, expected: Mapping[str, str], deadline: float
+) -> tuple[int, Results]:
+    """Evaluate a block here, or a cell with a budget in a child process."""
+    if versions() != expected:
+        what = f"a worker has {versions()}, this process {dict(expected)}: answers might differ"
         raise ClusterError(what, hint="install the same versions everywhere")
+    # joblib would otherwise let scikit-learn send its own work to the cluster, and wait for this very worker.
+    with _one_at_a_time, cores_for_a_fit(1), parallel_config(backend="sequential", n_jobs=1):
+        if name not in _shared:
+            imports, classes, objects = pickle.loads(fetch())
+            allow_imports(imports)
+            vars(sys.modules[workers.MAIN]).update(pickle.loads(classes))
+            _shared.clear()
+            _shared[name] = objects
+        work = workers.unpacked(content, _shared[name])
+        if not isinstance(work, workers.Assignment):
+            return number, list(workers.results_of(work))
+        with workers.WorkerPool(1, supervised=True) as pool:
+            until = monotonic() + deadline - time()
+            return number, [message for _, message in pool.results([(None, work)], until)]
